@@ -143,7 +143,7 @@ impl Sshd {
         let stay = Stay { keep, ..Stay::default() };
         let reached = Reached::connect_all(&[&a, &b], &binary, stay, &bench.interrupt);
         let mut reached = reached.map_err(Failure::environment)?.into_iter();
-        let places = BySide::of(|_| HostPlace {
+        let places = BySide::from_fn(|_| HostPlace {
             by: reached.next(),
             interface: Some("lo".to_owned()),
             lease: stay.lease,

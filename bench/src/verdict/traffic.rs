@@ -137,7 +137,7 @@ impl Protocol {
                 fragments: None,
             },
             traffic: traffic.clone(),
-            tuning: BySide::of(|_| Tuning::default()),
+            tuning: BySide::from_fn(|_| Tuning::default()),
         };
         let flow = RunOrder { window, ..self.order(&conditions[0]) };
         let states = conditions.iter().map(state).collect();

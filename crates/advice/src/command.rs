@@ -150,7 +150,7 @@ pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
             lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
         match (known, command) {
             (Some((_, _, line)), Command::Feature { name, on, .. }) => {
-                line.push_str(&format!(" {}", text::command([name.as_str(), state(*on)])));
+                line.push_str(&format!(" {}", words::shell_command([name.as_str(), state(*on)])));
             }
             _ => lines.push((side, of, command.to_string())),
         }
@@ -167,14 +167,14 @@ impl fmt::Display for Command {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Feature { interface, name, on, .. } => {
-                let switched = text::command([name.as_str(), state(*on)]);
+                let switched = words::shell_command([name.as_str(), state(*on)]);
                 write!(out, "ethtool -K \"${}\" {switched}", interface.variable())
             }
             Self::Mtu { interface, bytes, .. } => {
                 write!(out, "ip link set dev \"${}\" mtu {bytes}", interface.variable())
             }
             Self::Sysctl { key, value, .. } => {
-                out.write_str(&text::command(["sysctl", "-w", &format!("{key}={value}")]))
+                out.write_str(&words::shell_command(["sysctl", "-w", &format!("{key}={value}")]))
             }
         }
     }

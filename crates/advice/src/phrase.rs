@@ -14,7 +14,7 @@ use crate::workload_advice::WorkloadAdvice;
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
     let name = |factor: &String| {
-        let name = text::line(bare(factor)).into_owned();
+        let name = words::sanitised_line(bare(factor)).into_owned();
         if factor.contains("underlay.") { format!("underlay {name}") } else { name }
     };
     listed(&factors.iter().map(name).collect::<Vec<_>>())
@@ -22,7 +22,7 @@ pub(crate) fn switches(factors: &[String]) -> String {
 
 /// A setting: `tso on`, `mtu 9000`.
 pub(crate) fn set(factors: &[String], to: &str) -> String {
-    format!("{} {}", switches(factors), text::line(to))
+    format!("{} {}", switches(factors), words::sanitised_line(to))
 }
 
 /// Where it is set: `at the transmitter`, `at both ends`.
@@ -38,7 +38,7 @@ pub(crate) fn set_at(factor: &String, to: &str) -> String {
 
 /// The state of a switch: `gro at the receiver is on`.
 pub(crate) fn is_at(factor: &String, level: &str) -> String {
-    format!("{} is {}", switches_at([factor]), text::line(level))
+    format!("{} is {}", switches_at([factor]), words::sanitised_line(level))
 }
 
 /// Switches with their places: `gro at the receiver and tso at the transmitter`.
@@ -66,7 +66,7 @@ pub(crate) fn changes(all: &[Change]) -> String {
     let words = |change: &Change| {
         let open = match &change.outcome {
             Outcome::Proven => String::new(),
-            Outcome::Saturated(limit) => format!("saturated ({}), ", text::line(limit)),
+            Outcome::Saturated(limit) => format!("saturated ({}), ", words::sanitised_line(limit)),
             Outcome::NotProven | Outcome::Unknown(_) => "no difference proven, ".to_owned(),
         };
         open + &expected(change)
@@ -112,7 +112,7 @@ pub(crate) fn expected(change: &Change) -> String {
         "{} {} {of} {}",
         metric_words(change.metric.key),
         sized(&change.there, change.metric.unit),
-        text::line(&change.there.base)
+        words::sanitised_line(&change.there.base)
     )
 }
 
@@ -148,9 +148,12 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
 pub(crate) fn under(one: &WorkloadAdvice) -> String {
-    let at = one.at.iter().map(|(name, level)| format!(", {}={}", text::line(name), text::line(level)));
+    let at = one
+        .at
+        .iter()
+        .map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
     let kind = one.kind.to_string();
-    let workload = match text::line(&one.workload) {
+    let workload = match words::sanitised_line(&one.workload) {
         name if name == kind => kind,
         name => format!("{name} ({kind})"),
     };
@@ -159,7 +162,7 @@ pub(crate) fn under(one: &WorkloadAdvice) -> String {
 
 /// What was held: `message 1450 bytes, flows 1`.
 pub(crate) fn held(one: &WorkloadAdvice) -> String {
-    let held = one.held.iter().map(|held| format!("{} {}", held.what, text::line(&held.value)));
+    let held = one.held.iter().map(|held| format!("{} {}", held.what, words::sanitised_line(&held.value)));
     held.collect::<Vec<_>>().join(", ")
 }
 
@@ -173,7 +176,7 @@ pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> 
     let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
     let set: Vec<String> = held.chain([format!("boots={}", more.boots)]).collect();
     let set = set.iter().flat_map(|one| ["--set", one]);
-    let command = text::command(["netassay", "run", &study.name].into_iter().chain(set));
+    let command = words::shell_command(["netassay", "run", &study.name].into_iter().chain(set));
     Some(match more.detects {
         Some(size) => {
             let hint = if more.boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };

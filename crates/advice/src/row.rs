@@ -124,7 +124,11 @@ impl Row {
     pub(crate) fn note(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some((name, level)) = &self.proven_with {
-            parts.push(format!("proven with {}={}", text::line(name), text::line(level)));
+            parts.push(format!(
+                "proven with {}={}",
+                words::sanitised_line(name),
+                words::sanitised_line(level)
+            ));
         }
         let conditions = || self.depends_on.iter();
         match self.to {
@@ -139,7 +143,12 @@ impl Row {
             }
         }
         if let Some(to) = &self.otherwise {
-            parts.push(format!("{} is proven in {} of {} cases", text::line(to), self.proven, self.tried));
+            parts.push(format!(
+                "{} is proven in {} of {} cases",
+                words::sanitised_line(to),
+                self.proven,
+                self.tried
+            ));
         }
         let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
         let set = match &self.to {

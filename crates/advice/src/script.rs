@@ -3,7 +3,7 @@
 use std::fmt;
 
 use study::Side;
-use text::command;
+use words::shell_command;
 
 use crate::advice::Advice;
 use crate::command::Command;
@@ -15,7 +15,7 @@ struct Comment<'t>(&'t str);
 
 impl fmt::Display for Comment<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "# {}", text::line(self.0).trim_end())
+        write!(out, "# {}", words::sanitised_line(self.0).trim_end())
     }
 }
 
@@ -79,7 +79,9 @@ impl Advice {
                     text.extend(one.reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
                     // The user must see it, not only the reader of the script.
                     let needs = one.needs.iter();
-                    text.extend(needs.map(|need| format!("    {}\n", command(["printf", "%s\\n", need]))));
+                    text.extend(
+                        needs.map(|need| format!("    {}\n", shell_command(["printf", "%s\\n", need]))),
+                    );
                 }
                 said = &one.reasons;
                 if let Some(why) = &one.against {
@@ -128,9 +130,9 @@ fn call(one: &Command) -> String {
         Command::Feature { interface, name, shown_as, on, .. } => format!(
             "feature \"${}\" {}",
             interface.variable(),
-            command([name.as_str(), shown_as, if *on { "on" } else { "off" }])
+            shell_command([name.as_str(), shown_as, if *on { "on" } else { "off" }])
         ),
         Command::Mtu { interface, bytes, .. } => format!("mtu \"${}\" {bytes}", interface.variable()),
-        Command::Sysctl { key, value, .. } => command(["kernel", key, value]),
+        Command::Sysctl { key, value, .. } => shell_command(["kernel", key, value]),
     }
 }

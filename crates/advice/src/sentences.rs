@@ -74,7 +74,12 @@ impl StudyAdvice {
     /// Its name and question.
     #[must_use]
     pub fn title(&self) -> String {
-        format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
+        format!(
+            "Study {} ({}): {}",
+            self.study,
+            words::sanitised_line(&self.name),
+            words::sanitised_line(&self.question)
+        )
     }
 
     /// How sure it is, and what else holds for all of it, as sentences.
@@ -97,12 +102,15 @@ impl StudyAdvice {
             notes.push(COMMANDS.to_owned());
         }
         let absent = self.absent.iter();
-        notes
-            .extend(absent.map(|gone| {
-                format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why))
-            }));
+        notes.extend(absent.map(|gone| {
+            format!(
+                "Not switched: {}: {}.",
+                words::sanitised_line(&gone.label),
+                words::sanitised_line(&gone.why)
+            )
+        }));
         if !self.others.is_empty() {
-            let others: Vec<_> = self.others.iter().map(|name| text::line(name)).collect();
+            let others: Vec<_> = self.others.iter().map(|name| words::sanitised_line(name)).collect();
             let study = self.study;
             notes.push(format!(
                 "No switch of a host, so no advice: {} (netassay compare {study} compares them).",
@@ -181,10 +189,10 @@ fn states(one: &Recommendation) -> Vec<Fact> {
 /// from outside.
 fn reason(one: &Recommendation) -> Option<String> {
     match &one.standing {
-        Standing::Unknown(why) => Some(format!("no evidence ({})", text::line(why))),
+        Standing::Unknown(why) => Some(format!("no evidence ({})", words::sanitised_line(why))),
         Standing::Saturated(limit) => Some(format!(
             "saturated ({} set the rate, which hides any gain: look at the CPU)",
-            text::line(limit)
+            words::sanitised_line(limit)
         )),
         _ => None,
     }

@@ -85,7 +85,7 @@ impl Summary {
         let first = proven().next()?;
         let is_same = proven().all(|row| row.base == first.base);
         let from = match first.base.as_ref().filter(|_| is_same) {
-            Some(base) => format!("from {}", text::line(base)),
+            Some(base) => format!("from {}", words::sanitised_line(base)),
             None => "each from its own base".to_owned(),
         };
         let share = if proven().all(|row| row.is_share) { ", the switch's fair share" } else { "" };

@@ -60,7 +60,7 @@ impl Drawing {
 
     /// A line of text, on its base line.
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
-        let text = text::line(text);
+        let text = words::sanitised_line(text);
         if text.is_empty() {
             return;
         }
@@ -81,7 +81,7 @@ impl Drawing {
 
     /// The same where it covers no other text and nothing beyond the edge; says whether it does.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
-        let area = label(anchor, x, y, &text::line(text)).area;
+        let area = label(anchor, x, y, &words::sanitised_line(text)).area;
         let inside = area.is_within(self.width, f64::MAX);
         let free = inside && !self.labels.iter().any(|other| other.area.meets(&area));
         if free {
@@ -195,7 +195,7 @@ impl Drawing {
         }
         self.front.element("g", attributes, |group| {
             if let Some(title) = title {
-                group.element("title", &[], |inside| inside.text(&text::reason(title)));
+                group.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
             }
             group.append(&inner);
         });
@@ -209,7 +209,7 @@ impl Drawing {
     ) {
         match title {
             Some(title) => self.front.element(name, attributes, |inside| {
-                inside.element("title", &[], |inside| inside.text(&text::reason(title)));
+                inside.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
             }),
             None => self.front.empty(name, attributes),
         }

@@ -85,7 +85,7 @@ impl Figure {
         self.element(|figure| {
             figure.element("div", &[("class", "panels".into())], |panels| {
                 for panel in self.panels.chunks(1) {
-                    let (title, named) = (self.words().0, text::reason(&panel[0].title));
+                    let (title, named) = (self.words().0, words::shortened_reason(&panel[0].title));
                     let name = match named.as_str() {
                         "" => ("aria-labelledby", title.as_str().into()),
                         named => ("aria-label", named.into()),
@@ -103,11 +103,11 @@ impl Figure {
             figure.element("figcaption", &[], |caption| {
                 caption.element("h3", &[("id", title.as_str().into())], |head| {
                     head.element("a", &[("href", Attribute::Link(&self.id))], |link| {
-                        link.text(&text::reason(&self.title))
+                        link.text(&words::shortened_reason(&self.title))
                     });
                 });
                 caption.element("p", &[("id", about.as_str().into())], |inside| {
-                    inside.text(&text::reason(&self.description));
+                    inside.text(&words::shortened_reason(&self.description));
                 });
             });
             drawings(figure);
@@ -124,9 +124,9 @@ impl Figure {
             for panel in &self.panels {
                 let title = if panel.title.is_empty() { &self.title } else { &panel.title };
                 let label = if panel.title.is_empty() {
-                    text::reason(title)
+                    words::shortened_reason(title)
                 } else {
-                    text::reason(&format!("{}: {}", self.title, panel.title))
+                    words::shortened_reason(&format!("{}: {}", self.title, panel.title))
                 };
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                 details.element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));
@@ -164,10 +164,10 @@ impl Figure {
         let mut file = Markup::new();
         svg(&mut file, drawing, &attributes, |inside| {
             inside.element("title", &[("id", title.as_str().into())], |inside| {
-                inside.text(&text::reason(&self.title));
+                inside.text(&words::shortened_reason(&self.title));
             });
             inside.element("desc", &[("id", about.as_str().into())], |inside| {
-                inside.text(&text::reason(&self.description));
+                inside.text(&words::shortened_reason(&self.description));
             });
             inside.append(style);
         });

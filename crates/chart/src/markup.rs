@@ -168,14 +168,14 @@ impl Markup {
 
     /// Adds text; its lines and tabs stay.
     pub fn text(&mut self, text: &str) {
-        escape(&text::lines(text), &mut self.0);
+        escape(&words::sanitised_lines(text), &mut self.0);
     }
 
     /// Adds JSON, for a script element that holds data: nothing in it ends that element, or begins
     /// a comment in it.
     pub fn json(&mut self, value: &serde_json::Value) {
         let json = value.to_string();
-        for letter in text::escaped_json(&json).chars() {
+        for letter in words::escaped_json(&json).chars() {
             match letter {
                 // They stand in strings only, where an escape means the same.
                 '<' | '>' | '&' => {
@@ -219,7 +219,7 @@ impl Markup {
             match value {
                 Attribute::Text(text) => {
                     assert!(!commands(name), "the attribute {name} takes no text");
-                    escape(&text::line(text), &mut self.0);
+                    escape(&words::sanitised_line(text), &mut self.0);
                 }
                 Attribute::Number(value) => self.0.push_str(&number(*value)),
                 Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),

@@ -24,7 +24,7 @@ const ASCII: [u8; 95] = [
 /// characters. Of a longer one than is ever shown, its beginning.
 pub(crate) fn width(text: &str) -> f64 {
     let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
-    text::line(shown).chars().map(advance).sum()
+    words::sanitised_line(shown).chars().map(advance).sum()
 }
 
 fn advance(letter: char) -> f64 {
@@ -45,7 +45,7 @@ fn advance(letter: char) -> f64 {
 /// the end is cut where it does not do. Hostile characters are replaced by their escapes first.
 pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     let near: String = text.chars().take(MOST + 1).collect();
-    let text = text::line(&near);
+    let text = words::sanitised_line(&near);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         for piece in pieces(word, room) {

@@ -42,7 +42,7 @@ pub fn beyond(numeric: &[bool]) -> impl Iterator<Item = bool> {
 
 impl Table {
     pub(crate) fn new(head: &[&str]) -> Self {
-        Self { head: head.iter().map(|name| text::reason(name)).collect(), rows: Vec::new() }
+        Self { head: head.iter().map(|name| words::shortened_reason(name)).collect(), rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
@@ -57,7 +57,7 @@ impl Table {
         let attributes = [("class", class.as_str().into())];
         let mut html = Markup::new();
         html.element("table", &attributes[..usize::from(!class.is_empty())], |table| {
-            table.element("caption", &[], |inside| inside.text(&text::reason(caption)));
+            table.element("caption", &[], |inside| inside.text(&words::shortened_reason(caption)));
             table.element("thead", &[], |head| {
                 head.element("tr", &[], |row| {
                     for (name, number) in self.head.iter().zip(beyond(&numeric)) {
@@ -92,14 +92,14 @@ impl Table {
     #[must_use]
     pub fn csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\n";
-        let head = line(self.head.iter().map(|name| text::csv_field(name)).collect());
+        let head = line(self.head.iter().map(|name| words::csv_field(name)).collect());
         self.rows.iter().fold(head, |csv, row| csv + &line(row.iter().map(Cell::csv).collect()))
     }
 }
 
 impl Cell {
     pub(crate) fn text(text: &str) -> Self {
-        Self::Text(text::reason(text))
+        Self::Text(words::shortened_reason(text))
     }
 
     pub(crate) fn number(value: Option<Finite>, show: impl Fn(Finite) -> String) -> Self {
@@ -120,7 +120,7 @@ impl Cell {
 
     fn csv(&self) -> String {
         match self {
-            Self::Text(text) => text::csv_field(text),
+            Self::Text(text) => words::csv_field(text),
             Self::Number(value, _) => value.value().to_string(),
             Self::Empty => String::new(),
         }

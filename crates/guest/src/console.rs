@@ -176,7 +176,7 @@ const EMPTY: &str = "  its console is empty: the kernel did not come to its firs
 
 /// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {
-    text::line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
+    words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
 
 #[cfg(test)]
@@ -226,10 +226,10 @@ mod tests {
             for _ in 0..repeat {
                 text.take(&bytes);
             }
-            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
             text.close();
             prop_assert!(text.lines.len() <= LINES && text.pending.is_empty());
-            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
         }
     }
 }

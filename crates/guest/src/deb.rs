@@ -98,7 +98,7 @@ impl Package<'_> {
     }
 
     fn bad(&self, error: &io::Error) -> Error {
-        self.error(format!("it is not a valid package: {}", text::reason(&error.to_string())))
+        self.error(format!("it is not a valid package: {}", words::shortened_reason(&error.to_string())))
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Error {
     #[error(
         "no kernel {0:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
          shows those; `{fetch}` may download it)",
-        fetch = text::command(["netassay", "kernel", "fetch", .0])
+        fetch = words::shell_command(["netassay", "kernel", "fetch", .0])
     )]
     NoKernel(String),
     /// The file is no kernel image.

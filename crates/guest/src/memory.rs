@@ -103,7 +103,7 @@ impl Memory {
     }
 
     fn path(&self, key: &Value) -> Option<PathBuf> {
-        let name = format!("{:016x}.{ENDING}", text::fnv1a(key.to_string().as_bytes()));
+        let name = format!("{:016x}.{ENDING}", words::fnv1a(key.to_string().as_bytes()));
         Some(self.directory.as_ref()?.join(name))
     }
 

@@ -130,8 +130,8 @@ pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettin
     if !study.machine().is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
     }
-    Ok(BySide::of(|side| {
-        let own = study.machine().of(side);
+    Ok(BySide::from_fn(|side| {
+        let own = study.machine().of_side(side);
         SideSettings { wanted: requested(&own), placement: own.placement }
     }))
 }

@@ -298,7 +298,7 @@ fn traffic_inside_a_guest() {
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
     let order = |ipv6| {
         let traffic = load::Traffic::new(load::Kind::TcpStream);
-        RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) }
+        RunOrder { traffic, family: Family::from_ipv6(ipv6), ramp, window, step: RunOrder::step_of(window) }
     };
     for ipv6 in [false, true] {
         let order = order(ipv6);

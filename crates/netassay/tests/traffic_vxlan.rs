@@ -51,7 +51,8 @@ fn has(effective: &Effective, feature: &str) -> [bool; 2] {
 fn run(testbed: &mut Testbed, ipv6: bool) -> RunAccount {
     let traffic = load::Traffic { message: 65_536, ..load::Traffic::new(load::Kind::TcpStream) };
     let (ramp, window) = (Duration::from_millis(50), Duration::from_millis(600));
-    let order = RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) };
+    let order =
+        RunOrder { traffic, family: Family::from_ipv6(ipv6), ramp, window, step: RunOrder::step_of(window) };
     let account = testbed.run(&order, &mut || {}).unwrap();
     let received = account.receiver.as_ref().unwrap().window.load.received.bytes;
     assert!(received > 100_000, "{received} bytes arrived");

@@ -17,7 +17,7 @@ pub fn html(figure: &Figure) -> String {
     let mut page = Markup::new();
     page.fixed(fixed!("<!DOCTYPE html>\n"));
     page.element("html", &[("lang", "en".into())], |html| {
-        head::write(html, &text::reason(&figure.title));
+        head::write(html, &words::shortened_reason(&figure.title));
         html.element("body", &[], |body| body.element("main", &[], |main| main.append(&figure.html())));
     });
     format!("{}\n", page.as_str())

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use text::shell_word;
+use words::shell_word;
 
 use crate::start::Start;
 

@@ -40,7 +40,7 @@ impl Lines {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
-                return Ok(text::line(&String::from_utf8_lossy(&line[..end])).into_owned());
+                return Ok(words::sanitised_line(&String::from_utf8_lossy(&line[..end])).into_owned());
             }
             if self.pending.len() > LONGEST {
                 return Err(NoLine::Endless);

@@ -64,7 +64,7 @@ impl Said {
     pub fn last_words(&self) -> String {
         let end = self.shared.closed.wait_timeout_while(self.shared.lock(), PATIENCE, |end| !end.is_closed);
         let (end, _) = end.unwrap_or_else(PoisonError::into_inner);
-        text::last_words(&String::from_utf8_lossy(&end.bytes))
+        words::last_words(&String::from_utf8_lossy(&end.bytes))
     }
 }
 
@@ -101,7 +101,7 @@ mod tests {
         drop(writer);
         let words = said.last_words();
         assert!(words.ends_with("xx the end\\u{1b}[2J"), "{words}");
-        assert!(words.len() <= text::REASON);
+        assert!(words.len() <= words::LONGEST_REASON);
         let end = said.shared.lock();
         assert!(end.bytes.len() == KEPT && end.bytes.capacity() <= 4 * KEPT, "{}", end.bytes.capacity());
     }

@@ -13,7 +13,7 @@ use crate::start::{Start, Started};
 
 /// What a host answered is not what its script says.
 pub(crate) fn strange(host: &str, got: &str) -> Error {
-    Error::Strange { host: host.to_owned(), got: text::reason(got), hint: "" }
+    Error::Strange { host: host.to_owned(), got: words::shortened_reason(got), hint: "" }
 }
 
 /// One script that runs on a host, until this is dropped.
@@ -57,7 +57,11 @@ impl Session {
         self.is_at_login = true;
         let line = self.line(deadline, patience, interrupt)?;
         let Some(rest) = line.strip_prefix(word) else {
-            return Err(Error::Strange { host: self.host.clone(), got: text::reason(&line), hint: GUARD });
+            return Err(Error::Strange {
+                host: self.host.clone(),
+                got: words::shortened_reason(&line),
+                hint: GUARD,
+            });
         };
         self.is_at_login = false;
         Ok(rest.to_owned())

@@ -327,7 +327,7 @@ fn hostile_names_fit_the_terminal_and_command_nothing() {
     hostile.row.tags = vec!["\u{1b}]0;x".to_owned()];
     hostile.environments[0].transmitter.cpu.model = Some("\u{1b}[31m\nmodel ".repeat(50));
     hostile.plan.conditions[0].label = study::Name::from("\u{1b}[2J\nlabel ".repeat(50).as_str());
-    let found = between(&quick(1, 1.0), &hostile.shown()).unwrap();
+    let found = between(&quick(1, 1.0), &hostile.sanitised()).unwrap();
     let text = found.text(Layout::PLAIN);
     assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
     let text = Layout::PLAIN.wrap(&text);

@@ -12,22 +12,22 @@ use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::arrival::nothing_arrived;
+use crate::cached_probe::CachedProbe;
 use crate::exact::instructions;
 use crate::lab::{Bench, Lab, Readings};
 use crate::measure::{directions, metrics};
-use crate::rate::{Judged, carry_out, judged, no_rate};
-use crate::recall::Recalling;
+use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
 #[derive(Debug, Clone)]
 pub struct LocalLab {
-    /// How testbeds are built, except for their state.
+    /// Options for building testbeds, except for their state.
     pub options: testbed::Options,
     /// The user's request to stop.
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
     pub memory: Memory,
-    /// What the user's machines need after a restart; none where none restart.
+    /// The restarter of the user's machines; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
 }
 
@@ -42,9 +42,9 @@ impl LocalLab {
         }
     }
 
-    /// What the answers of virtual machines in this state depend on. `None` for hosts that are
-    /// quick to build, for those on other machines, for a kernel that cannot be found, and if the
-    /// program was replaced since its start.
+    /// The conditions on which the answers of virtual machines in this state depend. `None` for
+    /// hosts that are quick to build, for hosts on other machines, for a kernel that cannot be
+    /// found, and if the program was replaced since its start.
     fn key(&self, state: &BootState) -> Option<Value> {
         if self.options.hosts.is_some() {
             return None;
@@ -84,7 +84,7 @@ impl Lab for LocalLab {
             let bench = lab.build(&state)?;
             Ok((bench, begun.elapsed()))
         });
-        Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
+        Ok(Box::new(CachedProbe::new(self.memory.clone(), key, build)?))
     }
 
     fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
@@ -147,7 +147,7 @@ impl Bench for Testbed {
         traces: &mut Vec<PathTrace>,
         tick: &mut dyn FnMut(),
     ) -> Result<(), testbed::Error> {
-        for (path, reader) in tracing.of(order.traffic.kind) {
+        for (path, reader) in tracing.of_kind(order.traffic.kind) {
             self.trace_path(order, tracing, (path, reader), traces)?;
             tick();
         }
@@ -182,15 +182,15 @@ impl Bench for Testbed {
         let accounts = Testbed::take_turns(self, order, tick)?;
         let read = |(own, account)| {
             let order = order.of_condition(own);
-            let judged = judged(&order, account);
+            let judged = judge_run(&order, account);
             readings(&order, judged)
         };
         Ok(accounts.into_iter().enumerate().map(read).collect())
     }
 }
 
-fn readings(order: &RunOrder, judged: Judged) -> Readings {
-    let Judged { mut account, limit, disturbed } = judged;
+fn readings(order: &RunOrder, judged: JudgedRun) -> Readings {
+    let JudgedRun { mut account, limit, disturbed } = judged;
     let mut metrics = metrics(&order.traffic, &account);
     if order.traffic.direction == load::Direction::Both {
         metrics.extend(directions(&account));

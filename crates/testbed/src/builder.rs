@@ -82,7 +82,7 @@ impl Builder<'_> {
             return Ok(BySide { transmitter, receiver });
         }
         // Both start in parallel.
-        let mut hosts = BySide::try_of(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
+        let mut hosts = BySide::try_from_fn(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
         hosts.each_mut().into_iter().try_for_each(|(_, host)| host.greet())?;
         Ok(hosts)
     }

@@ -134,7 +134,7 @@ mod tests {
     fn a_difference_names_the_setting_that_its_own_interface_was_asked_for() {
         let ring = DeviceSetting::RxRing;
         let settled = |size| Settled { device: BTreeMap::from([(ring, size)]), ..settled(&[], 1500) };
-        let both = |size| BySide::of(|_| settled(size));
+        let both = |size| BySide::from_fn(|_| settled(size));
         let effective =
             |size| Effective { underlay: Some(both(size)), ..effective(settled(size), settled(size)) };
         let asked = |transmitter, receiver| BySide {

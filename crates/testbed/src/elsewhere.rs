@@ -25,7 +25,7 @@ pub(crate) fn elsewhere(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed,
     let within = Options { cpus: split(first.cpus()), ..options.clone() };
     let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
     let interface = testbed.transmitter.interface.clone();
-    testbed.named = Some(BySide::of(|_| NamedMachine {
+    testbed.named = Some(BySide::from_fn(|_| NamedMachine {
         host: place.to_string(),
         interface: interface.clone(),
         changed: Vec::new(),

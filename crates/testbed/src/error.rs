@@ -27,7 +27,7 @@ pub enum Error {
         pid: u32,
         /// Its exit status.
         how: String,
-        /// Its standard error, cut as by [`text::reason`]; may be empty.
+        /// Its standard error, cut as by [`words::shortened_reason`]; may be empty.
         said: String,
     },
     /// The conversation with an agent failed.

@@ -39,7 +39,7 @@ pub(crate) struct Booted {
 impl Guests {
     /// Boots a machine for each side, in the network namespaces of these processes.
     pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
-        let orders = BySide::try_of(|side: Side| {
+        let orders = BySide::try_from_fn(|side: Side| {
             let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
             let tap = Some(TAPS[side].to_owned());
             // Instructions are counted where a path is traced; the other one answers.

@@ -7,7 +7,7 @@ use host::machine::{set_device, set_feature, set_link};
 use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, Located, Vxlan};
 use serde::Serialize;
 use study::{BySide, DeviceSetting, Family, Scenario, Side};
-use text::command;
+use words::shell_command;
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::node::TAPS;
@@ -89,7 +89,7 @@ impl Intended {
         let mut make = |change: String| all.push(one(change, format!("ip link del group {GROUP}")));
         if tunnel {
             let (id, port) = Vxlan::numbered(number);
-            let over = command(["dev", interface]);
+            let over = shell_command(["dev", interface]);
             make(format!("ip link add {vxlan} group {GROUP} type vxlan id {id} dstport {port} {over} …"));
         }
         if guests {
@@ -150,7 +150,7 @@ impl Intended {
 }
 
 fn change_address(verb: &str, (address, prefix): (IpAddr, u8), interface: &str) -> String {
-    command(["ip", "addr", verb, &format!("{address}/{prefix}"), "dev", interface])
+    shell_command(["ip", "addr", verb, &format!("{address}/{prefix}"), "dev", interface])
 }
 
 /// The features of the machine's own interface.

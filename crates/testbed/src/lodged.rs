@@ -113,7 +113,7 @@ impl Lodgings {
         let program = &builder.options.program;
         let launch = |side: Side| Launched::lodging(&places[side], program, &side.to_string(), interrupt);
         // Both start in parallel.
-        let mut agents = BySide::try_of(launch)?;
+        let mut agents = BySide::try_from_fn(launch)?;
         for (side, agent) in agents.each_mut() {
             agent.greet().map_err(|error| no_guest(&host(side), error))?;
             if machines[side].located.carries {

@@ -39,7 +39,7 @@ impl Builder<'_> {
 
     /// The same for both sides, in parallel.
     pub(crate) fn boot_pair(&self, orders: BySide<Order>) -> Result<BySide<Local>, Error> {
-        let guests = BySide::try_of(|side| Guest::start(&orders[side]))?;
+        let guests = BySide::try_from_fn(|side| Guest::start(&orders[side]))?;
         let transmitter = self.await_boot(guests.transmitter, orders.transmitter)?;
         Ok(BySide { transmitter, receiver: self.await_boot(guests.receiver, orders.receiver)? })
     }

@@ -27,7 +27,7 @@ impl Hosts {
         interrupt: &Interrupt,
     ) -> Result<BySide<Vec<Intended>>, Error> {
         let mut machines = wire::machines(self, program, interrupt)?;
-        BySide::try_of(|side| {
+        BySide::try_from_fn(|side| {
             let Machine { agent, located } = &mut machines[side];
             let interface = &located.interface;
             let of_conditions =

@@ -206,7 +206,7 @@ impl Path {
             let (number, guest) = self.node(side)?;
             host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
-        BySide::try_of(|side| account(side).ok_or(())).ok()
+        BySide::try_from_fn(|side| account(side).ok_or(())).ok()
     }
 }
 

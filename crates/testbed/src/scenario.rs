@@ -80,7 +80,7 @@ fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let families = builder.options.families.as_slice();
     let end =
         |side| VethEnd { addresses: TRAFFIC[side].with_prefixes(families), steered: builder.steered(side) };
-    create_veth(&mut hosts.each_mut(), BySide::of(end))?;
+    create_veth(&mut hosts.each_mut(), BySide::from_fn(end))?;
     for (side, host) in hosts.each_mut() {
         await_running(host, VETH[side])?;
     }
@@ -97,7 +97,7 @@ fn vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         steered: builder.steered(side),
         bridge: None,
     };
-    create_tunnel(&mut hosts.each_mut(), family, BySide::of(end))?;
+    create_tunnel(&mut hosts.each_mut(), family, BySide::from_fn(end))?;
     let path = Path { tunnel: Some(family), ..Path::new(Scenario::Vxlan, ReceiveWork::Steered) };
     let ends = hosts.map(|side, agent| End {
         underlay: Some(VETH[side].to_owned()),
@@ -129,7 +129,7 @@ fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut node = Node::new(builder.first("node", &builder.options.cpus.controller)?, BRIDGE)?;
     TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
     let place = node.agent.pid();
-    let guests = Guests::boot(builder, BySide::of(|_| place))?;
+    let guests = Guests::boot(builder, BySide::from_fn(|_| place))?;
     node.guests = guests.of_nodes(&builder.options.cpus).into_iter().map(|(_, guest)| guest).collect();
     let path = Path { nodes: vec![node], ..Path::new(Scenario::Vm, ReceiveWork::AtItsInterface) };
     let mut testbed = guests.testbed(builder.options, path)?;
@@ -144,19 +144,19 @@ fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     }
     let (controller, family) = (&builder.options.cpus.controller, builder.options.state.underlay_family);
     let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
-    let BySide { transmitter, receiver } = builder.pair(names, BySide::of(|_| controller.as_slice()))?;
+    let BySide { transmitter, receiver } = builder.pair(names, BySide::from_fn(|_| controller.as_slice()))?;
     let mut nodes =
         BySide { transmitter: Node::new(transmitter, BRIDGE)?, receiver: Node::new(receiver, BRIDGE)? };
     let BySide { transmitter, receiver } = nodes.each_mut();
     let mut agents = BySide { transmitter: &mut transmitter.agent, receiver: &mut receiver.agent };
     let end = TunnelEnd { bridge: Some(BRIDGE), ..TunnelEnd::default() };
-    create_tunnel(&mut agents, family, BySide::of(|_| end.clone()))?;
+    create_tunnel(&mut agents, family, BySide::from_fn(|_| end.clone()))?;
     for (side, node) in nodes.each_mut() {
         node.add_tap(TAPS[side])?;
         node.ports.push(TUNNEL.to_owned());
         node.underlay = Some(VETH[side].to_owned());
     }
-    let guests = Guests::boot(builder, BySide::of(|side| nodes[side].agent.pid()))?;
+    let guests = Guests::boot(builder, BySide::from_fn(|side| nodes[side].agent.pid()))?;
     for (side, guest) in guests.of_nodes(&builder.options.cpus) {
         nodes[side].guests = vec![guest];
     }

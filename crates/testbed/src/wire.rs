@@ -55,7 +55,7 @@ impl Hosts {
     /// interface carries the controller's connection and the user has not named it.
     pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
         let mut machines = machines(self, program, interrupt)?;
-        let found = BySide::try_of(|side| {
+        let found = BySide::try_from_fn(|side| {
             let Machine { agent, located, .. } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
             match agent.call(&Request::Environment { interfaces })? {
@@ -177,7 +177,7 @@ pub(crate) fn machines(
         Launched::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
     };
     // Both start in parallel.
-    let mut agents = BySide::try_of(launch)?;
+    let mut agents = BySide::try_from_fn(launch)?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
     // An interface that is named tells which one the other machine reaches it by.
     let is_named = |side: Side| hosts.places[side].interface.is_some();
@@ -255,7 +255,7 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
         }
     };
     let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
-    BySide::of(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
+    BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
 }
 
 /// The address, if there is one.
@@ -316,7 +316,7 @@ pub(crate) fn set(
         await_running(agent, &located.interface)?;
         Ok(Set { cpus, changes })
     };
-    BySide::try_of(&mut set_one)
+    BySide::try_from_fn(&mut set_one)
 }
 
 fn testbed(builder: &Builder<'_>, ends: BySide<End>, set: BySide<Set>, path: Path) -> Testbed {
@@ -396,8 +396,8 @@ mod tests {
                     taken: Vec::new(),
                 };
                 let found =
-                    BySide::of(|_| Found { located: located.clone(), environment: environment.clone() });
-                let places = BySide::of(|_| HostPlace {
+                    BySide::from_fn(|_| Found { located: located.clone(), environment: environment.clone() });
+                let places = BySide::from_fn(|_| HostPlace {
                     by: None,
                     interface: None,
                     lease: Duration::ZERO,

@@ -239,7 +239,7 @@ impl Account {
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
-        Closure::of(sum, self.whole().filter(|_| !rows.is_empty()))
+        Closure::from_sum(sum, self.whole().filter(|_| !rows.is_empty()))
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.

@@ -117,7 +117,7 @@ impl Endpoint {
     /// States that differ from this workload in more than that; a receiver without attached peers.
     pub fn take_turns(&self, states: Vec<Traffic>) -> Result<Switches> {
         for state in &states {
-            state.validate(Family::of(self.spec.local.is_ipv6()))?;
+            state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
             if !state.shares_flow_with(&self.spec.traffic) {
                 return Err(Error::Setup(
                     "the state of a turn differs from its flow in what sockets keep".to_owned(),

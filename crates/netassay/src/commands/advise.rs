@@ -57,7 +57,7 @@ pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
 /// The studies that these words mean; without any the newest of all.
 pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
     let store = Store::open_read_only(db)?;
-    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
+    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::sanitised);
     if words.is_empty() {
         return Ok(vec![load(None)?]);
     }

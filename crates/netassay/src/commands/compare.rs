@@ -81,7 +81,7 @@ fn between(
     }
     let outline = |id| -> Result<Outline, Failure> {
         let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
-        Ok(store.outline(id, metrics)?.shown())
+        Ok(store.outline(id, metrics)?.sanitised())
     };
     let between = report::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
     output::show(&between, &flags.stored.output, flags.tables.wide, report::BetweenStudies::text)

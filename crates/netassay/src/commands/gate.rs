@@ -63,8 +63,11 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     };
     if let Some(path) = &flags.output {
         let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
-        let written =
-            if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
+        let written = if flags.format == GateFormat::Text {
+            words::sanitised_lines(&written).into_owned()
+        } else {
+            written
+        };
         write(path, &written, MayReplace::NamedByUser)?;
     }
     let layout = layout(flags.tables.wide);
@@ -86,7 +89,7 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
     let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
         let keys: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
-        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.shown();
+        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.sanitised();
         return Ok(Cases::within(&stored, word, &metrics)?);
     }
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
@@ -98,7 +101,7 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
     }
     let outline = |id| -> Result<Outline, Failure> {
         let keys = |_: &Plan| Ok::<_, Failure>(metrics.iter().map(|metric| metric.key.to_owned()).collect());
-        Ok(store.outline(id, keys)?.shown())
+        Ok(store.outline(id, keys)?.sanitised())
     };
     Ok(Cases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
 }

@@ -56,7 +56,7 @@ fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History
         .into_iter()
         .map(|chosen| {
             let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?;
-            Ok(Entry { chosen, outline: outline.shown() })
+            Ok(Entry { chosen, outline: outline.sanitised() })
         })
         .collect::<Result<Vec<Entry>, Failure>>()?;
     let found = report::History::new(&entries, choice.order(), &flags.condition, request)?;

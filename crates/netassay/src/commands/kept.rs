@@ -100,7 +100,7 @@ pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
             say(&format!(
                 "study {} comes without its tag {}: another study has it",
                 moved.to,
-                text::line(tag)
+                words::sanitised_line(tag)
             ));
         }
     }

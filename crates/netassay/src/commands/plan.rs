@@ -73,7 +73,7 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
     }
     pilots.sort_unstable_by(|one, other| other.cmp(one));
     for (_, id) in pilots {
-        let pilot = store.load(id)?.shown();
+        let pilot = store.load(id)?.sanitised();
         if let Some(spread) = Spread::of(&pilot, study, flags.metric.as_deref())? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
             let spread_of = |other: &Study| Spread::of(&pilot, other, flags.metric.as_deref());

@@ -56,7 +56,7 @@ fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
 fn found(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<Study>, Failure> {
     let found = |study: StoredStudy| {
         let series = store.series(study.row.id)?;
-        Ok(Study { results: Results::of(study.shown())?, series })
+        Ok(Study { results: Results::of(study.sanitised())?, series })
     };
     stored.into_iter().map(found).collect()
 }
@@ -97,11 +97,11 @@ fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Optio
 
 /// What is stored of each study, every text exact, and what was found.
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
-    let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::shown).collect();
+    let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
     let advice = advice_of(shown.iter())?;
     let studies = stored.into_iter().map(|study| {
         let whole = store::export::json(&study, report::unit_of);
-        Ok(json!({ "stored": whole, "results": Results::of(study.shown())? }))
+        Ok(json!({ "stored": whole, "results": Results::of(study.sanitised())? }))
     });
     Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()?, "advice": advice }))
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
+    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.sanitised();
     let results = report::Results::new(&stored)?;
     let written =
         if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };

@@ -22,7 +22,8 @@ pub(super) struct Property {
 
 /// Why this machine and another one cannot be checked as a pair. `other`: how that one is named.
 pub(super) fn no_pair(why: String, other: &str) -> Finding {
-    let fix = text::command(["netassay", "doctor", "--transmitter", "HOST:INTERFACE", "--receiver", other]);
+    let fix =
+        words::shell_command(["netassay", "doctor", "--transmitter", "HOST:INTERFACE", "--receiver", other]);
     Finding::warn(AREA, "this machine", why, format!("{fix} checks it with another machine"))
 }
 

@@ -2,7 +2,7 @@
 
 use chart::{Finite, Interval, Quantity};
 use report::{figure, metric_name, plain, rounded};
-use study::metric::{self, Group};
+use study::metric::{self, MetricGroup};
 
 /// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 #[derive(Debug, Clone)]
@@ -88,12 +88,12 @@ impl Measure {
 /// What a metric's unit is relative to.
 fn base(metric: &metric::Metric) -> &'static str {
     match metric.group {
-        Group::Rate if metric.unit == "Mbit/s" => "of payload",
-        Group::Latency => "from request to response",
-        Group::Cpu => "of all CPUs of the host",
-        Group::ServiceDemand => "of CPU time",
-        Group::Messages if metric.unit == "%" => "of the messages sent",
-        Group::Counter if metric.unit == "%" => "of the host's CPUs of this side",
+        MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
+        MetricGroup::Latency => "from request to response",
+        MetricGroup::Cpu => "of all CPUs of the host",
+        MetricGroup::ServiceDemand => "of CPU time",
+        MetricGroup::Messages if metric.unit == "%" => "of the messages sent",
+        MetricGroup::Counter if metric.unit == "%" => "of the host's CPUs of this side",
         _ => "",
     }
 }

@@ -65,7 +65,7 @@ fn flows<'a>(view: &View<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>
     let planned = view.stored.plan.flows();
     for run in view.stored.measurements() {
         let Some(turns) = run.detail.turns() else { continue };
-        let first = planned.with(run.condition).first().copied();
+        let first = planned.containing(run.condition).first().copied();
         let flow = flows.entry(first.unwrap_or(run.condition)).or_default();
         if flow.first().is_none_or(|(first, _)| (first.boot, first.repeat) == (run.boot, run.repeat)) {
             flow.push((run, turns));

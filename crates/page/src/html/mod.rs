@@ -57,7 +57,7 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
                             for figure in figures {
                                 inner.element("li", &[], |item| {
                                     item.element("a", &[("href", Attribute::Link(&figure.id))], |link| {
-                                        link.text(&text::reason(&figure.title));
+                                        link.text(&words::shortened_reason(&figure.title));
                                     });
                                 });
                             }

@@ -3,7 +3,7 @@
 use netassay_page::{Packed, Page, Study, figures};
 use record::{Evidence, Limit, Threads};
 use store::StoredStudy;
-use study::metric::{METRICS, Needs};
+use study::metric::{METRICS, MetricNeeds};
 use study::{Condition, Side};
 
 use crate::made::is_on;
@@ -61,7 +61,8 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
     let values = |condition: &Condition, _: u32, _: u32| {
         let kind = condition.workload.traffic.kind;
         let on = switches.iter().filter(|switch| is_on(condition, switch)).count() as f64;
-        let own = METRICS.iter().filter(|metric| metric.needs == Needs::Nothing && kind.produces(metric));
+        let own =
+            METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(metric));
         let value = |metric: &study::metric::Metric| {
             let value = match metric.unit {
                 _ if IDLE.iter().any(|end| metric.key.ends_with(end)) => 0.0,

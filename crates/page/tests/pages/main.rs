@@ -24,8 +24,10 @@ use self::made_up::{run, stored};
 
 /// The studies as a page shows them, with their downloads.
 pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<Study>, Vec<Data>) {
-    let study =
-        |one: &StoredStudy| Study { results: Results::of(one.clone().shown()).unwrap(), series: Vec::new() };
+    let study = |one: &StoredStudy| Study {
+        results: Results::of(one.clone().sanitised()).unwrap(),
+        series: Vec::new(),
+    };
     (
         studies.iter().map(study).collect(),
         studies.iter().map(|study| Packed::of(study).compressed()).collect(),

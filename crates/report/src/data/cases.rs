@@ -4,7 +4,7 @@
 use serde::Serialize;
 use stats::{Comparison, Components, Correction, Design, Question, Spending};
 use store::{Outline, StoredStudy};
-use study::metric::{Metric, Needs};
+use study::metric::{Metric, MetricNeeds};
 use study::{Condition, Plan};
 
 use crate::data::differences::Difference;
@@ -254,10 +254,10 @@ fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
 fn without(plan: &Plan, metric: &Metric) -> String {
     let key = metric.key;
     match (plan.exact, metric.needs) {
-        (true, needs) if needs != Needs::Exact => {
+        (true, needs) if needs != MetricNeeds::Exact => {
             format!("it counts instructions, and {key} is none of the counts of exact mode")
         }
-        (false, Needs::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
+        (false, MetricNeeds::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
         _ => format!("no condition that is compared gives {key}"),
     }
 }

@@ -54,7 +54,7 @@ pub enum Error {
     /// No two conditions of a study have traces of the same path.
     #[error(
         "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them, and `{}` makes them",
-        text::command(["netassay", "trace", .name])
+        words::shell_command(["netassay", "trace", .name])
     )]
     NothingTraced {
         /// The study's number.

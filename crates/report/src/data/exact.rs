@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::Observation;
-use study::metric::{Metric, Needs};
+use study::metric::{Metric, MetricNeeds};
 use study::{Copies, Plan};
 
 use crate::words::number::{figure, percent};
@@ -51,7 +51,7 @@ pub(crate) fn way(copies: Copies) -> &'static str {
 
 /// Does the metric count instructions?
 pub(crate) fn is_count(metric: &Metric) -> bool {
-    metric.needs == Needs::Exact
+    metric.needs == MetricNeeds::Exact
 }
 
 /// A condition whose counts do not repeat within the resolution. No verdict uses it.

@@ -192,7 +192,7 @@ fn subject(
     Some(Subject {
         notes: of_builds(environments, metric).into_iter().collect(),
         boots: BootNames::Named(boots),
-        quality: Some(Quality::of(metric)),
+        quality: Some(Quality::from_metric(metric)),
         truth: truth::of(&studies[1].plan, &studies[1].environments),
         resolution: is_counted.then_some(exact::RESOLUTION),
         copies: is_counted.then(|| condition.copies()),

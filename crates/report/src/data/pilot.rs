@@ -113,11 +113,11 @@ impl Spread {
             stored.plan.conditions.get(condition).is_some_and(|one| is_alike(one, planned))
         };
         let flows = plan.flows();
-        let flow = flows.with(target.baseline);
+        let flow = flows.containing(target.baseline);
         if target.conditions.iter().all(|condition| flow.contains(condition)) {
             let own = (0..stored.plan.conditions.len()).filter(|condition| alike(*condition));
             let flows = stored.plan.flows();
-            if let Some(flow) = own.map(|one| flows.with(one)).find(|flow| flow.len() > 1) {
+            if let Some(flow) = own.map(|one| flows.containing(one)).find(|flow| flow.len() > 1) {
                 return Ok(Self::of_flows(stored, near, flow, target.metric));
             }
         }

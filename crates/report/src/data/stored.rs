@@ -67,7 +67,7 @@ pub(crate) fn subjects(
             compared: Some(compared),
             notes: cannot_differ.into_iter().chain(of_builds(environments(), target.metric)).collect(),
             without: without(&stored.plan),
-            quality: Some(Quality::of(target.metric)),
+            quality: Some(Quality::from_metric(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
             how: stored.plan.how_of_boots(),

@@ -80,7 +80,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
             turns: all.iter().map(|one| one.turns.len()).sum(),
             parts: PARTS.map(|(_, [first, last])| response(&all, first..last)),
             carry_over: stats::mean(&boots),
-            effect: effect(flows.with(index), &rates),
+            effect: effect(flows.containing(index), &rates),
             interval: interval(&boots, ALPHA),
             boots,
         })
@@ -106,7 +106,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let flows = stored.plan.flows();
     let own = stored
         .measurements()
-        .filter(|run| run.detail.turns().is_none() && flows.with(run.condition).len() > 1);
+        .filter(|run| run.detail.turns().is_none() && flows.containing(run.condition).len() > 1);
     let (planned, apart): (Vec<&StoredRun>, Vec<&StoredRun>) =
         own.partition(|run| protocol.is_apart(run.boot, run.block));
     let (planned, apart) = (planned.len(), apart.len());

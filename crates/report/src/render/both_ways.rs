@@ -1,7 +1,7 @@
 //! Whether differences between conditions that take turns are those between runs of their own.
 
 use serde::Serialize;
-use stats::agreement::{Agreement, EitherWay, Share, agree};
+use stats::agreement::{Agreement, EitherWay, PercentEstimate, agree};
 use stats::distribution::fisher;
 use store::StoredStudy;
 use study::{Alternate, Plan, format_duration, metric::Metric};
@@ -151,7 +151,7 @@ impl BothWays {
         let time = heads.len() - 1;
         let mut table = Table::new(&heads).named(0).optional(&[time, 7, 2]);
         for one in &self.comparisons {
-            let shown = |share: fn(&Agreement) -> Share| {
+            let shown = |share: fn(&Agreement) -> PercentEstimate| {
                 let share = one.agreement.as_ref().map(share);
                 share.map_or("-".to_owned(), |share| {
                     format!("{} ({})", percent(share.value), range(Some(share.interval), percent))
@@ -263,8 +263,8 @@ fn pairs(plan: &Plan) -> Vec<Pair> {
 fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
     let workload = &plan.conditions[condition].workload;
     let own = workload.ramp.saturating_add(workload.duration);
-    let times =
-        plan.share_of_flow(condition, plan.flows().with(condition).len())?.as_secs_f64() / own.as_secs_f64();
+    let times = plan.share_of_flow(condition, plan.flows().containing(condition).len())?.as_secs_f64()
+        / own.as_secs_f64();
     let share = times * (found.first.standard_error / found.second.standard_error).powi(2);
     let df = found.boots as f64 - 1.0;
     let wide = fisher::quantile((1.0 + LEVEL) / 2.0, df, df)?;

@@ -117,7 +117,11 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let line = |side: Side| {
         let NamedMachine { host, interface, changed: _ } = &named[side];
         let about = described(first, side, interface);
-        format!("{side}: {}, interface {}{about}", text::line(host), text::line(interface))
+        format!(
+            "{side}: {}, interface {}{about}",
+            words::sanitised_line(host),
+            words::sanitised_line(interface)
+        )
     };
     let is_there = |side: &Side| *side == Side::Transmitter || first.receiver.is_some();
     Side::BOTH.into_iter().filter(is_there).map(line).collect()
@@ -133,11 +137,11 @@ pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
             for (name, interface) in host.iter().flat_map(|host| &host.interfaces) {
                 let programs = interface.iter().flat_map(|interface| &interface.programs);
                 let named: Vec<String> = programs
-                    .map(|(place, names)| format!("{} ({place})", text::line(&names.join(", "))))
+                    .map(|(place, names)| format!("{} ({place})", words::sanitised_line(&names.join(", "))))
                     .collect();
                 let sentence = format!(
                     "at the {side} each packet of {} passed {}, which costs time and may fix offloads",
-                    text::line(name),
+                    words::sanitised_line(name),
                     named.join(", ")
                 );
                 if !named.is_empty() && !told.contains(&sentence) {
@@ -156,14 +160,18 @@ fn described(both: &Environment, side: Side, interface: &str) -> String {
     let about = host.interfaces.get(interface).and_then(Option::as_ref);
     let driver = about.and_then(|one| one.driver.as_ref().or(one.link.kind.as_ref()));
     let parts = [
-        driver.map(|driver| format!("driver {}", text::line(driver))),
+        driver.map(|driver| format!("driver {}", words::sanitised_line(driver))),
         about.map(|one| format!("MTU {}", one.link.mtu)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let of_interface = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-    let kernel =
-        host.kernel.release.as_ref().map_or_else(String::new, |it| format!("; kernel {}", text::line(it)));
-    let cpu = host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", text::line(it)));
+    let kernel = host
+        .kernel
+        .release
+        .as_ref()
+        .map_or_else(String::new, |it| format!("; kernel {}", words::sanitised_line(it)));
+    let cpu =
+        host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", words::sanitised_line(it)));
     format!("{of_interface}{kernel}{cpu}")
 }
 

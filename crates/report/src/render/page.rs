@@ -49,7 +49,7 @@ impl Results {
         let db = db.display().to_string();
         let tags = &self.stored.row.tags;
         let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", list(tags)) };
-        text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, text::line(&db)));
+        text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, words::sanitised_line(&db)));
         let next = self.advice(layout);
         if !next.is_empty() {
             text.push_str("Next:\n");

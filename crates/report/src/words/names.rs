@@ -88,7 +88,7 @@ pub fn apart(names: &[Name]) -> Vec<String> {
     let short: Vec<Name> = names.iter().map(own).collect();
     let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
     let shown = if is_told && distinct(&short) == distinct(names) { &short } else { names };
-    shown.iter().map(|name| text::line(name).into_owned()).collect()
+    shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
 }
 
 /// A word that can be told elsewhere.
@@ -101,7 +101,7 @@ struct Word {
 impl Word {
     /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
     fn of(name: &Name) -> Vec<Self> {
-        let clean = |text: &str| text::line(text).into_owned();
+        let clean = |text: &str| words::sanitised_line(text).into_owned();
         let each = |word: &NameWord| match &word.factor {
             Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
             None => {

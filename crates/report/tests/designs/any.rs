@@ -58,7 +58,7 @@ fn stored(kind: &str, (values, is_there, boots): &(Vec<f64>, Vec<bool>, u32)) ->
     let metrics: Vec<&'static str> = metric::METRICS
         .iter()
         .filter(|metric| {
-            kind.produces(metric) && metric.unit != "%" && metric.needs == metric::Needs::Nothing
+            kind.produces(metric) && metric.unit != "%" && metric.needs == metric::MetricNeeds::Nothing
         })
         .map(|metric| metric.key)
         .collect();

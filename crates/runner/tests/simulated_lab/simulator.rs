@@ -15,7 +15,7 @@ use record::{
 use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
 use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
-/// The same study over up to 6 boots, with looks after 2, 4 and 6.
+/// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
     let text = study()
         .source_text()
@@ -44,7 +44,7 @@ pub(crate) fn study() -> Study {
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The same study with a path that is traced.
+/// A study with a path that is traced.
 pub(crate) fn traced_study() -> Study {
     let text = study()
         .source_text()
@@ -53,7 +53,7 @@ pub(crate) fn traced_study() -> Study {
     Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The same study with conditions that take turns.
+/// A study with conditions that take turns.
 pub(crate) fn alternated_study() -> Study {
     let text = study().source_text().replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
     let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
@@ -101,7 +101,7 @@ pub(crate) enum Fault {
     NoJournal,
     /// Something disturbs the window.
     Disturbed,
-    /// Nothing arrives in it.
+    /// No traffic arrives in it.
     Nothing,
     /// Both.
     DisturbedToNothing,
@@ -113,7 +113,7 @@ pub(crate) enum Fault {
     Interrupt,
 }
 
-/// What becomes of conditions that are to take turns.
+/// The fate of conditions that are to take turns.
 #[derive(Clone, Copy)]
 pub(crate) enum Turning {
     Settled,
@@ -244,7 +244,7 @@ struct SimulatedBench {
     boot: Option<Boot>,
 }
 
-/// What disturbs a run.
+/// A disturbance of a run.
 pub(crate) fn loud_neighbour() -> Disturbance {
     Cause::Session("a loud neighbour".to_owned()).into()
 }

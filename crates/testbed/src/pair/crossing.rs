@@ -27,7 +27,7 @@ impl Crossing {
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
-            Scenario::Ssh if switches.mtu.is_some() => Some(Self::of(order).within(BySide::of(|_| 0))),
+            Scenario::Ssh if switches.mtu.is_some() => Some(Self::of(order).within(BySide::from_fn(|_| 0))),
             Scenario::Ssh => Some(Self::of(order)),
             Scenario::SshVxlan => {
                 let (own, family) = (UNDERLAY, state.underlay_family);
@@ -47,7 +47,7 @@ impl Crossing {
         // The error of the last names what is missing.
         let families =
             Family::ALL.into_iter().filter(|family| has(family) || Family::ALL.iter().all(|one| !has(one)));
-        let sent = BySide::of(|_| [Some(u32::MAX); 2]);
+        let sent = BySide::from_fn(|_| [Some(u32::MAX); 2]);
         families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
     }
 
@@ -55,7 +55,7 @@ impl Crossing {
     pub(super) fn of(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
-        let sent = BySide::of(|side| {
+        let sent = BySide::from_fn(|side| {
             let is_receiver = side == Side::Receiver;
             let is_sender = match traffic.direction {
                 Direction::Both => true,

@@ -86,7 +86,7 @@ fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let (name, free) = (&master.name, ["ip", "link", "set", "dev", &link.name, "nomaster"]);
     Some(end.fault(
         format!("it is a port of the {kind} {name}, which takes each packet that arrives"),
-        format!("name {name}, another interface, or free this one ({})", text::command(free)),
+        format!("name {name}, another interface, or free this one ({})", words::shell_command(free)),
     ))
 }
 
@@ -101,7 +101,7 @@ fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let remove = ["ip", "addr", "del", &address_there, "dev", interface];
     Some(end.fault(
         format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
-        format!("remove it ({}), or leave --addresses own out", text::command(remove)),
+        format!("remove it ({}), or leave --addresses own out", words::shell_command(remove)),
     ))
 }
 
@@ -194,7 +194,10 @@ impl Tried {
             let set = ["ip", "link", "set", "dev", interface, "mtu", &large];
             return end.fault(
                 format!("its MTU is {mtu}: {lost}"),
-                format!("let the study set both (--set mtu={mtu}), or set this one: {}", text::command(set)),
+                format!(
+                    "let the study set both (--set mtu={mtu}), or set this one: {}",
+                    words::shell_command(set)
+                ),
             );
         }
         end.fault(lost, "what lies between carries less: raise its MTU, or let the study set one that passes (--set mtu=1500)")
@@ -235,7 +238,7 @@ mod tests {
     }
 
     fn crossing() -> Crossing {
-        let sent = BySide::of(|_| [Some(9000); 2]);
+        let sent = BySide::from_fn(|_| [Some(9000); 2]);
         Crossing { family: Family::Ipv4, own: TRAFFIC, port: None, sent }
     }
 
@@ -273,7 +276,7 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let mut ends = BySide::of(end);
+            let mut ends = BySide::from_fn(end);
             ends.each_mut().into_iter().for_each(|(_, end)| end.facts.taken.clear());
             change(&mut ends.receiver, &ends.transmitter);
             let check = |check: Check| check(&ends.receiver, &ends.transmitter, &[crossing()]);
@@ -331,11 +334,11 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let ends = BySide::of(end);
+            let ends = BySide::from_fn(end);
             let mut tried = Tried {
                 crossing: crossing(),
-                addresses: BySide::of(|side| ends[side].facts.taken[0].address),
-                arrived: BySide::of(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
+                addresses: BySide::from_fn(|side| ends[side].facts.taken[0].address),
+                arrived: BySide::from_fn(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
                 ends,
                 answered: BySide::default(),
             };

@@ -81,7 +81,7 @@ impl Hosts {
         let own = crossings.iter().filter(|_| self.own_addresses);
         let asked: Vec<IpAddr> =
             own.flat_map(|one| Side::BOTH.map(|side| one.own[side].of(one.family))).collect();
-        let ends = BySide::try_of(|side| places[side].tell(&asked))?;
+        let ends = BySide::try_from_fn(|side| places[side].tell(&asked))?;
         let mut checks: Vec<Checked> = Vec::new();
         let are_well = |checks: &[Checked]| checks.iter().all(|one| one.outcome.is_ok());
         for (name, fine, check) in CHECKS {
@@ -102,7 +102,7 @@ impl Hosts {
         for crossing in crossings {
             let (crossing, family) = (crossing.clone().within(mtus), crossing.family);
             let addresses =
-                BySide::try_of(|side| reachable(chosen[side].of(family), family, self.end(side)))?;
+                BySide::try_from_fn(|side| reachable(chosen[side].of(family), family, self.end(side)))?;
             if crossed.contains(&crossing) {
                 continue;
             }
@@ -188,7 +188,7 @@ fn cross(
     patience: Duration,
 ) -> Result<Vec<Fault>, Error> {
     let is_used = |protocol: usize| Side::BOTH.iter().any(|side| crossing.sent[*side][protocol].is_some());
-    let sockets = BySide::try_of(|side| {
+    let sockets = BySide::try_from_fn(|side| {
         let Place { agent, interface, .. } = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
@@ -204,7 +204,7 @@ fn cross(
     };
     let until = Instant::now() + patience;
     let arrived = loop {
-        let arrived = BySide::try_of(|side| {
+        let arrived = BySide::try_from_fn(|side| {
             let full = crossing.sent[side].map(Option::unwrap_or_default);
             let exchange =
                 Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
@@ -221,8 +221,8 @@ fn cross(
             break arrived;
         }
     };
-    let ends = BySide::try_of(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
-    let answered = BySide::try_of(|side| {
+    let ends = BySide::try_from_fn(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
+    let answered = BySide::try_from_fn(|side| {
         let found = ends[side.other()].neighbour(addresses[side]);
         let found = found.filter(|found| ends[side].facts.link.address.as_ref() != Some(*found));
         found.map_or(Ok(None), |found| places[side].with_address(found.clone()))

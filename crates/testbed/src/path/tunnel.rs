@@ -53,7 +53,7 @@ pub(crate) fn create_tunnel(
         addresses: vec![UNDERLAY[side].with_prefix(family)],
         steered: ends[side].steered.clone(),
     };
-    create_veth(hosts, BySide::of(under))?;
+    create_veth(hosts, BySide::from_fn(under))?;
     for (side, TunnelEnd { addresses, bridge, .. }) in ends {
         let vxlan = vxlan_of(UNDERLAY[side].of(family), UNDERLAY[side.other()].of(family), VETH[side], 0);
         let bridge = bridge.map(str::to_owned);

@@ -62,7 +62,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
-            let mtu = TunnelMtu::of(inner, outer, Family::of(ipv6));
+            let mtu = TunnelMtu::of(inner, outer, Family::from_ipv6(ipv6));
             prop_assert!(mtu.roomy() >= mtu.outer);
             prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
         }

@@ -125,8 +125,10 @@ fn not_root(place: &HostPlace) -> String {
 
 /// The studies, for people and for the machine's journal.
 fn named(studies: &[StoredStudy]) -> String {
-    let names: Vec<String> =
-        studies.iter().map(|one| format!("study {} ({})", one.row.id.0, text::line(&one.row.name))).collect();
+    let names: Vec<String> = studies
+        .iter()
+        .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
+        .collect();
     format!("the advice of {}", report::listed(&names))
 }
 
@@ -134,7 +136,7 @@ fn undo(on: &OneHost) -> String {
     match &on.host {
         None | Some(HostSpec { launcher: None, .. }) => "netassay restore".to_owned(),
         Some(HostSpec { launcher: Some(launcher), .. }) => {
-            text::command(["netassay", "restore", "--host", &launcher.to_string()])
+            words::shell_command(["netassay", "restore", "--host", &launcher.to_string()])
         }
     }
 }

@@ -135,7 +135,7 @@ impl ReachedHosts {
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
-                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                let shorter = study.with_assignment(study.name(), change(&format!("{key}={left}"))?);
                 return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
@@ -166,10 +166,10 @@ impl ReachedHosts {
     /// Refuses a study that sets something of the whole machine differently at its two ends, which
     /// are one machine.
     fn check_shared(&self, study: &Study) -> Result<(), Failure> {
-        let of_study = BySide::of(|side| machine::requested(&study.machine().of(side)));
+        let of_study = BySide::from_fn(|side| machine::requested(&study.machine().of_side(side)));
         let of_conditions = study.plan().conditions.into_iter().map(|one| {
             let tuning = runner::switches_of(&one).tuning;
-            BySide::of(|side| MachineRequest::of_condition(&tuning[side], ""))
+            BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
         });
         let differs = |one: BySide<MachineRequest>| {
             one.transmitter.of_whole_machine() != one.receiver.of_whole_machine()
@@ -311,7 +311,7 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
         shares_machine: false,
     };
     say(&in_namespaces(&place));
-    Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
+    Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
 
 /// Reaches two machines, and checks them as a pair. Nothing is changed.
@@ -373,7 +373,7 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
     let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
     let Ran { code, printed, said } = reached.run(words, TO_END, &interrupt)?;
     // Text of another machine.
-    print(&text::lines(&String::from_utf8_lossy(&printed)))?;
+    print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
     if !said.is_empty() {
         say(&format!("{}: {said}", reached.launcher()));
     }
@@ -420,7 +420,7 @@ impl Drop for SaysUnrestored {
 fn unrestored_on(reached: &Reached) -> Result<String, String> {
     let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
     let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
-    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
     match ran.code {
         Some(0) => Ok(String::new()),
         _ if printed.is_empty() => Err(ran.said),
@@ -456,7 +456,7 @@ fn examining(place: Option<&HostSpec>) -> String {
         }
         _ => words.extend(interface.into_iter().flat_map(|name| ["--interface", name]).map(str::to_owned)),
     }
-    let command = text::command(words.iter().map(String::as_str));
+    let command = words::shell_command(words.iter().map(String::as_str));
     let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
     format!("`{command}`{}", if is_there { " there" } else { "" })
 }

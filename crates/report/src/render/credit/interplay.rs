@@ -1,7 +1,7 @@
 //! How the effect of one switch of a design depends on the others.
 
 use stats::Observation;
-use stats::effects::{Given, effects_given};
+use stats::effects::{ConditionalEffect, effects_given};
 use store::StoredStudy;
 use study::metric::Metric;
 
@@ -67,7 +67,7 @@ impl<'s> Interplay<'s> {
         self.combination.design.factors.iter().position(|one| one == factor)
     }
 
-    fn pair(&self, factor: &str, one: &Given) -> Pair {
+    fn pair(&self, factor: &str, one: &ConditionalEffect) -> Pair {
         let change = |level: usize| {
             let (there, back) = (&one.on[level], &one.off[level]);
             let ends =

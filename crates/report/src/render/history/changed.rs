@@ -1,7 +1,7 @@
 //! Where the level of a series changed, and where its newest study stands, in words.
 
 use serde::Serialize;
-use stats::change::{Change, Expected};
+use stats::change::{Change, NewestPoint};
 use stats::{Verdict, signed};
 use study::Quality;
 
@@ -27,7 +27,7 @@ pub(crate) struct Changed {
 #[derive(Debug, Serialize)]
 pub(crate) struct Newest {
     #[serde(flatten)]
-    pub(crate) expected: Expected,
+    pub(crate) expected: NewestPoint,
     pub(crate) study: i64,
     pub(crate) quality: Option<&'static str>,
     /// Without a full stop.
@@ -69,7 +69,7 @@ impl Changed {
 
 impl Newest {
     /// The last of these points, of which there is at least one, against what was expected.
-    pub(super) fn of(expected: Expected, points: &[Mean], unit: &str, quality: Quality) -> Self {
+    pub(super) fn of(expected: NewestPoint, points: &[Mean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
         let point = &points[last];

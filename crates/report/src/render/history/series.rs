@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Verdict;
-use stats::change::{self, Expected, Found, Level};
+use stats::change::{self, Level, LevelHistory, NewestPoint};
 use study::Quality;
 use study::metric::{Better, Metric};
 
@@ -53,8 +53,8 @@ impl Series {
         };
         // No metric is below zero.
         let possible = |(low, high): (f64, f64)| (low.max(0.0), high);
-        let expected = found.newest.map(|one| Expected { interval: one.interval.map(possible), ..one });
-        let quality = Quality::of(metric);
+        let expected = found.newest.map(|one| NewestPoint { interval: one.interval.map(possible), ..one });
+        let quality = Quality::from_metric(metric);
         let too_few = (points.len() < found.needed).then(|| {
             format!(
                 "no change can be proven with {}: {} are needed at a confidence of {} %",
@@ -63,7 +63,7 @@ impl Series {
                 stats::confidence(level)
             )
         });
-        let Found { levels, changes, .. } = found;
+        let LevelHistory { levels, changes, .. } = found;
         let changed = |change| Changed::of(change, &points, metric.unit, quality);
         Ok(Self {
             condition,

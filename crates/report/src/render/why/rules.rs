@@ -1,12 +1,13 @@
 //! Which counters may explain which effects.
 
-use study::metric::{Group, Metric};
+use study::metric::{Metric, MetricGroup};
 
 use super::rule::{About, More, PERCENT, Rule};
 
 /// Not the rate that a search found: counters are those of one of its trials.
 fn any(metric: &Metric) -> bool {
-    matches!(metric.group, Group::Rate | Group::Latency | Group::ServiceDemand) && !metric.is_of_search()
+    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency | MetricGroup::ServiceDemand)
+        && !metric.is_of_search()
 }
 
 fn bytes(metric: &Metric) -> bool {
@@ -14,7 +15,7 @@ fn bytes(metric: &Metric) -> bool {
 }
 
 fn round_trips(metric: &Metric) -> bool {
-    matches!(metric.group, Group::Rate | Group::Latency) && metric.is_of_transactions()
+    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.is_of_transactions()
 }
 
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in

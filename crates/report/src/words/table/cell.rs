@@ -27,7 +27,7 @@ pub(super) fn cut(cell: &str, width: usize) -> String {
 
 /// A cell is one line as wide as it looks, whatever name it holds.
 pub(super) fn owned(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| text::line(cell).into_owned()).collect()
+    cells.iter().map(|cell| words::sanitised_line(cell).into_owned()).collect()
 }
 
 /// Numbers, several of them in a cell too, and the dash that stands for one.

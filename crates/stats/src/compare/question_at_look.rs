@@ -7,7 +7,7 @@ use crate::question::Question;
 
 /// A question, its conditions, and the results of earlier looks.
 #[derive(Clone)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct QuestionAtLook<'a> {
     pub(crate) question: Question,
     /// The other conditions only contribute to the error.
     pub(crate) takes_part: &'a dyn Fn(usize) -> bool,
@@ -17,9 +17,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) decided: BTreeSet<(usize, usize)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionAtLook<'a> {
     /// Another question for the same conditions and look.
-    pub(crate) fn instead(&self, question: Question) -> Asked<'a> {
-        Asked { question, ..self.clone() }
+    pub(crate) fn instead(&self, question: Question) -> QuestionAtLook<'a> {
+        QuestionAtLook { question, ..self.clone() }
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::params;
 use thiserror::Error;
 
 use crate::error::StoreError;
-use crate::record::StudyId;
+use crate::new_records::StudyId;
 use crate::store::{Store, require_study};
 use crate::stored::StudyRow;
 
@@ -120,7 +120,6 @@ impl Store {
     }
 }
 
-/// Whether a word is a study's number.
 fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,34 +1,45 @@
-//! One file, read.
+//! A file of measurements, after reading.
 
 use std::io::{self, Read};
 
-use crate::error::{Fault, Place, SamplesError};
+use crate::error::{Fault, FilePosition, SamplesError};
 use crate::format::InputFormat;
 use crate::limits::LARGEST_FILE;
 use crate::lines::read;
 use crate::options::Options;
-use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
+use crate::readers::{ReadValues, csv, go, hyperfine, iperf, iperf3, netperf, stat};
 use crate::recognise::format_of;
-use crate::word::without_mark;
+use crate::token::without_mark;
 
-/// How much of a file decides its format.
+/// The bytes of a file that decide its format.
 const HEAD: usize = 1 << 16;
+
+/// A file and its condition.
+#[derive(Debug)]
+pub struct Input {
+    /// Its name in messages, and the default name of its condition.
+    pub file: String,
+    /// The condition, if the caller gave one.
+    pub condition: Option<String>,
+    /// Its content.
+    pub sheet: MeasurementFile,
+}
 
 /// The content of a file.
 #[derive(Debug)]
-pub struct Sheet {
+pub struct MeasurementFile {
     pub(crate) format: InputFormat,
-    pub(crate) found: Found,
+    pub(crate) found: ReadValues,
 }
 
-impl Sheet {
+impl MeasurementFile {
     /// Reads a file; `file` is its name in messages.
     ///
     /// # Errors
     /// [`SamplesError`] with file, line and column for content that is not measurements, and for a
     /// file without values.
-    pub fn read(file: &str, input: impl Read, options: &Options) -> Result<Sheet, SamplesError> {
-        Sheet::of(input, options).map_err(|fault| fault.in_file(file))
+    pub fn read(file: &str, input: impl Read, options: &Options) -> Result<MeasurementFile, SamplesError> {
+        MeasurementFile::read_format(input, options).map_err(|fault| fault.in_file(file))
     }
 
     /// Its format.
@@ -43,7 +54,7 @@ impl Sheet {
         self.found.series.iter().map(|series| series.values.len()).sum()
     }
 
-    fn of(mut input: impl Read, options: &Options) -> Result<Sheet, Fault> {
+    fn read_format(mut input: impl Read, options: &Options) -> Result<MeasurementFile, Fault> {
         let head = head(&mut input)?;
         let recognised = format_of(&head);
         let format = match options.format {
@@ -63,7 +74,7 @@ impl Sheet {
         if found.series.is_empty() {
             let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
             return Err(Fault::new(
-                Place::start_of(1),
+                FilePosition::start_of(1),
                 what,
                 format!("give a file with values (it was read as {format}; --input-format takes another)"),
             ));
@@ -72,9 +83,9 @@ impl Sheet {
             series.key = std::mem::take(&mut series.key).plain();
         }
         for note in &mut found.notes {
-            *note = text::line(note).into_owned();
+            *note = words::sanitised_line(note).into_owned();
         }
-        Ok(Sheet { format, found })
+        Ok(MeasurementFile { format, found })
     }
 }
 

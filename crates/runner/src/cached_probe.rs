@@ -15,29 +15,28 @@ use crate::lab::{Bench, Readings};
 type Build = Box<dyn FnMut() -> Result<(Box<dyn Bench>, Duration), testbed::Error>>;
 
 /// A testbed that is built at the first question without a known answer. Answers are kept.
-pub(crate) struct Recalling {
+pub(crate) struct CachedProbe {
     memory: Memory,
     key: Value,
     build: Build,
     bench: Option<Box<dyn Bench>>,
-    known: Answers,
+    known: CachedAnswers,
     /// When an earlier session asked, if one did.
     when: Option<SystemTime>,
-    /// Are there new answers to keep?
+    /// Whether there are new answers to keep.
     news: bool,
 }
 
-/// The answers of hosts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Answers {
+struct CachedAnswers {
     notes: Vec<Note>,
-    /// How long building the testbed took.
+    /// The time to build the testbed.
     built_in: Duration,
     lacking: Vec<(load::Traffic, load::Family, Vec<String>)>,
     settled: Vec<(Switches, Effective)>,
 }
 
-impl Recalling {
+impl CachedProbe {
     /// The testbed that `build` builds; `memory` may hold answers for `key`.
     pub(crate) fn new(memory: Memory, key: Value, build: Build) -> Result<Self, testbed::Error> {
         let recalled = memory.recall(&key);
@@ -62,7 +61,7 @@ impl Recalling {
     }
 }
 
-impl Bench for Recalling {
+impl Bench for CachedProbe {
     fn notes(&self) -> Vec<Note> {
         let recalled = self.when.map(|when| Note::Recalled(guest::date(when)));
         self.known.notes.iter().cloned().chain(recalled).collect()
@@ -118,7 +117,7 @@ impl Bench for Recalling {
     }
 }
 
-impl Drop for Recalling {
+impl Drop for CachedProbe {
     fn drop(&mut self) {
         if self.news {
             self.memory.keep(&self.key, &self.known);
@@ -205,7 +204,7 @@ mod tests {
                 hosts.count(0);
                 Ok((Box::new(hosts) as Box<dyn Bench>, Duration::from_secs(7)))
             };
-            let mut bench = Recalling::new(memory.clone(), key.clone(), Box::new(build)).unwrap();
+            let mut bench = CachedProbe::new(memory.clone(), key.clone(), Box::new(build)).unwrap();
             let read = bench.settle(&Switches { mtu: Some(mtu), ..Switches::default() }).unwrap();
             assert_eq!(read.transmitter.mtu, mtu);
             assert!(bench.lacking(&traffic, load::Family::Ipv4).unwrap().is_empty());
@@ -218,7 +217,7 @@ mod tests {
         let notes = ask(1500);
         assert!(notes[0] == Note::Kvm && notes[1].to_string().contains("probed on 2"), "{notes:?}");
         assert_eq!(counts.get(), [1, 1, 2], "nobody was asked");
-        // What is unknown is asked, and kept with the rest.
+        // An unknown answer is asked for, and kept with the others.
         assert_eq!(ask(9000), [Note::Kvm]);
         assert_eq!(counts.get(), [2, 2, 2]);
         ask(1500);

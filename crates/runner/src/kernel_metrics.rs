@@ -1,16 +1,16 @@
-//! What the kernel counted of a side, as metrics: the evidence that an offload acted, and what a
-//! virtual machine cost.
+//! Metrics from the kernel's counters: the evidence that an offload acted, and the cost of a
+//! virtual machine.
 
 use load::Kind;
 use record::{HostAccount, SideAccount};
 use study::Side;
 
+use crate::metric_values::{MetricValues, total};
 use crate::retransmits::Retransmits;
-use crate::sheet::{Sheet, total};
 
-/// What the kernel counted: the evidence that an offload acted. The transmitter counts what left
-/// it, the receiver what reached it.
-pub(crate) fn proof(metrics: &mut Sheet, kind: Kind, side: Side, own: &SideAccount) {
+/// The evidence that an offload acted. The transmitter counts what left it, the receiver what
+/// reached it.
+pub(crate) fn proof(metrics: &mut MetricValues, kind: Kind, side: Side, own: &SideAccount) {
     let counters = &own.window.counters;
     let segments = segments(kind, side, own);
     let (packets, bytes) = match side {
@@ -41,14 +41,14 @@ pub(crate) fn proof(metrics: &mut Sheet, kind: Kind, side: Side, own: &SideAccou
     interrupts(metrics, &format!("{side}."), &own.window.interrupts, own.window.elapsed_ns);
 }
 
-/// How often each kind of interrupt came, in 1/s.
-fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
+/// The rate of each kind of interrupt, in 1/s.
+fn interrupts(metrics: &mut MetricValues, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
     for (interrupt, count) in counted.each() {
         metrics.ratio(&format!("{prefix}{}", interrupt.key()), count as f64, elapsed_ns as f64 / 1e9);
     }
 }
 
-/// How many segments or datagrams a side sent or received. TCP counts segments. UDP counts a buffer
+/// The segments or datagrams that a side sent or received. TCP counts segments. UDP counts a buffer
 /// that GSO or GRO keeps whole as one datagram, so the datagrams of a stream are counted by its
 /// end.
 pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
@@ -67,8 +67,8 @@ pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     }
 }
 
-/// The same evidence of the interface under a tunnel.
-pub(crate) fn below(metrics: &mut Sheet, side: Side, underlay: &host::WireCounters, segments: u64) {
+/// The evidence from the interface under a tunnel.
+pub(crate) fn below(metrics: &mut MetricValues, side: Side, underlay: &host::WireCounters, segments: u64) {
     let (packets, bytes) = match side {
         Side::Transmitter => (underlay.link.tx_packets, underlay.link.tx_bytes),
         Side::Receiver => (underlay.link.rx_packets, underlay.link.rx_bytes),
@@ -79,9 +79,9 @@ pub(crate) fn below(metrics: &mut Sheet, side: Side, underlay: &host::WireCounte
     metrics.put(&format!("{side}.underlay_fragments"), underlay.ip.frag_creates as f64);
 }
 
-/// What a virtual machine cost its host. Threads that move packets are not bound to the side's
+/// The host's cost of a virtual machine. Threads that move packets are not bound to the side's
 /// CPUs, so more than 100 % is possible.
-pub(crate) fn on_host(metrics: &mut Sheet, side: Side, host: &HostAccount, work: &[(&str, f64)]) {
+pub(crate) fn on_host(metrics: &mut MetricValues, side: Side, host: &HostAccount, work: &[(&str, f64)]) {
     let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
     let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);
     for (part, spent) in [("", vcpu + io), ("_vcpu", vcpu), ("_io", io)] {

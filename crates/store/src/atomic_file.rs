@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 
-use crate::campaign::Campaign;
+use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
 
 /// The right to make one file, and the place where it is written until then. What is there is
 /// removed at the end.
-pub(crate) struct Aside {
+pub(crate) struct AtomicFile {
     pub(crate) path: PathBuf,
     /// Held to the end: no other process writes there.
-    _right: Campaign,
+    _right: CampaignLock,
 }
 
-impl Aside {
-    /// For a file that must not exist. What a killed process left of it is removed.
+impl AtomicFile {
+    /// Begins a file that must not exist. A rest that a killed process left is removed.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyThere`], [`StoreError::CampaignRunning`]; else errors of creation.
-    pub(crate) fn of(file: &Path) -> Result<Aside, StoreError> {
+    /// [`StoreError::AlreadyThere`], [`StoreError::CampaignRunning`]; otherwise errors of creation.
+    pub(crate) fn begin(file: &Path) -> Result<AtomicFile, StoreError> {
         if fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::AlreadyThere { path: file.to_owned() });
         }
@@ -36,9 +36,9 @@ impl Aside {
         })?;
         let mut hidden = OsString::from(".");
         hidden.push(name);
-        let right = Campaign::begin(&file.with_file_name(&hidden))?;
+        let right = CampaignLock::begin(&file.with_file_name(&hidden))?;
         hidden.push(".part");
-        let aside = Aside { path: file.with_file_name(hidden), _right: right };
+        let aside = AtomicFile { path: file.with_file_name(hidden), _right: right };
         aside.clear().map_err(|error| StoreError::from_creation(&aside.path, error))?;
         Ok(aside)
     }
@@ -73,9 +73,9 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next packing.
+        // A file that cannot be removed now is removed by the next packing.
         let _ = self.clear();
     }
 }
@@ -89,27 +89,27 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.db");
         let there = || fs::read_dir(directory.path()).unwrap().flatten().count();
-        let aside = Aside::of(&file).unwrap();
+        let aside = AtomicFile::begin(&file).unwrap();
         fs::write(&aside.path, "half").unwrap();
-        assert!(matches!(Aside::of(&file), Err(StoreError::CampaignRunning { .. })));
+        assert!(matches!(AtomicFile::begin(&file), Err(StoreError::CampaignRunning { .. })));
         drop(aside);
         assert_eq!(there(), 0, "what was not published stays");
         // As a killed process leaves it.
         for name in [".a.db.part", ".a.db.part-journal", ".a.db.part-lock"] {
             fs::write(directory.path().join(name), "1").unwrap();
         }
-        let aside = Aside::of(&file).unwrap();
+        let aside = AtomicFile::begin(&file).unwrap();
         fs::write(&aside.path, "whole").unwrap();
         aside.publish(&file).unwrap();
         assert_eq!((fs::read_to_string(&file).unwrap().as_str(), there()), ("whole", 1));
-        assert!(matches!(Aside::of(&file), Err(StoreError::AlreadyThere { .. })));
+        assert!(matches!(AtomicFile::begin(&file), Err(StoreError::AlreadyThere { .. })));
     }
 
     #[test]
     fn a_file_that_another_process_made_meanwhile_is_not_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a.db");
-        let aside = Aside::of(&file).unwrap();
+        let aside = AtomicFile::begin(&file).unwrap();
         fs::write(&aside.path, "mine").unwrap();
         fs::write(&file, "theirs").unwrap();
         assert!(matches!(aside.publish(&file), Err(StoreError::AlreadyThere { .. })));

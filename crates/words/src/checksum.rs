@@ -1,8 +1,8 @@
-//! A short number for a text, the same in every version of the program, which the standard
-//! library's hasher does not promise.
+//! A short checksum of a text. It is stored, so it must be the same in every version of the
+//! program; the standard library's hasher does not promise that.
 
 /// FNV-1a of 64 bits (draft-eastlake-fnv; Fowler, Noll, Vo): two texts that differ in one byte
-/// never have the same. Who wants to can make two others that have.
+/// have different checksums. It is not cryptographic: collisions can be made on purpose.
 #[must_use]
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes

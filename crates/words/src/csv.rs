@@ -1,12 +1,12 @@
-//! The same of comma-separated values, which a spreadsheet may run.
+//! Cells of CSV files. A spreadsheet may run a cell that looks like a formula.
 
-use crate::plain::line;
+use crate::sanitised::sanitised_line;
 
-/// A field that holds text: on one line, without control characters, behind an apostrophe where a
-/// spreadsheet would take it for a formula (OWASP, "CSV Injection"), quoted where it must be.
+/// A text as a CSV cell: one sanitised line, behind an apostrophe where a spreadsheet would run it
+/// as a formula (OWASP, "CSV Injection"), quoted where CSV needs it.
 #[must_use]
 pub fn csv_field(text: &str) -> String {
-    let mut text = line(text).into_owned();
+    let mut text = sanitised_line(text).into_owned();
     // Some spreadsheets look behind blanks.
     if text.starts_with('\t') || text.trim_start().starts_with(['=', '+', '-', '@']) {
         text.insert(0, '\'');

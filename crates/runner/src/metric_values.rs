@@ -2,11 +2,11 @@
 
 /// Figures by key.
 #[derive(Default)]
-pub(crate) struct Sheet {
+pub(crate) struct MetricValues {
     pub(crate) entries: Vec<(String, f64)>,
 }
 
-impl Sheet {
+impl MetricValues {
     pub(crate) fn put(&mut self, key: &str, value: f64) {
         if value.is_finite() {
             self.entries.push((key.to_owned(), value));

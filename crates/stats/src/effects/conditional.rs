@@ -9,9 +9,9 @@ use super::{EffectsError, Layout};
 use crate::observed::Observation;
 use crate::question::Design;
 
-/// What switching a factor on changes with another factor on, and with it off.
+/// The effect of switching a factor on, with another factor on and with it off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Given {
+pub struct ConditionalEffect {
     /// The index of the other factor.
     pub other: usize,
     /// The change with the other factor off, then with it on; percentages are of the factor off.
@@ -43,7 +43,7 @@ pub fn effects_given(
     factor: usize,
     design: Option<Design>,
     level: f64,
-) -> Result<Vec<Given>, EffectsError> {
+) -> Result<Vec<ConditionalEffect>, EffectsError> {
     layout.check()?;
     let estimator = Estimator::new(observations, design, level)?;
     let mut states: BTreeMap<&[usize], usize> = BTreeMap::new();
@@ -87,7 +87,7 @@ fn of_squares(
     factor: usize,
     other: usize,
     squares: &[Square],
-) -> Result<Given, EffectsError> {
+) -> Result<ConditionalEffect, EffectsError> {
     let share = 1.0 / squares.len() as f64;
     let mean = |of_other: usize, of_factor: usize, scale: f64| -> Vec<(usize, f64)> {
         squares.iter().map(|square| (square[of_other][of_factor], scale * share)).collect()
@@ -99,7 +99,7 @@ fn of_squares(
     };
     let interaction = [mean(1, 1, 1.0), mean(1, 0, -1.0), mean(0, 1, -1.0), mean(0, 0, 1.0)].concat();
     let all = [mean(1, 1, 0.25), mean(1, 0, 0.25), mean(0, 1, 0.25), mean(0, 0, 0.25)].concat();
-    Ok(Given {
+    Ok(ConditionalEffect {
         other,
         on: [change(0, 1)?, change(1, 1)?],
         off: [change(0, 0)?, change(1, 0)?],

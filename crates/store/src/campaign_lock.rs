@@ -1,11 +1,11 @@
-//! One process at a time records into a database.
+//! The lock by which one process at a time records into a database.
 //!
 //! The lock is flock(2) on a file beside the database: the kernel releases it when its process
 //! ends, `kill -9` included. It is not on the database itself: closing any descriptor of that file
 //! would release SQLite's own (POSIX) locks.
 //!
-//! Others may be able to write to the directory, so an existing file is locked, read and removed,
-//! never written: it may be a link to any file of the user.
+//! Other users may be able to write to the directory, so an existing file is locked, read and
+//! removed, never written: it may be a link to any file of the user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -21,8 +21,8 @@ use nix::unistd::geteuid;
 
 use crate::error::StoreError;
 
-/// How long a campaign waits for the lock: a reader holds it for microseconds, a killed process
-/// until the kernel has cleaned up.
+/// The longest wait for the lock: a reader holds it for microseconds, a killed process until the
+/// kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The longest process id, in bytes: a lock file has no more.
@@ -30,16 +30,16 @@ const LONGEST_PID: usize = 20;
 
 /// The right to record into one database, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Campaign {
+pub(crate) struct CampaignLock {
     lock_path: PathBuf,
     /// Held for its lock; closed, and so unlocked, after `drop` removed the name.
     file: File,
 }
 
-impl Campaign {
+impl CampaignLock {
     /// Takes the right to record into `database` (a canonical path, so that all names of the file
     /// have the same lock).
-    pub(crate) fn begin(database: &Path) -> Result<Campaign, StoreError> {
+    pub(crate) fn begin(database: &Path) -> Result<CampaignLock, StoreError> {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -59,7 +59,7 @@ impl Campaign {
                 Ok(()) if is_new => {
                     // Only tells other processes who holds the lock: a full disk is no error here.
                     let _ = write!(file, "{}", process::id());
-                    return Ok(Campaign { lock_path, file });
+                    return Ok(CampaignLock { lock_path, file });
                 }
                 // Its holder was killed.
                 Ok(()) => fs::remove_file(&lock_path)
@@ -88,7 +88,7 @@ impl Campaign {
     }
 }
 
-impl Drop for Campaign {
+impl Drop for CampaignLock {
     fn drop(&mut self) {
         // A file that stays is unlocked, and the next campaign removes it.
         if is_still_named(&self.file, &self.lock_path) {
@@ -169,16 +169,16 @@ mod tests {
     fn one_campaign_at_a_time_and_the_other_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("a.db");
-        assert!(!Campaign::is_running(&database));
-        let first = Campaign::begin(&database).unwrap();
-        assert!(Campaign::is_running(&database));
-        match Campaign::begin(&database) {
+        assert!(!CampaignLock::is_running(&database));
+        let first = CampaignLock::begin(&database).unwrap();
+        assert!(CampaignLock::is_running(&database));
+        match CampaignLock::begin(&database) {
             Err(StoreError::CampaignRunning { pid, .. }) => assert_eq!(pid, Some(process::id())),
             other => panic!("{other:?}"),
         }
         drop(first);
-        assert!(!Campaign::is_running(&database));
-        drop(Campaign::begin(&database).unwrap());
+        assert!(!CampaignLock::is_running(&database));
+        drop(CampaignLock::begin(&database).unwrap());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "the lock file stays behind");
     }
 
@@ -187,8 +187,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("a.db");
         fs::write(lock_path(&database), "12345678").unwrap();
-        assert!(!Campaign::is_running(&database));
-        let campaign = Campaign::begin(&database).unwrap();
+        assert!(!CampaignLock::is_running(&database));
+        let campaign = CampaignLock::begin(&database).unwrap();
         assert_eq!(fs::read_to_string(lock_path(&database)).unwrap(), process::id().to_string());
         drop(campaign);
     }
@@ -204,7 +204,7 @@ mod tests {
             } else {
                 fs::hard_link(&victim, lock_path(&database)).unwrap();
             }
-            let error = Campaign::begin(&database).unwrap_err().to_string();
+            let error = CampaignLock::begin(&database).unwrap_err().to_string();
             assert!(error.contains("a.db-lock") && error.ends_with("remove it"), "{error}");
             assert_eq!(fs::read_to_string(&victim).unwrap(), content);
             fs::remove_file(lock_path(&database)).unwrap();
@@ -212,7 +212,7 @@ mod tests {
         // A number may be a lock's: the name goes, what it was a second name of stays.
         fs::write(&victim, "1234").unwrap();
         fs::hard_link(&victim, lock_path(&database)).unwrap();
-        drop(Campaign::begin(&database).unwrap());
+        drop(CampaignLock::begin(&database).unwrap());
         assert_eq!(fs::read_to_string(&victim).unwrap(), "1234");
         assert!(!lock_path(&database).exists());
     }
@@ -222,7 +222,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (database, elsewhere) = (directory.path().join("a.db"), directory.path().join("elsewhere"));
         std::os::unix::fs::symlink(&elsewhere, lock_path(&database)).unwrap();
-        let error = Campaign::begin(&database).unwrap_err().to_string();
+        let error = CampaignLock::begin(&database).unwrap_err().to_string();
         assert!(error.contains("a symbolic link"), "{error}");
         assert!(!elsewhere.exists());
     }
@@ -232,11 +232,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("a.db");
         nix::unistd::mkfifo(&lock_path(&database), nix::sys::stat::Mode::S_IRWXU).unwrap();
-        let error = Campaign::begin(&database).unwrap_err().to_string();
+        let error = CampaignLock::begin(&database).unwrap_err().to_string();
         assert!(error.contains("it is no regular file"), "{error}");
         fs::remove_file(lock_path(&database)).unwrap();
         fs::create_dir(lock_path(&database)).unwrap();
-        let error = Campaign::begin(&database).unwrap_err().to_string();
+        let error = CampaignLock::begin(&database).unwrap_err().to_string();
         assert!(error.contains("a.db-lock"), "{error}");
     }
 
@@ -251,10 +251,10 @@ mod tests {
         fs::write(&database, "").unwrap();
         fs::write(lock_path(&database), "1234").unwrap();
         std::os::unix::fs::chown(lock_path(&database), Some(65534), None).unwrap();
-        let error = Campaign::begin(&database).unwrap_err().to_string();
+        let error = CampaignLock::begin(&database).unwrap_err().to_string();
         assert!(error.contains("it belongs to another user (number 65534)"), "{error}");
         std::os::unix::fs::chown(&database, Some(65534), None).unwrap();
-        drop(Campaign::begin(&database).unwrap());
+        drop(CampaignLock::begin(&database).unwrap());
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        if let Ok(campaign) = Campaign::begin(&database) {
+                        if let Ok(campaign) = CampaignLock::begin(&database) {
                             use std::sync::atomic::Ordering::SeqCst;
                             assert_eq!(holders.fetch_add(1, SeqCst), 0);
                             turns.fetch_add(1, SeqCst);

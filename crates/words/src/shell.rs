@@ -1,8 +1,8 @@
 //! Words and commands for a POSIX shell.
 
-use crate::line;
+use crate::sanitised_line;
 
-/// A word that every shell takes as it is: in quotation marks, unless it needs none.
+/// A word that every shell reads unchanged: in quotation marks, unless it needs none.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
@@ -13,11 +13,11 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A command that a person may paste: one line, in which each word is one for the shell. Everything
-/// that is printed as a command is made here.
+/// A command that a person may paste: one line of quoted words. Every command that netassay prints
+/// is made here.
 #[must_use]
-pub fn command<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
-    words.into_iter().map(|word| shell_word(&line(word))).collect::<Vec<_>>().join(" ")
+pub fn shell_command<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(|word| shell_word(&sanitised_line(word))).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_name_ends_no_command_and_no_line() {
         let words = ["ethtool", "-K", "x; touch /tmp/owned", "$(id)\nid", "\u{1b}[2J", "on"];
-        assert_eq!(command(words), r"ethtool -K 'x; touch /tmp/owned' '$(id) id' '\u{1b}[2J' on");
+        assert_eq!(shell_command(words), r"ethtool -K 'x; touch /tmp/owned' '$(id) id' '\u{1b}[2J' on");
     }
 
     proptest! {

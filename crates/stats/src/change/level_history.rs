@@ -1,23 +1,23 @@
-//! What is told of a history.
+//! The result of searching a history for changes.
 
 use serde::Serialize;
 
 use super::levels::Levels;
-use super::newest::Expected;
+use super::newest::NewestPoint;
 use super::place;
 use super::search::Split;
 use crate::distribution::student;
 
-/// What was found in a history.
+/// The levels and changes of a history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
+pub struct LevelHistory {
     /// The levels, from the oldest point on. There is at least one if there is a point.
     pub levels: Vec<Level>,
     /// Between each two of them a change.
     pub changes: Vec<Change>,
     /// The newest point against the recent level; `None` if it is alone, and for counts.
-    pub newest: Option<Expected>,
-    /// So many points are needed for any change to be proven at this confidence.
+    pub newest: Option<NewestPoint>,
+    /// The number of points that are needed for any change to be proven at this confidence.
     pub needed: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct Change {
 pub struct Level {
     /// Its first point, from 0.
     pub first: usize,
-    /// How many points it has.
+    /// The number of its points.
     pub points: usize,
     /// Their weighted mean.
     pub mean: f64,
@@ -55,10 +55,10 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What was found, in multiples of `unit`. `newest` and `needed` stay open.
-pub(super) fn of(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> Found {
+/// The levels and changes, in multiples of `unit`. `newest` and `needed` stay open.
+pub(super) fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> LevelHistory {
     if levels.edges[levels.edges.len() - 1] == 0 {
-        return Found { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };
+        return LevelHistory { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };
     }
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
     let error = levels.deviation().zip(critical).map(|(deviation, critical)| deviation * critical);
@@ -90,7 +90,7 @@ pub(super) fn of(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> Fo
             relative_interval: variance.and_then(|variance| around(difference / old, variance, 100.0)),
         }
     };
-    Found {
+    LevelHistory {
         levels: shown.collect(),
         changes: splits.iter().enumerate().map(change).collect(),
         newest: None,

@@ -77,28 +77,28 @@ pub struct NewRun {
     pub started_unix_ms: i64,
     /// Its result.
     pub outcome: Outcome,
-    /// What limited it; `None` if unknown.
+    /// Its limit; `None` if unknown.
     pub limited_by: Option<Limit>,
     /// The sides' counters over time.
     pub series: BySide<Option<Series>>,
-    /// What is kept besides.
+    /// The other stored data.
     pub detail: Detail,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// What was measured, by metric key.
+    /// The values, by metric key.
     Ok(Vec<(String, f64)>),
-    /// What was measured, by metric key, and what disturbed it. The run does not count as recorded.
-    /// The reason is stored as [`text::reason`] returns it.
+    /// The values, by metric key, and the disturbance. The run does not count as recorded. The
+    /// reason is stored as [`words::shortened_reason`] returns it.
     Invalid(Vec<(String, f64)>, String),
-    /// Why nothing was measured; stored as [`text::reason`] returns it.
+    /// Why nothing was measured; stored as [`words::shortened_reason`] returns it.
     Failed(String),
 }
 
 impl Outcome {
-    /// How the run ended, in a word.
+    /// The run's end, in a word.
     pub fn status(&self) -> RunStatus {
         match self {
             Outcome::Ok(_) => RunStatus::Ok,
@@ -107,7 +107,7 @@ impl Outcome {
         }
     }
 
-    /// What was measured, by metric key; empty if it failed.
+    /// The values, by metric key; empty if it failed.
     pub fn metrics(&self) -> &[(String, f64)] {
         match self {
             Outcome::Ok(metrics) | Outcome::Invalid(metrics, _) => metrics,
@@ -124,7 +124,7 @@ impl Outcome {
     }
 }
 
-/// Which run of a study: what makes a second recording a duplicate.
+/// The identity of a run in its study: a second recording with this key is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The planned boot, from 1.
@@ -183,7 +183,7 @@ impl fmt::Display for StudyStatus {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
@@ -191,7 +191,7 @@ pub enum RunStatus {
     Ok,
     /// It gave no values; its `reason` says why.
     Failed,
-    /// It was measured, but something disturbed its window; its `reason` says what.
+    /// It was measured, but its window was disturbed; its `reason` says by what.
     Invalid,
 }
 

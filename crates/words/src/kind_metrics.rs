@@ -1,4 +1,4 @@
-//! Which metrics traffic of a kind yields, and which is its main one.
+//! The metrics that each kind of traffic yields, and its main one.
 
 use crate::kind::Kind;
 use crate::metric::{self, Metric};
@@ -22,8 +22,9 @@ impl Kind {
         counted.and_then(|key| metric::find(&key)).unwrap_or_else(|| self.primary_metric())
     }
 
-    /// Whether a run of this traffic can yield the metric, on a testbed that has what it
-    /// [needs](Metric::needs). [`Traffic::produces`](crate::Traffic::produces): whether it does.
+    /// Whether a run of this traffic can yield the metric, on a testbed that has its
+    /// [requirements](Metric::needs). [`Traffic::produces`](crate::Traffic::produces) says whether
+    /// it does.
     pub fn produces(self, metric: &Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))
     }
@@ -40,7 +41,7 @@ mod tests {
             assert_eq!(kind.main_metric(false), kind.primary_metric());
             let counted = kind.main_metric(true);
             assert!(kind.produces(counted) && !counted.includes_programs(), "{kind}");
-            assert_eq!(counted.needs, metric::Needs::Exact);
+            assert_eq!(counted.needs, metric::MetricNeeds::Exact);
         }
         assert_eq!(Kind::UdpStream.primary_metric().key, "throughput");
         assert_eq!(Kind::UdpRr.primary_metric().key, "transactions");

@@ -9,13 +9,13 @@ use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
 use crate::event::Event;
 use crate::identities::Identities;
-use crate::need::Needs;
 use crate::pending::{key_of, pending};
+use crate::priority::Priority;
 use crate::probe::{Probed, probe};
-use crate::progress::{Expected, Progress};
+use crate::progress::{ExpectedRuns, Progress};
 use crate::session::{Repeats, Session};
 
-/// How often a boot is tried on a new testbed after one was lost.
+/// The most testbeds for one boot, the lost ones included.
 const ATTEMPTS: u32 = 3;
 
 impl Campaign<'_> {
@@ -43,7 +43,7 @@ impl Campaign<'_> {
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, &plan, costs, None, BTreeSet::new(), Identities::default())
+        self.run_missing(id, &plan, costs, None, BTreeSet::new(), Identities::default())
     }
 
     /// Continues a stored study with the planned runs that are not stored. Of a complete study,
@@ -68,13 +68,14 @@ impl Campaign<'_> {
         // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;
         let costs = Costs::stated(plan);
-        let machines = Identities::of(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
-        self.go(id, plan, costs, last, tried, machines)
+        let machines =
+            Identities::from_stored(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
+        self.run_missing(id, plan, costs, last, tried, machines)
     }
 
     /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
     /// been tried before.
-    fn go(
+    fn run_missing(
         &mut self,
         id: StudyId,
         plan: &Plan,
@@ -89,27 +90,27 @@ impl Campaign<'_> {
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
         let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
-        let needs = Needs::of(plan, tried, measured);
+        let priority = Priority::new(plan, tried, measured);
         // Looks are after boots in their order.
         if protocol.stop.is_none() {
-            schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
+            schedule.sort_by_key(|boot| !priority.has_lost(&pending(boot, &recorded)));
         }
         let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
         let progress = Progress::new(plan, &open, costs);
-        let todo = progress.of();
+        let todo = progress.runs();
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
         }
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
-        self.tell(Event::Planned {
+        self.emit(Event::Planned {
             study: id.0,
             conditions: plan.conditions.iter().map(|condition| condition.label.to_string()).collect(),
             lacking: plan.lacking.clone(),
             looks_dropped: plan.looks_dropped,
             boots,
             runs: todo,
-            expected_s: progress.left().as_secs_f64(),
+            expected_s: progress.time_left().as_secs_f64(),
         });
         let mut session = Session {
             id,
@@ -119,13 +120,13 @@ impl Campaign<'_> {
             recorded,
             given_up: BTreeSet::new(),
             ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
-            needs,
+            priority,
             machines,
             other_kernel: None,
             noted: BTreeSet::new(),
             apart: BTreeSet::new(),
             settling: BTreeMap::new(),
-            repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
+            repeats: Repeats::for_runs(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
             failed: 0,
         };
@@ -149,7 +150,7 @@ impl Campaign<'_> {
         closed?;
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
         let (failed, invalid) = (session.failed, session.given_up.len());
-        self.tell(Event::Finished { study: id.0, complete, recorded, failed, invalid });
+        self.emit(Event::Finished { study: id.0, complete, recorded, failed, invalid });
         Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
     }
 
@@ -157,9 +158,9 @@ impl Campaign<'_> {
         for runs in schedule {
             let mut later = None;
             for attempt in 1..=ATTEMPTS {
-                let todo = session.needs.first(pending(runs, &session.settled()));
+                let todo = session.priority.lost_first(pending(runs, &session.settled()));
                 let Some(first) = todo.first() else { break };
-                let boot = Expected::new(todo.iter().map(|run| session.window_of(run)));
+                let boot = ExpectedRuns::new(todo.iter().map(|run| session.window_of(run)));
                 match later {
                     None => later = Some(session.progress.after(boot)),
                     Some(later) => session.progress.replan(boot, later),
@@ -168,7 +169,7 @@ impl Campaign<'_> {
                     BootEnd::Through => break,
                     BootEnd::Interrupted => return Ok(Walk::Interrupted),
                     BootEnd::Lost(why) => {
-                        self.tell(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                        self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
                     }
                 }
             }
@@ -193,7 +194,7 @@ impl Campaign<'_> {
         }
         let decided = (self.is_decided)(&self.store.load(session.id)?);
         let look = u32::try_from(place + 1).unwrap_or(u32::MAX);
-        self.tell(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
+        self.emit(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
         Ok(decided)
     }
 }

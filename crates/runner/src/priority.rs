@@ -1,33 +1,33 @@
-//! Which conditions were tried and have no measurement yet: what is compared or credited lacks them
-//! altogether, so they come first.
+//! The priority of conditions that were tried but have no measurement yet: comparisons and credits
+//! lack them altogether, so they come first.
 
 use std::collections::BTreeSet;
 
 use study::{Plan, PlannedRun};
 
-/// What is known of each condition.
-pub(crate) struct Needs<'p> {
+/// The conditions that were tried, and those that have a measurement.
+pub(crate) struct Priority<'p> {
     plan: &'p Plan,
     tried: BTreeSet<usize>,
     measured: BTreeSet<usize>,
 }
 
-impl<'p> Needs<'p> {
-    /// From the conditions that were tried so far, and those of them that have a run that counts.
-    pub(crate) fn of(plan: &'p Plan, tried: BTreeSet<usize>, measured: BTreeSet<usize>) -> Self {
+impl<'p> Priority<'p> {
+    /// Takes the conditions that were tried so far, and those of them that have a run that counts.
+    pub(crate) fn new(plan: &'p Plan, tried: BTreeSet<usize>, measured: BTreeSet<usize>) -> Self {
         Self { plan, tried, measured }
     }
 
     /// A condition was tried.
-    pub(crate) fn note(&mut self, condition: usize, counts: bool) {
+    pub(crate) fn record_try(&mut self, condition: usize, counts: bool) {
         self.tried.insert(condition);
         if counts {
             self.measured.insert(condition);
         }
     }
 
-    /// Those that were tried in vain. All on and all off of a design come first: without them no
-    /// whole is known to share.
+    /// Conditions that were tried but have no measurement. All on and all off of a design come
+    /// first: without them there is no total difference to credit to factors.
     pub(crate) fn lost(&self) -> Vec<usize> {
         let mut lost: Vec<usize> = self.tried.difference(&self.measured).copied().collect();
         lost.sort_by_key(|condition| !self.is_end(*condition));
@@ -46,9 +46,8 @@ impl<'p> Needs<'p> {
         })
     }
 
-    /// The runs of a boot with one of each lost condition, and what warms that up, before all
-    /// others.
-    pub(crate) fn first(&self, runs: Vec<PlannedRun>) -> Vec<PlannedRun> {
+    /// The runs of a boot with one run of each lost condition, and its warm-ups, before all others.
+    pub(crate) fn lost_first(&self, runs: Vec<PlannedRun>) -> Vec<PlannedRun> {
         let mut first: Vec<PlannedRun> = Vec::new();
         for condition in self.lost() {
             let of_it = || runs.iter().filter(|run| run.condition == condition);
@@ -79,7 +78,7 @@ mod tests {
         Study::parse("n", text).unwrap_or_else(|problems| panic!("{problems}")).plan()
     }
 
-    fn order(needs: &Needs<'_>, runs: &[(usize, bool, u32)]) -> Vec<(usize, bool, u32)> {
+    fn order(priority: &Priority<'_>, runs: &[(usize, bool, u32)]) -> Vec<(usize, bool, u32)> {
         let run = |&(condition, warmup, repeat): &(usize, bool, u32)| PlannedRun {
             boot: 1,
             block: 0,
@@ -88,7 +87,7 @@ mod tests {
             warmup,
             condition,
         };
-        let ordered = needs.first(runs.iter().map(run).collect());
+        let ordered = priority.lost_first(runs.iter().map(run).collect());
         ordered.iter().map(|run| (run.condition, run.warmup, run.repeat)).collect()
     }
 
@@ -99,8 +98,8 @@ mod tests {
             plan.conditions.iter().map(|one| one.label.as_str()).collect::<Vec<_>>(),
             ["all on", "without tso", "all off"]
         );
-        let mut needs = Needs::of(&plan, BTreeSet::from([0, 1, 2]), BTreeSet::from([0]));
-        assert_eq!(needs.lost(), [2, 1]);
+        let mut priority = Priority::new(&plan, BTreeSet::from([0, 1, 2]), BTreeSet::from([0]));
+        assert_eq!(priority.lost(), [2, 1]);
         let sequential = [
             (0, true, 1),
             (0, false, 1),
@@ -111,19 +110,19 @@ mod tests {
             (2, false, 1),
         ];
         let first = [(2, true, 1), (2, false, 1), (1, true, 1), (1, false, 1)];
-        assert_eq!(order(&needs, &sequential)[..4], first);
-        assert_eq!(order(&needs, &sequential)[4..], [(0, true, 1), (0, false, 1), (1, false, 2)]);
-        needs.note(2, true);
-        needs.note(1, false);
-        assert_eq!(needs.lost(), [1]);
+        assert_eq!(order(&priority, &sequential)[..4], first);
+        assert_eq!(order(&priority, &sequential)[4..], [(0, true, 1), (0, false, 1), (1, false, 2)]);
+        priority.record_try(2, true);
+        priority.record_try(1, false);
+        assert_eq!(priority.lost(), [1]);
     }
 
     #[test]
     fn what_was_never_tried_keeps_its_drawn_place() {
         let plan = plan();
-        let needs = Needs::of(&plan, BTreeSet::new(), BTreeSet::new());
+        let priority = Priority::new(&plan, BTreeSet::new(), BTreeSet::new());
         let drawn = [(1, true, 1), (0, true, 1), (1, false, 1), (0, false, 1)];
-        assert_eq!(order(&needs, &drawn), drawn);
-        assert!(needs.lost().is_empty());
+        assert_eq!(order(&priority, &drawn), drawn);
+        assert!(priority.lost().is_empty());
     }
 }

@@ -1,12 +1,12 @@
-//! The same for JSON, whose escapes can hide a character.
+//! Sanitising JSON, in which an escape sequence can hide a hostile character.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::plain::{in_line, is_hostile, is_plain, replaced};
+use crate::sanitised::{in_line, is_hostile, is_plain, replaced};
 
-/// The same JSON values, with every hostile character in its strings as JSON's own escape (RFC
-/// 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
+/// Escapes hostile characters in JSON strings by JSON's own escapes (RFC 8259, section 7), so that
+/// the JSON can be shown and keeps its values. Newlines and tabs between values stay.
 #[must_use]
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     let escape = |letter: char, out: &mut String| {
@@ -18,11 +18,11 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
-/// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of
-/// `text`. Invalid JSON stays invalid. An escape is up to eight times as long as its character:
-/// `None` if the result exceeds `most` bytes.
+/// The JSON with all its strings and keys sanitised as by [`crate::sanitised_line`]. Invalid JSON
+/// stays invalid. An escape is up to eight times as long as its character: `None` if the result
+/// exceeds `most` bytes.
 #[must_use]
-pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
+pub fn sanitised_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     if !text.contains('\\') && is_plain(text) {
         return (text.len() <= most).then_some(Cow::Borrowed(text));
     }
@@ -34,7 +34,7 @@ pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
         }
         let (meant, length) = match escape(rest) {
             Some((meant, length)) => (meant, length),
-            // Both bytes of an escape that hides nothing.
+            // An escape that cannot be hostile (`\"`): both its bytes stay.
             None if letter == '\\' => {
                 let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
                 out.push_str(&rest[..length]);
@@ -66,9 +66,9 @@ fn escape(text: &str) -> Option<(char, usize)> {
         b"\\r" => short('\r'),
         b"\\t" => short('\t'),
         b"\\u" => {
-            let first = unit(text)?;
+            let first = utf16_unit(text)?;
             // Characters beyond the first 65536 are two units.
-            let second = text.get(6..).and_then(unit);
+            let second = text.get(6..).and_then(utf16_unit);
             let one = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
             one(&[first])
                 .map(|letter| (letter, 6))
@@ -78,8 +78,8 @@ fn escape(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// The UTF-16 unit of `\u001b`.
-fn unit(text: &str) -> Option<u16> {
+/// The UTF-16 unit of an escape such as `\u001b` at the beginning.
+fn utf16_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
 }
@@ -90,11 +90,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{is_plain, line};
+    use crate::{is_plain, sanitised_line};
 
     #[test]
     fn every_way_to_write_a_character_is_seen_through() {
-        let read = |text: &str| serde_json::from_str::<String>(&plain_json(text, 1000).unwrap()).unwrap();
+        let read = |text: &str| serde_json::from_str::<String>(&sanitised_json(text, 1000).unwrap()).unwrap();
         assert_eq!(read(r#""a\u001B[31m\b\/\"\\u001b""#), "a\\u{1b}[31m\\u{8}/\"\\u001b");
         assert_eq!(read(r#""x\ny\r\tz""#), "x y \tz");
         assert_eq!(read("\"\u{202e}\u{7f}\""), "\\u{202e}\\u{7f}");
@@ -122,16 +122,16 @@ mod tests {
             let text = format!("{text}{odd}");
             let pretty = serde_json::to_string_pretty(&json!([text])).unwrap();
             for written in [escaped_json(&pretty), Cow::Borrowed(pretty.as_str())] {
-                let read: Vec<String> = serde_json::from_str(&plain_json(&written, 1 << 20).unwrap()).unwrap();
-                prop_assert_eq!(&read[0], &line(&text));
+                let read: Vec<String> = serde_json::from_str(&sanitised_json(&written, 1 << 20).unwrap()).unwrap();
+                prop_assert_eq!(&read[0], &sanitised_line(&text));
             }
         }
 
         #[test]
-        fn any_text_is_taken(text in r#"[\\u0-9a-f"bnrt\x00-\x1f é🙂]{0,60}"#) {
-            let plain = plain_json(&text, 1000).unwrap();
-            prop_assert!(plain_json(&text, plain.len()).is_some_and(|same| same == plain));
-            prop_assert_eq!(plain_json(&text, plain.len().saturating_sub(1)).is_none(), !plain.is_empty());
+        fn any_text_is_accepted(text in r#"[\\u0-9a-f"bnrt\x00-\x1f é🙂]{0,60}"#) {
+            let plain = sanitised_json(&text, 1000).unwrap();
+            prop_assert!(sanitised_json(&text, plain.len()).is_some_and(|same| same == plain));
+            prop_assert_eq!(sanitised_json(&text, plain.len().saturating_sub(1)).is_none(), !plain.is_empty());
         }
     }
 }

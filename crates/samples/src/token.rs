@@ -1,6 +1,6 @@
 //! The parts of all formats: a byte order mark, separators, numbers.
 
-use crate::error::{Fault, Place, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 
 /// Text without a byte order mark (UTF-8's encoding of U+FEFF).
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
@@ -15,7 +15,7 @@ pub(crate) fn separator(line: &[u8]) -> Option<u8> {
 }
 
 /// A number in the place of a measurement.
-pub(crate) fn measured(word: &[u8], place: Place) -> Result<f64, Fault> {
+pub(crate) fn measured(word: &[u8], place: FilePosition) -> Result<f64, Fault> {
     match ministat::parse_number(word) {
         Some(value) if value.is_finite() => Ok(value),
         Some(_) => Err(Fault::new(

@@ -1,4 +1,4 @@
-//! Limits on what reading another person's file may cost (after <https://sqlite.org/security.html>,
+//! Limits on the cost of reading another person's file (after <https://sqlite.org/security.html>,
 //! section 1.2).
 //!
 //! They grow with the file, so that no study that netassay recorded is refused, however long.
@@ -46,7 +46,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// Restricts a connection to the real path `file`, before its first statement.
-    pub(crate) fn of(connection: &Connection, file: &Path) -> Result<Budget> {
+    pub(crate) fn restrict(connection: &Connection, file: &Path) -> Result<Budget> {
         use DbConfig::{
             SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
             SQLITE_DBCONFIG_TRUSTED_SCHEMA,
@@ -111,7 +111,7 @@ mod tests {
             SQLITE_DBCONFIG_TRUSTED_SCHEMA,
         };
         let connection = Connection::open_in_memory().unwrap();
-        Budget::of(&connection, Path::new("none")).unwrap();
+        Budget::restrict(&connection, Path::new("none")).unwrap();
         assert!(connection.db_config(SQLITE_DBCONFIG_DEFENSIVE).unwrap());
         for off in
             [SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW]
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_query_without_end_is_refused_and_the_next_one_has_a_budget_of_its_own() {
         let connection = Connection::open_in_memory().unwrap();
-        let budget = Budget::of(&connection, Path::new("none")).unwrap();
+        let budget = Budget::restrict(&connection, Path::new("none")).unwrap();
         let count = |rows: i64| {
             let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ?1)
                            SELECT count(*) FROM n";

@@ -13,46 +13,46 @@ use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
 use crate::texts;
 
 impl StoredStudy {
-    /// The same with every text on one line and without hostile characters ([`text::line`], for
-    /// reasons [`text::reason`]). The study file's text is kept: only its own diagnostics print it.
+    /// Sanitises every text ([`words::sanitised_line`], for reasons [`words::shortened_reason`]).
+    /// The study file's text is kept: only its own diagnostics print it.
     #[must_use]
-    pub fn shown(mut self) -> StoredStudy {
-        plain_row(&mut self.row);
-        plain_record(&mut self.plan, Plan::read);
+    pub fn sanitised(mut self) -> StoredStudy {
+        sanitise_row(&mut self.row);
+        sanitise_record(&mut self.plan, Plan::read);
         for BootRow { environment, environment_after, .. } in &mut self.boots {
             let read = |json: &str| serde_json::from_str(json);
-            [environment].into_iter().chain(environment_after).for_each(|one| plain_record(one, read));
+            [environment].into_iter().chain(environment_after).for_each(|one| sanitise_record(one, read));
         }
         let mut checked: Option<Keys> = None;
         for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
             if let Some(reason) = reason {
-                *reason = text::reason(reason);
+                *reason = words::shortened_reason(reason);
             }
             // Most runs share their keys.
             if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, metrics.list())) {
-                if metrics.keys().any(|key| !text::is_plain(key)) {
+                if metrics.keys().any(|key| !words::is_plain(key)) {
                     *metrics =
                         std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
                 }
                 checked = Some(Arc::clone(metrics.list()));
             }
             if let Some(limit) = limited_by {
-                plain_record(limit, |json| serde_json::from_str(json));
+                sanitise_record(limit, |json| serde_json::from_str(json));
             }
-            plain_record(detail, Detail::read);
+            sanitise_record(detail, Detail::read);
         }
         self
     }
 }
 
 /// Cleans a study's row; its file stays.
-pub(crate) fn plain_row(row: &mut StudyRow) {
+pub(crate) fn sanitise_row(row: &mut StudyRow) {
     [&mut row.name, &mut row.scenario, &mut row.version].into_iter().for_each(plain);
     row.tags.iter_mut().for_each(plain);
 }
 
 fn plain(words: &mut String) {
-    if let Cow::Owned(plain) = text::line(words) {
+    if let Cow::Owned(plain) = words::sanitised_line(words) {
         *words = plain;
     }
 }
@@ -64,7 +64,7 @@ fn owned(mut words: String) -> String {
 
 /// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
 /// stays.
-pub(crate) fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
+pub(crate) fn sanitise_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
     if !texts::are_plain(record) {
         let json = serde_json::to_string(record).expect("it was read from JSON");
         let mut value = serde_json::from_str(&json).expect("it was just written");
@@ -80,7 +80,7 @@ fn plain_value(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(plain_value),
         Value::Object(fields) => {
             fields.values_mut().for_each(plain_value);
-            if fields.keys().any(|key| !text::is_plain(key)) {
+            if fields.keys().any(|key| !words::is_plain(key)) {
                 let old: Map<String, Value> = std::mem::take(fields);
                 *fields = old.into_iter().map(|(key, value)| (owned(key), value)).collect();
             }

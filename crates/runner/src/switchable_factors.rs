@@ -1,4 +1,5 @@
-//! Which factors of a design can be switched here, from what the switches read back. Pure.
+//! Finds the factors of a design that can be switched here, from the states that the switches read
+//! back. Pure.
 
 use std::collections::HashMap;
 
@@ -7,27 +8,31 @@ use testbed::Switches;
 
 use crate::order::switches_of;
 
-/// What trying a condition showed.
+/// The states that a condition read back in a try.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub(crate) struct TriedStates {
     /// Its own switches.
     pub(crate) own: Effective,
-    /// Those with all factors of the design on, and with all off.
+    /// The states with all factors of the design on, and with all off.
     pub(crate) extremes: [Effective; 2],
 }
 
 /// The factors that each condition has on, `None` for those that nothing in its scenario can
 /// switch; and the factors that cannot be switched here, or not in every scenario.
-pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
+pub(crate) fn reads(
+    plan: &Plan,
+    design: &Design,
+    shown: &[TriedStates],
+) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
     let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
     let groups = groups(plan, design);
     let mut reads = vec![Vec::new(); shown.len()];
     let mut dropped = Vec::new();
     for (factor, offload) in design.factors.iter().zip(&offloads) {
         let Some(offload) = offload else { continue };
-        // Per group, as the interface of one state of the testbed may allow what another's does
-        // not. Per feature, as of the features of one offload some may be fixed, and the sides may
-        // differ.
+        // Per group, because the interface of one state of the testbed may allow more than
+        // another's. Per feature, because some features of one offload may be fixed, and the sides
+        // may differ.
         let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
         for (one, group) in shown.iter().zip(&groups) {
             let with_all = states(offload, &one.extremes[0]);
@@ -93,7 +98,7 @@ fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
 struct Seen {
     on: bool,
     off: bool,
-    /// On with all factors of the design on.
+    /// Whether it is on with all factors of the design on.
     with_all: bool,
 }
 
