@@ -55,7 +55,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let cpu = said(&advice, Goal::Cpu);
     assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
     assert_eq!(of(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
-    insta::assert_snapshot!("text", advice.text(report::Layout::PLAIN));
+    insta::assert_snapshot!("text", terminal(&advice.blocks(Detail::Brief), report::Layout::PLAIN));
     insta::assert_snapshot!("script", advice.script());
 }
 
@@ -111,7 +111,7 @@ fn one_boot_is_no_evidence_and_three_are_the_least() {
         assert!(one.apply.is_empty());
         assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, set: Vec::new(), detects: None }));
     }
-    let text = advice.text(report::Layout::WIDE);
+    let text = terminal(&advice.blocks(Detail::Full), report::Layout::WIDE);
     assert!(
         text.contains("3 boots are the least (about 3 min 00 s: netassay run made --set boots=3)"),
         "{text}"
@@ -134,7 +134,7 @@ fn counts_are_judged_by_their_resolution() {
     assert_eq!(of(cpu, GRO).standing, Standing::Tie);
     let why = "exact mode counts instructions, it measures no rate".to_owned();
     assert_eq!(of(said(&advice, Goal::Throughput), TSO).standing, Standing::Unknown(why));
-    let text = advice.text(report::Layout::WIDE);
+    let text = terminal(&advice.blocks(Detail::Full), report::Layout::WIDE);
     assert!(text.contains("above the resolution of counts is real") && !text.contains("Holm"), "{text}");
 }
 
@@ -188,7 +188,7 @@ fn what_settles_one_row_leaves_out_what_that_row_does_not_need() {
         assert_eq!(more.set, [("family".to_owned(), family.to_owned())]);
         assert!((more.seconds - 40.0 * f64::from(more.boots)).abs() < 1e-6, "{more:?}");
     }
-    let text = advice.text(report::Layout::WIDE);
+    let text = terminal(&advice.blocks(Detail::Full), report::Layout::WIDE);
     assert!(text.contains("netassay run made --set family=ipv6 --set boots="), "{text}");
 }
 
@@ -220,7 +220,7 @@ fn a_switch_that_did_not_move_is_named_and_not_judged() {
     let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[Goal::Throughput]);
     assert_eq!(advice.studies[0].absent, [gone]);
     assert_eq!(said(&advice, Goal::Throughput).len(), 2);
-    assert!(advice.text(report::Layout::WIDE).contains("Not switched: receiver.lro: it stays off."));
+    assert!(terminal(&advice.blocks(Detail::Full), report::Layout::WIDE).contains("Not switched: receiver.lro: it stays off."));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netassay_advice::{Advice, Goal, Recommendation, Request, Under};
+use netassay_advice::{Advice, Goal, Recommendation, Request, WorkloadAdvice};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
@@ -103,7 +103,7 @@ pub(crate) fn said(advice: &Advice, goal: Goal) -> &[Recommendation] {
     of_goal(under, goal)
 }
 
-pub(crate) fn of_goal(under: &Under, goal: Goal) -> &[Recommendation] {
+pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
     &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
 }
 
