@@ -13,7 +13,7 @@ use crate::summary::Summary;
 /// Advice drawn from studies.
 #[derive(Debug, Clone, Serialize)]
 pub struct Advice {
-    /// What is to be improved.
+    /// The goals that switches are judged by.
     pub goals: Vec<Goal>,
     /// The smallest difference that matters, in % of its base.
     pub matters: Percent,

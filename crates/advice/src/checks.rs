@@ -1,4 +1,4 @@
-//! What serves a goal on average, checked against the state that the advice leaves behind.
+//! Checks of recommendations that hold on average against the state that the advice leaves behind.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::judge::Standing;
 use crate::recommendation::Recommendation;
 use crate::workload_advice::WorkloadAdvice;
 
-/// How what serves a goal was checked against the other switches.
+/// The extent of the checks of recommended switches against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Checked {
-    /// How many pairs of switches were judged together, by Holm's procedure.
+    /// The number of pairs of switches that were judged together, by Holm's procedure.
     pub pairs: usize,
     /// The level of each interval of [`crate::DependsOn`] by itself: of the procedure's last step.
     pub level: f64,
@@ -72,7 +72,7 @@ impl<'s> Checks<'s> {
         }
     }
 
-    /// What was checked; `None` if nothing was.
+    /// The extent of the checks; `None` if there was nothing to check.
     pub(crate) fn made(&self) -> Option<Checked> {
         (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
@@ -92,8 +92,9 @@ impl<'s> Checks<'s> {
         }
     }
 
-    /// Withdraws one at a time, the smallest change first: what it contradicted may then stand.
-    /// What was withdrawn stands after all where it contradicts nothing that is left.
+    /// Withdraws one recommendation at a time, the smallest change first: the ones that it
+    /// contradicted may then stand. A withdrawn one stands after all if it contradicts none that is
+    /// left.
     fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
         let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
         standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
@@ -220,7 +221,6 @@ fn is_left_on(factor: &str, off: &[String]) -> bool {
     !off.iter().any(|one| one == factor)
 }
 
-/// What it changes with the other switch at a level.
 fn change_with(pair: &Pair, is_on: bool, one: &Recommendation) -> Change {
     directed(&pair.changes[usize::from(is_on)], one)
 }

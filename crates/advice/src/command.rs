@@ -16,9 +16,9 @@ pub enum Command {
         side: Option<Side>,
         /// The interface.
         interface: Interface,
-        /// What `ethtool -K` calls it.
+        /// The name for `ethtool -K`.
         name: String,
-        /// What `ethtool -k` calls it.
+        /// The name in the output of `ethtool -k`.
         shown_as: String,
         /// The state.
         on: bool,
@@ -89,7 +89,8 @@ impl Command {
         }
     }
 
-    /// What must be on for others comes first: segmentation needs scatter-gather and checksums.
+    /// The place in the order of commands: features that others need come first, such as
+    /// scatter-gather and checksums before segmentation.
     pub(crate) fn turn(&self) -> u8 {
         match self {
             Self::Feature { on: true, name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
@@ -113,7 +114,7 @@ impl Command {
         }
     }
 
-    /// What it sets on its host, without the value: two commands of one host with the same target
+    /// The setting of the host, without its value: two commands of one host with the same target
     /// contradict each other if they differ.
     pub(crate) fn target(&self) -> String {
         match self {
@@ -195,8 +196,8 @@ fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
     }
 }
 
-/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has
-/// of them; once where both hosts need the same.
+/// The features that read back otherwise, by the names of `ethtool`'s groups, which set every
+/// member that an interface has; once where both hosts need the same.
 fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command> {
     let interface = Interface::of(underlay);
     let of_side = |side: Side| -> Vec<(String, bool)> {

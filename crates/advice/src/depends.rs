@@ -25,6 +25,6 @@ pub struct DependsOn {
     pub other: String,
     /// The changes with it at `left`, each the mean over the states of all remaining switches.
     pub with_left: Vec<Change>,
-    /// The same with it at `other`.
+    /// The changes with it at `other`.
     pub with_other: Vec<Change>,
 }

@@ -1,4 +1,4 @@
-//! What one study says.
+//! The advice of one study.
 
 use report::{Context, Switches};
 use serde::Serialize;
@@ -24,21 +24,20 @@ pub struct StudyAdvice {
     pub confidence: f64,
     /// The level of each interval by itself.
     pub level: f64,
-    /// How many changes were judged together.
+    /// The number of changes that were judged together.
     pub judged: usize,
-    /// How what serves a goal was checked against the other switches; `None` where there was
-    /// nothing to check.
+    /// The extent of the checks against the other switches; `None` if there was nothing to check.
     pub checked: Option<Checked>,
     /// Whether instructions were counted: then the resolution of counts judges, and there are no
     /// intervals.
     pub exact: bool,
-    /// What kind of figures they are, if not time on a machine.
+    /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
-    /// What was to be switched and could not be, with the reason.
+    /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,
     /// Factors that vary and are no switches of a host.
     pub others: Vec<String>,
-    /// What is said under each kind of traffic and the levels of all other factors.
+    /// The advice for each kind of traffic at each combination of the other factors' levels.
     pub under: Vec<WorkloadAdvice>,
 }
 

@@ -1,10 +1,10 @@
-//! What is to be improved.
+//! The goals of advice.
 
 use report::Effect;
 use study::{Kind, Side, Switch};
 
 words::vocabulary! {
-    /// What is to be improved.
+    /// A goal of advice.
     pub enum Goal: "a goal" {
         /// The rate: payload, packets or transactions per second.
         Throughput = "throughput";
@@ -31,7 +31,7 @@ impl Goal {
         }
     }
 
-    /// Why no run can have its metric; `None` if it can.
+    /// The reason why no run can have its metric; `None` if runs can.
     pub(crate) fn missing(self, kind: Kind, exact: bool) -> Option<&'static str> {
         match self {
             Self::Throughput if exact => Some("exact mode counts instructions, it measures no rate"),

@@ -1,24 +1,25 @@
-//! Where a switch stands for a goal.
+//! The judgement of a switch for a goal.
 
 use report::{Change, Effect, Outcome};
 use serde::Serialize;
 
 use crate::goal::Goal;
 
-/// Where a switch stands for a goal.
+/// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "why")]
 pub enum Standing {
-    /// It is proven to serve the goal, and no loss elsewhere that matters is proven.
+    /// The switch is proven to serve the goal, and no loss elsewhere that matters is proven.
     Recommended,
-    /// It is proven to serve the goal with the other switches as this advice leaves them, and not
-    /// with another one set otherwise: [`crate::Recommendation::depends_on`] names that one.
+    /// The switch is proven to serve the goal with the other switches as this advice leaves them,
+    /// and not with one of them set otherwise: [`crate::Recommendation::depends_on`] names that
+    /// one.
     Conditional,
-    /// It serves the goal, and something else is proven to lose: the keys of these metrics.
+    /// The switch serves the goal, and other metrics, named by their keys, are proven to lose.
     TradeOff(Vec<String>),
-    /// It is proven to serve the goal on average only: with the other switches as this advice
-    /// leaves them it is proven to do the opposite, or it depends on one of them and is not proven
-    /// to do anything there.
+    /// The switch is proven to serve the goal on average only: with the other switches as this
+    /// advice leaves them the opposite is proven, or the effect depends on one of them and no
+    /// benefit is proven there.
     Depends,
     /// A difference that matters is excluded.
     Tie,
@@ -26,7 +27,7 @@ pub enum Standing {
     NoEvidence,
     /// The rate was set from outside the hosts, by this: the switch could not change it.
     Saturated(String),
-    /// Nothing can be said, for this reason.
+    /// No judgement is possible, for this reason.
     Unknown(String),
 }
 
@@ -38,9 +39,9 @@ impl Standing {
     }
 }
 
-/// What is known of a switch for a goal: the direction that serves it best, or is shown, and where
-/// it stands. `ends` are the effects of the same two levels by several ways; the first is the main
-/// one.
+/// Judges a switch for a goal: the standing, and the effects in the direction that serves the goal
+/// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
+/// is the main one.
 pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
     let as_they_are = || ends.to_vec();
     let reversed = || ends.iter().map(Effect::reversed).collect::<Vec<_>>();
@@ -82,7 +83,7 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
     }
 }
 
-/// Where no change is proven.
+/// The standing where no change is proven.
 fn open(changes: &[Change], matters: f64) -> Standing {
     let unknown = changes.iter().find_map(|change| match &change.outcome {
         Outcome::Unknown(why) => Some(why),
@@ -125,8 +126,8 @@ fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
     keys
 }
 
-/// Of more than two levels, the one that is proven to serve the goal better than each other one;
-/// `None` without such a level. `effects` are the pairs of levels.
+/// The level, of more than two, that is proven to serve the goal better than each other one; `None`
+/// without such a level. `effects` are the pairs of levels.
 pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
     let says = |effect: &Effect, better: bool| {
         let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();

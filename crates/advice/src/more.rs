@@ -1,4 +1,4 @@
-//! What would settle an open question.
+//! The size of a study that would settle an open question.
 
 use report::{Change, Context, Outcome, Switches};
 use serde::Serialize;
@@ -16,7 +16,7 @@ const FIRST: u32 = 3;
 pub struct More {
     /// Boots of each state of the testbed, those measured included.
     pub boots: u32,
-    /// How long they take, in seconds, with the factors of `set` held at one level.
+    /// The duration of these boots, in seconds, with the factors of `set` held at one level.
     pub seconds: f64,
     /// The factors to hold, each with its level: so nothing is measured that this question does not
     /// need. Empty for the whole study.
@@ -27,8 +27,8 @@ pub struct More {
 }
 
 impl More {
-    /// What would settle whether there is a change of `matters` % in a context of a study. `None`
-    /// where more of the same would not: saturated rates, counts that do not repeat, boots that
+    /// A study that would settle whether there is a change of `matters` % in a context of a study.
+    /// `None` where more boots would not: saturated rates, counts that do not repeat, boots that
     /// were enough already, and changes that are proven.
     pub(crate) fn of(change: &Change, context: &Context, study: &Switches, matters: f64) -> Option<Self> {
         let boots = context.boots;

@@ -25,7 +25,7 @@ pub(crate) fn set(factors: &[String], to: &str) -> String {
     format!("{} {}", switches(factors), text::line(to))
 }
 
-/// Where it is set: `at the transmitter`, `at both ends`.
+/// The host of a switch: `at the transmitter`, `at both ends`.
 pub(crate) fn place(side: Option<Side>) -> String {
     side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
 }
@@ -116,7 +116,7 @@ pub(crate) fn expected(change: &Change) -> String {
     )
 }
 
-/// How a change was found, after its figures; empty where the base says it.
+/// The way in which a change was found, to stand after its figures; empty where the base says it.
 pub(crate) fn how(how: How) -> &'static str {
     match how {
         How::Share => ", its fair share",
@@ -126,7 +126,7 @@ pub(crate) fn how(how: How) -> &'static str {
     }
 }
 
-/// What changes elsewhere; `None` where nothing else was measured.
+/// The changes of other metrics; `None` if no other metric was measured.
 pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
     let mut parts = Vec::new();
     for change in one.elsewhere.iter().filter(|change| change.is_better().is_some()) {
@@ -157,7 +157,7 @@ pub(crate) fn under(one: &WorkloadAdvice) -> String {
     format!("{}, {workload}{}", one.scenario, at.collect::<String>())
 }
 
-/// What was held: `message 1450 bytes, flows 1`.
+/// The settings that all runs share: `message 1450 bytes, flows 1`.
 pub(crate) fn held(one: &WorkloadAdvice) -> String {
     let held = one.held.iter().map(|held| format!("{} {}", held.what, text::line(&held.value)));
     held.collect::<Vec<_>>().join(", ")
@@ -166,7 +166,7 @@ pub(crate) fn held(one: &WorkloadAdvice) -> String {
 /// From this many boots on there are better ways.
 const MANY: u32 = 100;
 
-/// What would settle an open question; `None` where nothing is to be settled.
+/// The study that would settle an open question; `None` if there is none.
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
     let time = report::duration_of(more.seconds);
@@ -201,15 +201,14 @@ pub(crate) fn commands(one: &Recommendation) -> Vec<(String, String)> {
     found
 }
 
-/// What a study of a single boot needs, said once; `None` for others.
+/// The need of a study of a single boot, said once; `None` for other studies.
 pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
     let mut all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
     let one = all.find(|one| one.more.as_ref().is_some_and(|more| more.detects.is_none()))?;
     more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
 }
 
-/// How what serves a goal was checked against the other switches, as a sentence without a full
-/// stop.
+/// The checks against the other switches, as a sentence without a full stop.
 pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
     let checked = study.checked.filter(|_| !study.exact)?;
     Some(format!(
@@ -220,8 +219,8 @@ pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
     ))
 }
 
-/// How all of a study is judged, as a sentence without a full stop; `None` where there was nothing
-/// to judge.
+/// The confidence of all that a study proves, as a sentence without a full stop; `None` where there
+/// was nothing to judge.
 pub(crate) fn judged(study: &StudyAdvice) -> Option<String> {
     if study.exact {
         return Some("Instructions were counted: a difference above the resolution of counts is real".into());

@@ -1,4 +1,5 @@
-//! What advice sets on one host: which commands, why, and what is left out.
+//! The settings of one host: its commands, their reasons, and the recommendations that are left
+//! out.
 
 use study::Side;
 
@@ -8,16 +9,16 @@ use crate::phrase;
 use crate::row::{Condition, Row};
 use crate::summary::Summary;
 
-/// What all advice together sets on a host.
+/// The settings of a host that all advice together makes.
 ///
-/// A switch is set if it is recommended in at least one case, over all scenarios and kinds of
-/// traffic and for all goals, and no case recommends its opposite. What holds only with another
-/// switch at some level is not set beside a larger gain that sets that switch otherwise.
+/// A switch is set if at least one case recommends it, over all scenarios, kinds of traffic and
+/// goals, and no case recommends the opposite. A recommendation that needs another switch at some
+/// level is left out if a larger gain sets that switch otherwise.
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// The commands, in an order in which no setting lacks what it needs.
     pub settings: Vec<Setting>,
-    /// What is not set though something is known of it: what and why, without a full stop.
+    /// The recommendations that are left out and the reason, without a full stop.
     pub left: Vec<String>,
 }
 
@@ -26,18 +27,18 @@ pub struct Planned {
 pub struct Setting {
     /// The command.
     pub command: Command,
-    /// What it is recommended for, and the change: `tcp_stream, throughput: tso on +31 %`.
+    /// The traffic, goal and change of each recommendation: `tcp_stream, throughput: tso on +31 %`.
     pub reasons: Vec<String>,
-    /// What must be so for it to hold, as sentences without full stops.
+    /// The conditions of the recommendations, as sentences without full stops.
     pub needs: Vec<String>,
     /// Whether something is proven to lose by it in every case.
     pub is_trade_off: bool,
-    /// Why it is not to be set: the opposite is recommended too. Without a full stop.
+    /// The reason not to set it: the opposite is recommended too. Without a full stop.
     pub against: Option<String>,
 }
 
 impl Advice {
-    /// What it sets on the host of a side; `None`: on a host that is both.
+    /// The settings for the host of a side; `None`: for a host that is both.
     #[must_use]
     pub fn planned(&self, side: Option<Side>) -> Planned {
         let rows: Vec<&Row> =
@@ -131,7 +132,6 @@ fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
     (rows.into_iter().filter(is_kept).collect(), excluded)
 }
 
-/// Why a command is there.
 fn reason(row: &Row) -> String {
     let [kind, goal, set, _, change, _] = row.cells();
     // What it needs is said by itself.

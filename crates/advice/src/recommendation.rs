@@ -1,4 +1,4 @@
-//! What is said of one switch for one goal.
+//! The recommendation of one switch for one goal.
 
 use report::{Change, Context, Effect, How, Switches};
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::judge::{Standing, judge, levels, metrics_of, winner};
 use crate::more::More;
 use crate::request::Request;
 
-/// What is said of one switch for one goal.
+/// The recommendation of one switch for one goal, or the reason why there is none.
 #[derive(Debug, Clone, Serialize)]
 pub struct Recommendation {
     /// The factors of the study that are switched together: `transmitter.tso`.
@@ -22,14 +22,14 @@ pub struct Recommendation {
     pub to: String,
     /// The level before.
     pub from: String,
-    /// Where it stands.
+    /// The judgement of the switch.
     pub standing: Standing,
-    /// How the change of the goal was found.
+    /// The way in which the change of the goal was found.
     pub how: How,
     /// The change of the goal's metric, or of both sides' metrics.
     pub expected: Vec<Change>,
-    /// The same change with all other switches as this advice leaves them; `None` where it proves
-    /// nothing, and where `expected` is that change.
+    /// The change with all other switches as this advice leaves them; `None` if no change is proven
+    /// there, or if `expected` is that change.
     pub as_left: Option<AsLeft>,
     /// The switches at whose other level it is not proven to serve the goal, though its effect is
     /// proven to differ between their levels.
@@ -40,13 +40,13 @@ pub struct Recommendation {
     pub apply: Vec<Command>,
     /// The commands that set it back to `from`.
     pub undo: Vec<Command>,
-    /// What would settle an open question; `None` if it is settled, or more of the same does not.
+    /// A study that would settle an open question; `None` if it is settled, or more boots would
+    /// not.
     pub more: Option<More>,
 }
 
 impl Recommendation {
-    /// What is said of each switch of a context, those that are proven first, the largest change
-    /// first.
+    /// A recommendation for each switch of a context; proven ones first, the largest change first.
     pub(crate) fn all(context: &Context, goal: Goal, study: &Switches, request: &Request) -> Vec<Self> {
         let mut groups: Vec<Vec<&Effect>> = Vec::new();
         for effect in &context.effects {
@@ -61,7 +61,7 @@ impl Recommendation {
         all
     }
 
-    /// What is proven first, the largest change first.
+    /// Sorts proven recommendations first, the largest change first.
     pub(crate) fn sort(all: &mut [Self]) {
         all.sort_by(|one, other| {
             let is_open = |one: &Self| !one.standing.is_proven();
@@ -130,8 +130,8 @@ impl Recommendation {
     }
 }
 
-/// Of more than two levels: the winner against the next best one that figures exist for, or,
-/// without a winner, the pair that is furthest apart.
+/// The judgement among more than two levels: the winner against the next best level that has
+/// figures, or, without a winner, the pair that is furthest apart.
 fn among(effects: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
     let size = |effect: &Effect| {
         let changes = metrics.iter().filter_map(|metric| effect.change(metric));

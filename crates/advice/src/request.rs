@@ -1,10 +1,10 @@
-//! What advice is wanted for.
+//! The request for advice.
 
 use study::Percent;
 
 use crate::goal::Goal;
 
-/// What advice is wanted for.
+/// The request for advice: goals and thresholds.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The goals, in order; empty: all that the studies measured.

@@ -24,8 +24,8 @@ pub struct Row {
     pub side: Option<Side>,
     /// The level to set; `None` where it depends.
     pub to: Option<String>,
-    /// Where it depends: the level that is proven to serve the goal in the other cases, if there
-    /// are any and it is the same in all.
+    /// The level that is proven to serve the goal in the other cases, if the switch depends and
+    /// these cases agree.
     pub otherwise: Option<String>,
     /// In how many of the cases it is proven.
     pub proven: usize,
@@ -44,7 +44,7 @@ pub struct Row {
     /// Whether each change is a fair share: an average over states, which with all others on may
     /// differ.
     pub is_share: bool,
-    /// What is proven to lose in one case at least, by the metrics' keys.
+    /// The metrics, by their keys, that are proven to lose in at least one case.
     pub loses: Vec<String>,
     /// The level of another factor that all cases in which it is proven have, and no other one: the
     /// name and the level.
@@ -52,7 +52,7 @@ pub struct Row {
     /// The switches that must be as named here, in one case at least; without a level to set, those
     /// on which it depends.
     pub depends_on: Vec<Condition>,
-    /// What to say where nothing is proven.
+    /// The words of the cell if no change is proven.
     pub why: Option<String>,
     /// The commands that set it, once each; empty where it depends.
     pub apply: Vec<Command>,
@@ -92,7 +92,7 @@ impl Row {
         self.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()))
     }
 
-    /// What it needs of other switches of a host to hold.
+    /// The levels of a host's other switches that it needs.
     pub(crate) fn needs(&self) -> Vec<Condition> {
         let with = self.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
         let with = with.map(|(name, level)| Condition { factor: name.clone(), level: level.clone() });
@@ -100,7 +100,7 @@ impl Row {
         own.chain(with).collect()
     }
 
-    /// What it needs and another row sets otherwise.
+    /// The level that it needs and another row sets otherwise.
     pub(crate) fn is_broken_by(&self, other: &Self) -> Option<Condition> {
         let breaks = |needed: &Condition| {
             other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
@@ -119,8 +119,8 @@ impl Row {
         }
     }
 
-    /// What its cells have no room for: under which level of another factor it is proven, and on
-    /// which switches it depends.
+    /// The note for which its cells have no room: the level of another factor under which it is
+    /// proven, and the switches on which it depends.
     pub(crate) fn note(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some((name, level)) = &self.proven_with {
@@ -299,7 +299,7 @@ fn proven_with(cases: &[Case<'_>]) -> Option<(String, String)> {
     })
 }
 
-/// What to say where nothing is proven: the most telling reason.
+/// The row of a goal for which no change is proven, with the most telling reason.
 fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
     let find = |of: fn(&Standing) -> Option<&String>| cases.iter().find_map(|case| of(&case.said.standing));
     let limit = find(|standing| match standing {

@@ -14,11 +14,9 @@ use crate::workload_advice::WorkloadAdvice;
 pub(crate) struct GoalAdvice {
     /// The goal.
     pub(crate) goal: Goal,
-    /// Of each switch by itself; proven advice first.
     pub(crate) switches: Vec<SwitchAdvice>,
     /// All switches of which nothing is proven in one sentence; `None` for fewer than two.
     pub(crate) open: Option<String>,
-    /// Of several switches at once, as sentences without full stops.
     pub(crate) others: Vec<String>,
 }
 
@@ -28,7 +26,6 @@ pub(crate) struct SwitchAdvice {
     pub(crate) is_open: bool,
     /// The recommendation or the lack of one, as a sentence without a full stop.
     pub(crate) head: String,
-    /// What belongs to it.
     pub(crate) facts: Vec<Fact>,
 }
 
@@ -77,7 +74,7 @@ impl StudyAdvice {
         format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
     }
 
-    /// How sure it is, and what else holds for all of it, as sentences.
+    /// The confidence of the advice, and the limits that hold for all of it, as sentences.
     #[must_use]
     pub fn method(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -88,7 +85,7 @@ impl StudyAdvice {
         lines
     }
 
-    /// What a reader must know beside the advice, as sentences.
+    /// Notes beside the advice, as sentences.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let all = self.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
@@ -120,15 +117,15 @@ impl WorkloadAdvice {
         format!("{}, {}", phrase::under(self), report::counted(self.boots as usize, "boot"))
     }
 
-    /// What was the same in all runs, as a sentence.
+    /// The settings that all runs share, as a sentence.
     #[must_use]
     pub fn holds_for(&self) -> String {
         format!("Holds for: {}.", phrase::held(self))
     }
 }
 
-/// What is said of several switches of which nothing is proven, with what would settle all of them;
-/// `None` for fewer than two.
+/// One sentence for several switches whose effects are not proven, with the study that would settle
+/// all of them; `None` for fewer than two.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
     let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
     if open.len() < 2 {
@@ -158,7 +155,8 @@ fn switch_advice(one: &Recommendation, study: &StudyAdvice) -> Option<SwitchAdvi
     Some(SwitchAdvice { is_open: one.standing == Standing::NoEvidence, head, facts })
 }
 
-/// What it changes in the state that the advice leaves, and by the switches that it depends on.
+/// The changes in the state that the advice leaves, and by the switches on which the effect
+/// depends.
 fn states(one: &Recommendation) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(as_left) = &one.as_left {
@@ -177,8 +175,7 @@ fn states(one: &Recommendation) -> Vec<Fact> {
     facts
 }
 
-/// What is said of a switch by the same reason as of others: nothing is known, or the rate was set
-/// from outside.
+/// The reason that a switch shares with others: nothing is known, or the rate was set from outside.
 fn reason(one: &Recommendation) -> Option<String> {
     match &one.standing {
         Standing::Unknown(why) => Some(format!("no evidence ({})", text::line(why))),
@@ -208,7 +205,7 @@ fn switch(one: &Recommendation) -> String {
     format!("{} {}", phrase::switches(&one.factors), phrase::place(one.side))
 }
 
-/// What is said of a switch first; `None` for what is said of several at once.
+/// The first sentence on a switch; `None` if one sentence covers several switches.
 fn head(one: &Recommendation) -> Option<String> {
     let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one.side));
     let switch = phrase::switches(&one.factors);
@@ -237,12 +234,12 @@ fn head(one: &Recommendation) -> Option<String> {
     })
 }
 
-/// What must be set for it: `with gro on at the receiver`.
+/// The levels that it needs: `with gro on at the receiver`.
 fn only_with(one: &Recommendation) -> String {
     let each: Vec<String> = one.depends_on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
     format!("with {}", listed(&each))
 }
 
-/// How to use the commands.
+/// The use of the commands.
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
                         one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";

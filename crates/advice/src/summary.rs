@@ -12,13 +12,13 @@ use crate::workload_advice::WorkloadAdvice;
 /// The recommendations of one scenario, or of all, in short.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
-    /// What it is over.
+    /// One scenario, or all.
     pub scope: Scope,
     /// By traffic and goal, the largest gain first.
     pub rows: Vec<Row>,
 }
 
-/// What a summary is over.
+/// The scope of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -79,7 +79,7 @@ impl Summary {
         self.base().into_iter().chain(found).collect()
     }
 
-    /// What percentages are of; `None` where nothing is proven.
+    /// The bases of the percentages; `None` if no change is proven.
     fn base(&self) -> Option<String> {
         let proven = || self.rows.iter().filter(|row| row.change.is_some());
         let first = proven().next()?;

@@ -13,7 +13,7 @@ use crate::workload_advice::WorkloadAdvice;
 const NOTHING: &str = "No switch of a host was varied, so there is no advice: name offloads in [design], or features, mtu or \
                        congestion_control in [factors].";
 
-/// How much is said of switches of which nothing is proven.
+/// The detail in which switches without a proven effect are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// One sentence for all of them.

@@ -1,4 +1,4 @@
-//! Where something is.
+//! Rectangles that drawings and their labels cover.
 
 /// A rectangle, in px, from the upper left corner of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Where nothing is.
+    /// The empty area: it covers no point, and joining it changes nothing.
     pub(crate) const NONE: Self = Self { left: f64::MAX, top: f64::MAX, right: f64::MIN, bottom: f64::MIN };
 
     /// Whether both cover some place.

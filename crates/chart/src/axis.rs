@@ -1,15 +1,15 @@
-//! Where values stand on an axis, and which of them are named.
+//! Axes: scale, ticks, and the place of each value.
 
 use crate::finite::Finite;
 use crate::measure::{LINE, fit, width};
 use crate::quantity::Quantity;
 
-/// How values become places.
+/// The rule by which values become places on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equal lengths.
     Linear,
-    /// The same, and zero is on the axis.
+    /// A linear scale that includes zero.
     FromZero,
     /// Equal ratios are equal lengths. What is not above zero stands at the low end.
     Logarithmic,
@@ -29,7 +29,7 @@ pub(crate) enum Room {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     scale: Scale,
-    /// What values are divided by before they are placed, so that no difference overflows.
+    /// The divisor of values before they are placed, so that no difference overflows.
     unit: f64,
     /// Both ends, on the scale.
     low: f64,
@@ -52,7 +52,7 @@ pub struct Tick {
 /// Values whose ends differ by less than this share of the larger one are all equal: a label could
 /// not tell them apart.
 const EQUAL: f64 = 1e-9;
-/// What is nearer to zero than this is zero.
+/// The largest size that counts as zero.
 const NOTHING: f64 = 1e-300;
 /// The fewest px between two labels of an axis that lies.
 const GAP: f64 = 14.0;

@@ -16,7 +16,7 @@ pub struct Colour {
     pub dark: &'static str,
 }
 
-/// Which colours are shown.
+/// A colour theme of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Dark ink on light paper.
@@ -29,7 +29,7 @@ const fn colour(name: &'static str, light: &'static str, dark: &'static str) -> 
     Colour { name, light, dark }
 }
 
-/// How many colours tell series apart.
+/// The number of colours that tell series apart.
 pub const SERIES: usize = 6;
 
 /// All colours. Those of series are Okabe and Ito's hues ("Color Universal Design", 2008), moved in

@@ -1,4 +1,4 @@
-//! What is drawn, and how much room it takes.
+//! A drawing as SVG elements, with the areas of its labels and marks.
 
 use std::mem;
 
@@ -12,7 +12,7 @@ use crate::path::Path;
 pub struct Label {
     /// The text.
     pub text: String,
-    /// Where it is.
+    /// The area that the text covers.
     pub area: Area,
 }
 
@@ -25,13 +25,13 @@ pub struct Drawing {
     pub height: f64,
     /// Every line of text in it.
     pub labels: Vec<Label>,
-    /// What all marks are within.
+    /// The area that all marks are within.
     pub marks: Area,
     back: Markup,
     front: Markup,
 }
 
-/// Which end of a text stands where it is said to.
+/// The end of a text that is at its given place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -51,7 +51,7 @@ impl Drawing {
         }
     }
 
-    /// What is inside of the `svg` element.
+    /// The elements inside `svg`.
     pub(crate) fn markup(&self) -> Markup {
         let mut markup = self.back.clone();
         markup.append(&self.front);
@@ -79,7 +79,8 @@ impl Drawing {
         self.labels.push(label);
     }
 
-    /// The same where it covers no other text and nothing beyond the edge; says whether it does.
+    /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
+    /// it does.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
         let area = label(anchor, x, y, &text::line(text)).area;
         let inside = area.is_within(self.width, f64::MAX);
@@ -103,7 +104,7 @@ impl Drawing {
         self.path(class, &path);
     }
 
-    /// What is drawn behind all else.
+    /// Draws behind everything drawn so far.
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
         mem::swap(&mut self.back, &mut self.front);
         inside(self);
@@ -155,17 +156,17 @@ impl Drawing {
         self.group(&[("class", "mark".into())], Some(title), inside);
     }
 
-    /// What tells `title` where a pointer is on it, and is no mark.
+    /// Adds an element that shows `title` under a pointer and is not a mark.
     pub(crate) fn hint(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[], Some(title), inside);
     }
 
-    /// What has the same class; nothing where `inside` draws nothing.
+    /// Gives the same class to all elements that `inside` draws; adds no element if there are none.
     pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[("class", class.into())], None, inside);
     }
 
-    /// Another drawing, with its upper left corner there.
+    /// Adds another drawing, with its upper left corner at `x` and `y`.
     pub(crate) fn place(&mut self, drawing: &Self, x: f64, y: f64) {
         let moved = format!("translate({} {})", number(x), number(y));
         let attributes = [("transform", moved.as_str().into())];

@@ -14,7 +14,7 @@ pub trait Plot {
     /// that.
     fn draw(&self, width: f64) -> Drawing;
 
-    /// The same data as a table.
+    /// The data behind the drawing, as a table.
     fn table(&self) -> Table;
 }
 
@@ -22,9 +22,9 @@ pub trait Plot {
 pub struct Figure {
     /// Its name in the page.
     pub id: Id,
-    /// What it shows.
+    /// The subject of the figure.
     pub title: String,
-    /// What can be seen in it, for those who do not see it too.
+    /// A description in words, for readers who do not see the drawing.
     pub description: String,
     /// The drawings; those of several are side by side where there is room.
     pub panels: Vec<Panel>,
@@ -32,9 +32,9 @@ pub struct Figure {
 
 /// One drawing of a figure.
 pub struct Panel {
-    /// What tells it from the others; empty for the only one.
+    /// A name that tells this panel from the others; empty for the only one.
     pub title: String,
-    /// What is drawn.
+    /// The plot of this panel.
     pub plot: Box<dyn Plot>,
 }
 
@@ -79,7 +79,7 @@ impl Figure {
         })
     }
 
-    /// The same with drawings for narrow screens alone: about half as long.
+    /// The figure with drawings for narrow screens alone: about half as long.
     #[must_use]
     pub fn small_html(&self) -> Markup {
         self.element(|figure| {

@@ -13,12 +13,12 @@ use crate::quantity::Quantity;
 const BESIDE: f64 = 600.0;
 /// Between a name and the plot, in px.
 const GAP: f64 = 12.0;
-/// What a mark at either end needs beyond it, in px.
+/// The room that a mark at either end needs beyond it, in px.
 const INSET: f64 = 7.0;
 /// Between two rows, in px.
 const BETWEEN: f64 = 8.0;
 
-/// Where rows, their names, values and plots are.
+/// The layout of rows: their names, values and plots.
 #[derive(Debug)]
 pub(crate) struct Frame {
     width: f64,
@@ -26,15 +26,15 @@ pub(crate) struct Frame {
     names: Option<f64>,
     /// The width of the values beside the rows.
     values: f64,
-    /// Where the parts of rows have their names.
+    /// The left edge of the names of a row's parts.
     pub(crate) parts: f64,
     left: f64,
     right: f64,
     /// Names stand above all rows, and values too.
     under: bool,
-    /// Where plots begin and end.
+    /// The left and right edges of the plots.
     stretches: Vec<(f64, f64)>,
-    /// Where the next row begins.
+    /// The upper edge of the next row.
     y: f64,
 }
 
@@ -80,7 +80,6 @@ impl Frame {
         Axis::new(scale, values, quantity, Room::Across(self.right - self.left))
     }
 
-    /// Where a value stands.
     pub(crate) fn x(&self, axis: &Axis, value: Finite) -> f64 {
         self.left + axis.place(value) * (self.right - self.left)
     }

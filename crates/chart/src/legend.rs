@@ -1,4 +1,4 @@
-//! What the colours and signs of a drawing mean.
+//! Legends: the meanings of colours and signs of a drawing.
 
 use crate::area::Area;
 use crate::colour::{heat_class, stroke};
@@ -11,7 +11,7 @@ use crate::path::Path;
 pub(crate) enum Sign {
     /// Runs, in a colour.
     Dot(&'static str),
-    /// What is filled with a colour.
+    /// A block of colour, by its class.
     Block(&'static str),
     /// The line of a series, by its number.
     Line(usize),

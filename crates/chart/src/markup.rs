@@ -32,7 +32,7 @@ pub enum Attribute<'a> {
 pub struct File {
     /// Its media type.
     pub media: &'static str,
-    /// What is in it.
+    /// The content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -41,10 +41,10 @@ pub struct File {
 pub struct Code(String);
 
 impl Code {
-    /// What stands in the source.
+    /// A style or script that is part of the source.
     ///
     /// # Panics
-    /// Where it would end its element early: a mistake of the source.
+    /// If the code would end its element early: a mistake of the source.
     #[must_use]
     pub fn fixed(code: Fixed) -> Self {
         Self::checked(code.as_str().to_owned())
@@ -133,7 +133,7 @@ impl From<f64> for Attribute<'_> {
 }
 
 impl Markup {
-    /// Nothing yet.
+    /// Empty markup.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -142,7 +142,7 @@ impl Markup {
     /// Adds an element, with what `inside` adds.
     ///
     /// # Panics
-    /// Where text is given as an address, a style or a script: a mistake of the source.
+    /// If text is given as an address, a style or a script: a mistake of the source.
     pub fn element(
         &mut self,
         name: &'static str,

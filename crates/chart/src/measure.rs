@@ -1,4 +1,4 @@
-//! How wide text is, before any browser has seen it.
+//! The width of text, estimated before any browser has drawn it.
 
 /// The size of all text, in px.
 pub(crate) const SIZE: f64 = 12.0;
@@ -9,9 +9,9 @@ const CUT: char = '…';
 /// No label shows more characters.
 const MOST: usize = 400;
 
-/// How wide each printable ASCII character is, in hundredths of the size: the larger of DejaVu Sans
-/// and Liberation Sans (which has the widths of Arial and Helvetica), from their `hmtx` tables. The
-/// fonts that systems show pages in are as wide or narrower.
+/// The width of each printable ASCII character, in hundredths of the size: the larger of DejaVu
+/// Sans and Liberation Sans (which has the widths of Arial and Helvetica), from their `hmtx`
+/// tables. The fonts that systems show pages in are as wide or narrower.
 #[rustfmt::skip]
 const ASCII: [u8; 95] = [
     32, 41, 46, 84, 64, 96, 78, 28, 40, 40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
@@ -20,8 +20,8 @@ const ASCII: [u8; 95] = [
     64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 ];
 
-/// How wide a line of text is at most, in px, as it is drawn: with the escapes of hostile
-/// characters. Of a longer one than is ever shown, its beginning.
+/// The largest width of a line of text, in px, with the escapes of hostile characters as they are
+/// drawn. Only the beginning counts of a line that is longer than any that is shown.
 pub(crate) fn width(text: &str) -> f64 {
     let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
     text::line(shown).chars().map(advance).sum()

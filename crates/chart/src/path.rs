@@ -9,7 +9,7 @@ use crate::area::Area;
 pub(crate) struct Path {
     pub(crate) data: String,
     pub(crate) area: Area,
-    /// Where it is, and where the part of it that it is in began; nowhere at first.
+    /// The current point, and the point where its subpath began; `None` at first.
     at: Option<[Place; 2]>,
 }
 

@@ -11,10 +11,10 @@ use crate::quantity::Quantity;
 const HEIGHT: f64 = 240.0;
 /// Between the labels of the values and the plot, in px.
 const GAP: f64 = 10.0;
-/// What a mark at an edge needs beyond it, in px.
+/// The room that a mark at an edge needs beyond it, in px.
 const INSET: f64 = 6.0;
 
-/// Where a plot with two axes is.
+/// The rectangle of a plot with two axes.
 #[derive(Debug)]
 pub(crate) struct Plane {
     pub(crate) x: Axis,
@@ -31,7 +31,7 @@ pub(crate) struct Along<'a> {
     pub(crate) quantity: &'a Quantity,
     pub(crate) scale: Scale,
     pub(crate) values: Vec<Finite>,
-    /// What is at 0, 1, 2 …, if these have names.
+    /// The names of the values 0, 1, 2 …, if they have names.
     pub(crate) names: &'a [String],
 }
 
@@ -127,7 +127,7 @@ impl Plane {
 struct Row {
     x: f64,
     left: f64,
-    /// How far below the first line of meanings; none where there is no room.
+    /// The offset below the first line of names; `None` where there is no room.
     line: Option<f64>,
     text: String,
 }

@@ -1,20 +1,20 @@
-//! What an axis measures.
+//! Quantities: the meaning of an axis and the form of its numbers.
 
 use crate::finite::{Finite, Interval};
 
-/// What is measured, its unit and its base, and how its values are written.
+/// A quantity with its unit and base, and the writer of its values.
 #[derive(Debug, Clone)]
 pub struct Quantity {
     /// `throughput`.
     pub name: String,
     /// `Mbit/s`; empty for a plain number.
     pub unit: String,
-    /// What the values are relative to: `of udp4 default`, `per received byte`; empty where the
-    /// unit says all.
+    /// The base of the values: `of udp4 default`, `per received byte`; empty where the unit says
+    /// all.
     pub base: String,
-    /// How a value is written, without its unit.
+    /// The writer of a value, without its unit.
     pub show: fn(f64) -> String,
-    /// What the axis reaches at least: panels that are compared reach the same.
+    /// Values that the axis reaches at least: panels that are compared reach the same.
     pub reach: Vec<Finite>,
 }
 
@@ -25,7 +25,7 @@ impl Quantity {
         Self { name: name.to_owned(), unit: unit.to_owned(), base: String::new(), show, reach: Vec::new() }
     }
 
-    /// The same, relative to `base`: `of udp4 default`.
+    /// The quantity relative to `base`: `of udp4 default`.
     #[must_use]
     pub fn relative(mut self, base: &str) -> Self {
         base.clone_into(&mut self.base);

@@ -10,16 +10,16 @@ pub enum Cell {
     Text(String),
     /// A number with all its digits, and as it is written for people.
     Number(Finite, String),
-    /// Nothing is known.
+    /// An empty cell: the value is unknown.
     Empty,
 }
 
 /// Rows of cells; the first of each names it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// What each column has, with its unit.
+    /// The head of each column, with its unit.
     pub head: Vec<String>,
-    /// As many cells in each as there are columns.
+    /// The rows: each has a cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -35,7 +35,7 @@ pub fn columns(numeric: &[bool]) -> String {
     named.map(|(_, place)| format!("n{place}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Of each column whether it is one of numbers that [`columns`] cannot name.
+/// Whether each column has numbers that [`columns`] cannot name.
 pub fn beyond(numeric: &[bool]) -> impl Iterator<Item = bool> {
     numeric.iter().zip(0..).map(|(numeric, place)| *numeric && place >= NAMED)
 }

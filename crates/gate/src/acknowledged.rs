@@ -25,9 +25,9 @@ pub struct Acknowledged {
 pub struct Acknowledgement {
     /// The condition: its label or its short name.
     pub condition: String,
-    /// What replaces the gate's bound.
+    /// The bound that replaces the gate's.
     pub bound: Bound,
-    /// Why it is accepted.
+    /// The reason why the regression is accepted.
     pub reason: String,
     /// The last day on which it counts (UTC).
     #[serde(serialize_with = "as_text")]
@@ -36,7 +36,7 @@ pub struct Acknowledgement {
     pub line: usize,
 }
 
-/// Why a file of acknowledgements is refused.
+/// An error in a file of acknowledgements.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AcknowledgedError {
     /// Something in it is wrong.
@@ -51,7 +51,7 @@ pub enum AcknowledgedError {
         /// The problem and its remedy.
         problem: String,
     },
-    /// It is larger than any such file.
+    /// The file is larger than any file of acknowledgements.
     #[error("{file} has {bytes} bytes: a file of acknowledgements has at most {MOST_BYTES}")]
     TooLarge {
         /// The file's name as it was given.
@@ -78,7 +78,7 @@ struct Entry {
     expires: Spanned<Datetime>,
 }
 
-/// Where something in a file is wrong, and what.
+/// A fault in a file: its place and its words.
 type Problem = (Range<usize>, String);
 
 impl Acknowledged {

@@ -8,17 +8,17 @@ use crate::bound::Bound;
 use crate::ends::{Shares, difference};
 use crate::settle::{Boots, boots_to_settle};
 
-/// What a check, or the whole gate, comes to.
+/// The outcome of a check or of the whole gate.
 ///
 /// In the order in which a reader needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It is shown that the bound is broken.
+    /// The bound is shown to be broken.
     Fail,
     /// Neither is shown.
     Inconclusive,
-    /// It is shown that the bound is kept.
+    /// The bound is shown to be kept.
     Pass,
 }
 
@@ -39,13 +39,13 @@ impl Outcome {
 pub struct Check {
     /// The condition's label.
     pub condition: String,
-    /// What it is compared with.
+    /// The baseline of the comparison.
     pub against: String,
     /// The bound of the gate.
     pub bound: Bound,
     /// The acknowledgement whose bound replaces that of the gate.
     pub acknowledged: Option<Acknowledgement>,
-    /// What it comes to.
+    /// The outcome.
     pub outcome: Outcome,
     /// The difference from the baseline, in % of it if the bound is, else in the metric's unit.
     pub difference: Option<f64>,
@@ -55,24 +55,24 @@ pub struct Check {
     pub boots: Option<usize>,
     /// Whether it is judged by the resolution of counts.
     pub is_counted: bool,
-    /// Why it is inconclusive.
+    /// The reason why it is inconclusive.
     pub open: Option<Open>,
 }
 
-/// Why a check is inconclusive.
+/// A reason why a check is inconclusive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Open {
     /// The interval includes the bound.
     Includes {
-        /// What would settle it; `None` if unknown.
+        /// The boots that would settle it; `None` if unknown.
         settled_by: Option<Boots>,
     },
     /// The bound is nearer than counts repeat.
     WithinResolution,
     /// One side was not measured: why.
     NotMeasured(String),
-    /// There is no interval: why.
+    /// The interval is missing, for this reason.
     NoInterval(&'static str),
     /// Zero is within the baseline's interval, so that no percentage can be stated.
     NoPercentage,

@@ -32,8 +32,8 @@ pub(crate) fn difference(bound: &Bound, comparison: &Comparison) -> Option<f64> 
 /// The one-sided error rates of the two ends of an interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shares {
-    /// Of the end that must lie beyond the bound for a failure.
+    /// The rate of the end that must lie beyond the bound for a failure.
     pub(crate) fail: f64,
-    /// Of the end that must not for a pass.
+    /// The rate of the end that must lie within the bound for a pass.
     pub(crate) pass: f64,
 }

@@ -10,14 +10,14 @@ use crate::check::{Check, Outcome};
 use crate::judge::{Unused, judge};
 use crate::method::method;
 
-/// What a gate asks.
+/// The request to a gate: bounds and error rates.
 #[derive(Debug, Clone)]
 pub struct GateRequest {
     /// The bounds.
     pub bounds: Vec<Bound>,
     /// The confidence, between 0.5 and 1: a gate errs at most with the rest.
     pub confidence: f64,
-    /// What the gate comes to where no check fails and some are inconclusive.
+    /// The outcome of the gate if no check fails and some are inconclusive.
     pub inconclusive: Outcome,
     /// Whether a study that lacks planned runs, or conditions of the baseline, cannot pass.
     pub require_complete: bool,
@@ -25,10 +25,10 @@ pub struct GateRequest {
     pub acknowledged: Acknowledged,
 }
 
-/// Why a gate cannot judge.
+/// A reason why a gate cannot judge.
 #[derive(Debug, Error)]
 pub enum GateError {
-    /// There is no bound.
+    /// The request has no bound.
     #[error("a gate needs a bound: add --fail-if 'throughput < -2%'")]
     NoBound,
     /// Two bounds limit the same differences.
@@ -42,32 +42,32 @@ pub enum GateError {
     Report(#[from] report::Error),
 }
 
-/// What a gate came to.
+/// The decision of a gate.
 #[derive(Debug, Serialize)]
 pub struct Gate {
-    /// What it comes to.
+    /// The outcome of all checks together.
     pub outcome: Outcome,
     /// The study that is judged.
     pub study: Named,
-    /// What it is judged against.
+    /// The baseline of the study.
     pub baseline: Against,
     /// The confidence, as a probability.
     pub confidence: f64,
-    /// What inconclusive checks count as.
+    /// The outcome as which inconclusive checks count.
     pub inconclusive_counts_as: Outcome,
     /// Every condition against every bound, bound by bound.
     pub checks: Vec<Check>,
     /// Acknowledgements without effect.
     pub unused: Vec<Unused>,
-    /// Why the study is not complete, as sentences without full stops.
+    /// The reasons why the study is not complete, as sentences without full stops.
     pub lacks: Vec<String>,
     /// Whether that keeps it from passing.
     pub require_complete: bool,
-    /// What the two studies do not share, the weightiest first.
+    /// The differences between the machines and plans of both studies, the weightiest first.
     pub differences: Vec<Difference>,
-    /// What a reader must know, as sentences without full stops.
+    /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
-    /// How it was judged, as sentences without full stops.
+    /// The method, as sentences without full stops.
     pub method: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ pub struct Unused {
     /// The acknowledgement.
     #[serde(flatten)]
     pub acknowledgement: Acknowledgement,
-    /// Why it has none, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub why: String,
 }
 
@@ -148,7 +148,7 @@ fn joined(bound: &Bound, alone: (f64, f64), together: Option<(f64, f64)>) -> (f6
     }
 }
 
-/// Why an acknowledgement has no effect; `None` if it has one.
+/// The reason why an acknowledgement has no effect; `None` if it has one.
 fn why_unused(
     entry: &Acknowledgement,
     bounds: &[Bound],

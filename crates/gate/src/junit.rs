@@ -1,6 +1,6 @@
-//! JUnit's XML, which CI servers read.
+//! The decision of a gate as JUnit XML, which CI servers read.
 //!
-//! There is no standard of it; this is the common part that Jenkins' schema, GitLab and the GitHub
+//! JUnit XML has no standard; this is the common part that Jenkins' schema, GitLab and the GitHub
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
@@ -11,8 +11,8 @@ use crate::gate::Gate;
 use crate::sentences;
 
 impl Gate {
-    /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a
-    /// failure, an inconclusive one an error, or skipped where such checks count as passed.
+    /// The decision as JUnit XML: a case for each check. A failed check is a failure; an
+    /// inconclusive check is an error, or skipped if inconclusive checks count as passed.
     #[must_use]
     pub fn junit(&self) -> String {
         let mut xml = Markup::new();

@@ -1,10 +1,10 @@
-//! How a gate judged, in sentences without full stops.
+//! The method of a gate, in sentences without full stops.
 
 use report::Against;
 
 use crate::check::{Check, Outcome};
 
-/// How the checks were judged, at this confidence as a probability.
+/// The method of the checks, at this confidence as a probability.
 pub(crate) fn method(
     checks: &[Check],
     against: &Against,

@@ -9,7 +9,7 @@ use crate::gate::Gate;
 use crate::judge::Unused;
 use crate::settle::{Boots, MOST, POWER};
 
-/// What is judged: `study 6 (quick) against study 3 (quick, tagged main)`.
+/// The studies: `study 6 (quick) against study 3 (quick, tagged main)`.
 pub(crate) fn subject(gate: &Gate) -> String {
     let against = match &gate.baseline {
         Against::Study(baseline) => baseline.words(),
@@ -18,7 +18,7 @@ pub(crate) fn subject(gate: &Gate) -> String {
     format!("{} against {against}", gate.study.words())
 }
 
-/// How many checks came to what: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
+/// The number of checks by outcome: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
 pub(crate) fn counts(gate: &Gate) -> String {
     let parts: Vec<String> = [
         (Outcome::Fail, "fails", "fail"),
@@ -63,7 +63,7 @@ fn number(bound: &Bound, value: f64) -> (String, &'static str) {
     }
 }
 
-/// What a check came to, and why.
+/// The outcome of a check and its reason.
 pub(crate) fn of_check(check: &Check) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
@@ -128,16 +128,16 @@ pub(crate) fn of_unused(unused: &Unused) -> String {
     )
 }
 
-/// What keeps a study from passing, or what it lacks.
+/// The parts that the study lacks, and whether they keep it from passing.
 pub(crate) fn of_lacks(gate: &Gate) -> Vec<String> {
     let so =
         if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
     gate.lacks.iter().map(|lack| format!("{lack}{so}")).collect()
 }
 
-/// What differs beside the studies, in one sentence; `None` if nothing does.
+/// The other differences between the studies, in one sentence; `None` if there are none.
 pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
-    /// So many are told.
+    /// The largest number of differences that are named.
     const TOLD: usize = 5;
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let Against::Study(baseline) = &gate.baseline else { return None };

@@ -1,4 +1,4 @@
-//! How many boots would settle a check that is inconclusive.
+//! The number of boots that would settle an inconclusive check.
 
 use report::CaseAnswer;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub(crate) const MOST: u32 = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Boots {
-    /// So many; of each side where each has its own.
+    /// This number of boots; of each side where each has its own.
     About(u32),
     /// More than 1000.
     TooMany,

@@ -21,7 +21,7 @@ pub(crate) fn of(metric: &Metric) -> &'static [Unit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-/// The same in a sentence; empty for a plain number.
+/// The words of a metric's units for a sentence; empty for a plain number.
 pub(crate) fn listed(metric: &Metric) -> String {
     let words: Vec<&str> = of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
     words.join(", ")

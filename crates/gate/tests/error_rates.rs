@@ -1,4 +1,4 @@
-//! How often a gate errs, and how often it finds what it should: simulated regressions.
+//! The error rates of a gate, and its power to find simulated regressions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -109,7 +109,7 @@ fn one_check(experiments: usize, seed: u64, regression: f64, bound: &str) -> (f6
     rates(experiments, seed, |random| pair.judged(random, &[MEAN], &[MEAN * (1.0 - regression / 100.0)]))
 }
 
-/// What [`stats::planning`] says of a difference of so many % with these boots.
+/// The power that [`stats::planning`] states for a difference of `percent` % with these boots.
 fn planned(percent: f64) -> f64 {
     let noise = Noise { cell: SD, run: SD };
     let plan = Plan {

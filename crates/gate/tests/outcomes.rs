@@ -1,4 +1,4 @@
-//! What a gate comes to, and how it is told.
+//! The outcomes of a gate and their words.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -20,7 +20,7 @@ pub struct Data {
     pub(crate) file: File,
 }
 
-/// The same before it is compressed, which takes as long as all figures of a page.
+/// The files before they are compressed, which takes as long as all figures of a page.
 #[derive(Debug)]
 pub struct Packed {
     stem: String,
@@ -55,7 +55,7 @@ impl Packed {
 }
 
 impl Data {
-    /// What is in the files, and what is not.
+    /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(
             "The CSV is that of netassay export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",

@@ -15,7 +15,7 @@ const LITTLE: i32 = 2;
 /// A stream without a header of its own (RFC 1951), with the largest window: a negative number of
 /// bits means that.
 const RAW: i32 = -15;
-/// What begins a file without a name, from no known system: magic number, method 8, no flags, no
+/// The header of a file without a name, from no known system: magic number, method 8, no flags, no
 /// time.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 

@@ -12,7 +12,7 @@ use crate::section::{Section, Study};
 pub struct Page<'a> {
     /// The studies, in the order of the page.
     pub studies: &'a [Study],
-    /// Which settings to change; no chapter without a block.
+    /// The settings to change; the chapter is left out without a block.
     pub advice: Vec<Block<'a>>,
     /// The figures of all studies.
     pub figures: Vec<Section>,
@@ -63,7 +63,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a browser shows above the page.
+    /// The title of the browser's window.
     pub(crate) fn title(&self) -> String {
         match self.studies {
             [one] => format!("{} ({}): report", line(one.results.name()), one.results.number()),

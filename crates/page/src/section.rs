@@ -1,4 +1,4 @@
-//! What a page is made of, and what it is made from.
+//! The parts of a page, and the studies that it is made from.
 
 use chart::{Figure, Id};
 use report::Results;
@@ -6,13 +6,14 @@ use store::StoredSeries;
 
 /// A study that a page shows.
 pub struct Study {
-    /// What it found.
+    /// The results of the study.
     pub results: Results,
     /// The counters of its runs over time.
     pub series: Vec<StoredSeries>,
 }
 
-/// Of studies with more conditions a page leaves out what it says elsewhere, and says so.
+/// The largest number of conditions of which a page shows all; of more it leaves out what it says
+/// elsewhere, and says so.
 const MANY: usize = 64;
 
 /// Whether a study has so many conditions that what a page says twice would be most of it.
@@ -26,7 +27,7 @@ pub struct Section {
     pub id: Id,
     /// Its heading.
     pub title: String,
-    /// What the figures show together, in sentences; empty if nothing needs to be said.
+    /// Sentences on all figures together; empty if none are needed.
     pub about: Vec<String>,
     /// The figures, in the order of the page.
     pub figures: Vec<Figure>,

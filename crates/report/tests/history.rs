@@ -37,7 +37,7 @@ fn entry(id: i64, plan: Plan, factor: f64) -> Entry {
     Entry { chosen, outline: Outline { row, plan, environments, values, disturbed_runs: 0 } }
 }
 
-/// What a study's own day does to it, in no pattern.
+/// The effect of a study's own day, in no pattern.
 const DAYS: [f64; 14] = [0.2, -0.4, 0.6, 0.1, -0.3, 0.5, -0.6, 0.3, -0.1, 0.4, -0.5, 0.0, 0.7, -0.2];
 
 /// Fourteen studies, 5 % slower from the ninth on, under another kernel from the eighth on.

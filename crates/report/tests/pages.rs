@@ -243,7 +243,7 @@ fn failed_runs_are_listed_with_their_reason() {
     insta::assert_snapshot!("runs", text);
 }
 
-/// What a run was limited by, as the runner stores it.
+/// The limit of a run, as the runner stores it.
 fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
     for run in &mut stored.runs {
         let evidence =

@@ -1,4 +1,4 @@
-//! What explains the difference of a traced path, from made-up traces.
+//! The explanation of the difference of a traced path, from made-up traces.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

@@ -82,7 +82,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
     }
 }
 
-/// What was measured of a bundled study, every metric of its traffic with a value of its own.
+/// A bundled study with a value of its own for every metric of its traffic.
 fn measured(study: &Study) -> StoredStudy {
     let plan = study.plan();
     let mut found = stored(2);
@@ -113,7 +113,7 @@ fn measured(study: &Study) -> StoredStudy {
     found
 }
 
-/// Everything that is printed of a stored study, once for each width.
+/// Every page of a stored study, once for each width.
 fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout, String)> {
     let results = Results::new(study).unwrap();
     let request = ComparisonRequest { all_pairs, ..ComparisonRequest::default() };

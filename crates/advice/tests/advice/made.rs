@@ -51,7 +51,7 @@ pub(crate) struct Noise {
     pub(crate) run: f64,
 }
 
-/// What a quiet machine has.
+/// The spread of a quiet machine.
 pub(crate) const QUIET: Noise = Noise { boot: 0.01, cell: 0.001, run: 0.002 };
 
 /// Metrics of a condition without noise.
@@ -96,7 +96,7 @@ pub(crate) fn advice(stored: &StoredStudy, goals: &[Goal]) -> Advice {
     Advice::of(std::slice::from_ref(stored), &request).unwrap()
 }
 
-/// What is said for a goal, of the only traffic.
+/// The recommendations for a goal, of the only traffic.
 pub(crate) fn said(advice: &Advice, goal: Goal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
     let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
@@ -107,7 +107,7 @@ pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
     &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
 }
 
-/// What is said of one switch.
+/// The recommendation of one switch.
 pub(crate) fn of<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
     all.iter().find(|one| one.factors == [factor]).unwrap_or_else(|| panic!("{factor}"))
 }

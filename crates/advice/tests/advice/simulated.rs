@@ -1,4 +1,4 @@
-//! How often advice is wrong, over simulated experiments.
+//! The error rate of advice, over simulated experiments.
 
 use netassay_advice::{Goal, Standing};
 
@@ -13,7 +13,7 @@ in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
 const OFFLOADS: [&str; 2] = ["transmitter.tso", "receiver.gro"];
 const NOISE: Noise = Noise { boot: 0.05, cell: 0.01, run: 0.01 };
 
-/// Of so many experiments the number in which something was called proven that is not.
+/// The number of experiments in which a false statement was called proven.
 fn wrong(experiments: u64, truth: crate::made::Truth<'_>, is_false: impl Fn(&str) -> bool) -> u64 {
     let (study, plan) = study(&factorial(&OFFLOADS, 3));
     let is_wrong = |seed: &u64| {

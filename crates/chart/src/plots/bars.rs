@@ -16,9 +16,9 @@ use crate::table::{Cell, Table};
 /// stacked of user, system, irq, softirq and steal.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval`.
+    /// The kind of the intervals: `95 % interval`.
     pub interval: String,
     /// The names of the parts that bars are stacked of; none for bars that are whole.
     pub parts: Vec<String>,
@@ -43,8 +43,8 @@ pub struct Bar {
     pub name: String,
     /// The whole and what it may be.
     pub whole: Interval,
-    /// How much each part of [`Bars::parts`] has, in their order; what is below zero stands left of
-    /// it.
+    /// The amount of each part of [`Bars::parts`], in their order; amounts below zero are drawn
+    /// left of it.
     pub parts: Vec<Finite>,
 }
 
@@ -109,7 +109,7 @@ impl Bars {
 }
 
 impl Bar {
-    /// How far its stacks reach, to both sides of zero.
+    /// The ends of the stack to both sides of zero.
     fn reach(&self) -> impl Iterator<Item = Finite> + use<> {
         let sum = |keep: fn(f64) -> bool| {
             Finite::new(self.parts.iter().map(|part| part.value()).filter(|part| keep(*part)).sum())
@@ -117,7 +117,7 @@ impl Bar {
         [sum(|part| part < 0.0), sum(|part| part > 0.0)].into_iter().flatten()
     }
 
-    /// Where each stretch of the bar begins and ends, with the number of its part.
+    /// The stretches of the bar: the number of the part, begin and end.
     fn stretches(&self) -> Vec<(usize, Finite, Finite)> {
         if self.parts.is_empty() {
             return vec![(0, Finite::ZERO, self.whole.estimate)];

@@ -16,9 +16,9 @@ use crate::thin;
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
 #[derive(Debug, Clone)]
 pub struct Curves {
-    /// What goes across, and how.
+    /// The quantity of the horizontal axis, with its scale.
     pub across: (Quantity, Scale),
-    /// What goes up, and how.
+    /// The quantity of the vertical axis, with its scale.
     pub up: (Quantity, Scale),
     /// The lines.
     pub curves: Vec<Curve>,
@@ -39,7 +39,7 @@ pub struct Curve {
 
 /// Drawings so wide have the names of few lines beside their ends.
 const BESIDE: f64 = 600.0;
-/// Those are at most so many.
+/// The largest number of lines that have their names beside their ends.
 const FEW: usize = 12;
 
 impl Curves {

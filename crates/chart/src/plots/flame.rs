@@ -1,4 +1,4 @@
-//! Where a cost arises, by the functions that called each other.
+//! Flame graphs: a cost by the functions that called each other.
 
 use crate::area::Area;
 use crate::colour::{cool_class, heat_class};
@@ -52,11 +52,11 @@ const WORDS: f64 = 24.0;
 /// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
 const MOST: f64 = 1e200;
 const LEAST: f64 = 1e-200;
-/// Where each step of the colour scale begins, as a part of the whole.
+/// The lower end of each step of the colour scale, as a part of the whole.
 const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
-    /// Of stacks. What is no finite number of at least 1e-200 counts as nothing.
+    /// A flame graph of stacks. A value that is not finite or is below 1e-200 counts as zero.
     #[must_use]
     pub fn new(
         quantity: Quantity,
@@ -100,7 +100,7 @@ impl Flame {
         }
     }
 
-    /// How a box is filled, if it is.
+    /// The class that fills a box; `None` if the box is not filled.
     fn class(&self, node: &Node) -> Option<String> {
         if self.baseline.is_none() {
             return Some("tint c1".to_owned());
@@ -160,13 +160,13 @@ impl Node {
         self.called.iter_mut().for_each(Self::sort);
     }
 
-    /// How many boxes stand upon each other where they are wide enough.
+    /// The number of boxes on top of each other that are wide enough to be drawn.
     fn depth(&self, seen: f64) -> usize {
         let called = self.called.iter().filter(|called| called.costs[1] >= seen);
         1 + called.map(|called| called.depth(seen)).max().unwrap_or(0)
     }
 
-    /// What each function takes by itself, wherever it was called.
+    /// Collects the cost that each function has by itself, over all its callers.
     fn functions<'n>(&'n self, found: &mut Vec<(&'n str, [f64; 2])>) {
         if self.own.iter().any(|own| *own > 0.0) {
             match found.iter_mut().find(|(name, _)| *name == self.name) {

@@ -14,9 +14,9 @@ use crate::table::{Cell, Table};
 /// Packets from place to place.
 #[derive(Debug, Clone)]
 pub struct Flow {
-    /// What flows: `packets`.
+    /// The counted quantity: `packets`.
     pub quantity: Quantity,
-    /// How a percentage is written.
+    /// The writer of percentages.
     pub percent: fn(f64) -> String,
     /// In the order in which the packets pass them, the sender first.
     pub passages: Vec<Passage>,
@@ -27,9 +27,9 @@ pub struct Flow {
 pub struct Passage {
     /// Its name.
     pub name: String,
-    /// How many came that far.
+    /// The count that arrived there.
     pub arrived: Finite,
-    /// What became of those that did not, on the way from the place before: `dropped by the qdisc`.
+    /// The reason why the rest did not arrive from the place before: `dropped by the qdisc`.
     pub lost: String,
 }
 
@@ -38,7 +38,8 @@ const HEIGHT: f64 = 20.0;
 const SEEN: f64 = 2.0;
 
 impl Flow {
-    /// How many were lost on the way to each place, and their share of what was sent, in %.
+    /// The losses on the way to each place: their count, and their share of all that was sent, in
+    /// %.
     fn losses(&self) -> Vec<Option<(Finite, Finite)>> {
         let sent = self.passages.first().map_or(0.0, |first| first.arrived.value());
         let before = self.passages.iter().map(|passage| passage.arrived.value());

@@ -12,9 +12,9 @@ use crate::table::{Cell, Table};
 /// Effects, one below the other, around zero.
 #[derive(Debug, Clone)]
 pub struct Forest {
-    /// What differs, relative to what.
+    /// The difference that is drawn, relative to its base.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % simultaneous interval`.
+    /// The kind of the intervals: `95 % simultaneous interval`.
     pub interval: String,
     /// A difference smaller than this, either way, does not matter in practice.
     pub margin: Option<Finite>,
@@ -25,11 +25,11 @@ pub struct Forest {
 /// A difference.
 #[derive(Debug, Clone)]
 pub struct Effect {
-    /// What differs from what.
+    /// The names of both conditions.
     pub name: String,
-    /// How much; none where nothing can be said.
+    /// The size of the effect; `None` if nothing is known of it.
     pub interval: Option<Interval>,
-    /// What that proves: `higher`, `no difference proven`.
+    /// The verdict: `higher`, `no difference proven`.
     pub verdict: String,
 }
 
@@ -72,7 +72,7 @@ impl Forest {
         drawing
     }
 
-    /// What the axis must reach.
+    /// The values that the axis must reach.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
         let effects = self.effects.iter().filter_map(|effect| effect.interval);

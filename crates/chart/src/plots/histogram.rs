@@ -1,4 +1,4 @@
-//! How often each value was: a row for each set of samples.
+//! Histograms: a row for each set of samples.
 
 use crate::axis::{Axis, Room, Scale};
 use crate::colour::series;
@@ -15,12 +15,12 @@ use crate::table::{Cell, Table};
 /// as well as across.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// What was measured, and how it goes across. Buckets that are equally wide on that scale are
-    /// compared by their height.
+    /// The measured quantity, with its scale. The heights of buckets compare where these are
+    /// equally wide on that scale.
     pub across: (Quantity, Scale),
-    /// What is counted: `transactions`.
+    /// The counted thing: `transactions`.
     pub noun: String,
-    /// How a percentage is written.
+    /// The writer of percentages.
     pub percent: fn(f64) -> String,
     /// The sets, from top to bottom.
     pub series: Vec<Series>,
@@ -31,7 +31,7 @@ pub struct Histogram {
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Where the samples come from: `6 runs, 3 boots`.
+    /// The origin of the samples: `6 runs, 3 boots`.
     pub about: String,
     /// From left to right, without overlaps; empty ones may be left out.
     pub buckets: Vec<Bucket>,
@@ -44,7 +44,7 @@ pub struct Bucket {
     pub low: Finite,
     /// The upper end.
     pub high: Finite,
-    /// How many samples are in it.
+    /// The number of samples in the bucket.
     pub count: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct Bucket {
 const HEIGHT: f64 = 64.0;
 /// Above it, so that the label of the uppermost tick touches no other row, in px.
 const ABOVE: f64 = 8.0;
-/// What occurs at all is drawn so high at least, in px.
+/// The least height of a bucket that is not empty, in px.
 const LEAST: f64 = 1.0;
 
 impl Series {
@@ -78,7 +78,7 @@ impl Histogram {
         Quantity::new(&format!("share of {} per bucket", self.noun), "%", self.percent)
     }
 
-    /// Where its buckets begin and end.
+    /// The limits of the buckets.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
@@ -90,7 +90,7 @@ impl Histogram {
         shares.fold(Finite::ZERO, |most, share| if share > most { share } else { most })
     }
 
-    /// Where a set has most of its samples, in words.
+    /// Words for the range that has most of a set's samples.
     fn words(&self, one: &Series) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(|edge| self.across.0.plain(edge));
@@ -99,7 +99,7 @@ impl Histogram {
         self.counted(one) + &most
     }
 
-    /// How many samples a set has, and where they come from.
+    /// The number of a set's samples, and their origin.
     fn counted(&self, one: &Series) -> String {
         let about = if one.about.is_empty() { String::new() } else { format!(", {}", one.about) };
         format!("{} {}{about}", one.total(), self.noun)

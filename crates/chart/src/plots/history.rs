@@ -13,11 +13,11 @@ use crate::table::{Cell, Table};
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// What the points are: `kernel`.
+    /// The kind of the points' names: `kernel`.
     pub tags: String,
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval`.
+    /// The kind of the intervals: `95 % interval`.
     pub interval: String,
     /// From the oldest to the newest.
     pub points: Vec<Point>,
@@ -30,13 +30,13 @@ pub struct History {
 pub struct Point {
     /// Its tag.
     pub name: String,
-    /// What it measured.
+    /// The measured value.
     pub value: Interval,
-    /// What is not as in the study before, beside what was measured; empty if nothing is.
+    /// The differences from the environment of the study before; empty if there are none.
     pub note: String,
 }
 
-/// What a point with a note means.
+/// The meaning of a point with a note.
 const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
@@ -46,7 +46,7 @@ pub struct Level {
     pub first: usize,
     /// Their mean.
     pub value: Finite,
-    /// How it differs from the level before, and how sure that is; empty for the first.
+    /// The change from the level before, and how sure it is; empty for the first level.
     pub change: String,
 }
 

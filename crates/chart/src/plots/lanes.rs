@@ -36,7 +36,7 @@ pub struct Stage {
 pub struct Arrow {
     /// The numbers of both stages, from 0.
     pub ends: [usize; 2],
-    /// What it costs; per size of the message where that matters.
+    /// The costs of the way; one for each size of message where the size matters.
     pub costs: Vec<Cost>,
     /// The packet waits there until somebody takes it.
     pub waits: bool,
@@ -45,17 +45,17 @@ pub struct Arrow {
 /// A cost.
 #[derive(Debug, Clone)]
 pub struct Cost {
-    /// What it is the cost of: `1400 bytes`; empty for any.
+    /// The size of message that it holds for: `1400 bytes`; empty for any.
     pub name: String,
-    /// How much, with its interval or range.
+    /// The cost, with its interval or range.
     pub value: Interval,
     /// Its part of the whole, of 1: its colour, on one scale for all arrows.
     pub share: Option<Finite>,
-    /// How single packets spread, in words; empty where that is not known.
+    /// The spread of single packets, in words; empty if unknown.
     pub spread: String,
 }
 
-/// Why lanes cannot be drawn.
+/// A reason why lanes cannot be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LanesError {
     /// A stage is in no lane.
@@ -65,17 +65,17 @@ pub enum LanesError {
         stage: usize,
         /// The lane's number.
         lane: usize,
-        /// How many there are.
+        /// The number of lanes.
         lanes: usize,
     },
     /// An arrow begins or ends nowhere.
     #[error("an arrow joins stages {from} and {to}: there are {stages}")]
     NoStage {
-        /// Where it begins.
+        /// The stage where it begins.
         from: usize,
-        /// Where it ends.
+        /// The stage where it ends.
         to: usize,
-        /// How many there are.
+        /// The number of stages.
         stages: usize,
     },
 }
@@ -87,12 +87,12 @@ const COLUMNS: f64 = 600.0;
 const STEP: f64 = 15.0;
 /// From the left edge of a box to what enters it, in px.
 const ENTRY: f64 = 14.0;
-/// What a cost needs, in px.
+/// The width of a cost, in px.
 const COST: f64 = 130.0;
 /// From the edge of a cost's block of colour to its words, in px.
 const BLOCK: f64 = 14.0;
 
-/// What belongs to an arrow beside it.
+/// The text beside an arrow.
 struct Label {
     arrow: usize,
     anchor: Anchor,
@@ -101,7 +101,7 @@ struct Label {
     lines: Vec<(Option<usize>, String)>,
 }
 
-/// Where each step of the colour scale but the first begins, as a part of the whole.
+/// The lower end of each step of the colour scale but the first, as a part of the whole.
 const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
 
 /// The step of the colour scale.
@@ -109,7 +109,7 @@ fn heat(share: Finite) -> usize {
     STEPS.iter().filter(|step| share.value() >= **step).count()
 }
 
-/// What the steps of the colour scale mean.
+/// The legend of the colour scale.
 fn heats() -> Vec<(Sign, String)> {
     let percent = |step: usize| (STEPS[step] * 100.0).round();
     let meaning = |step: usize| match step {
@@ -144,7 +144,7 @@ impl Lanes {
         Ok(Self { quantity, lanes, stages, arrows })
     }
 
-    /// What an arrow costs, a line for each size.
+    /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &Cost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
@@ -174,7 +174,7 @@ impl Lanes {
     }
 }
 
-/// Where a stage is drawn.
+/// The rectangle of a stage.
 struct Place {
     left: f64,
     top: f64,
@@ -188,7 +188,7 @@ impl Place {
         self.left + ENTRY
     }
 
-    /// Where a way to `x` leaves downwards.
+    /// The horizontal place where a way to `x` leaves downwards.
     fn bend(&self, x: f64) -> f64 {
         x.clamp(self.x(), (self.right - 6.0).max(self.x()))
     }
@@ -256,8 +256,8 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }
 
-/// Where costs stand, and in how much room: right of the arrow and of what it enters, or where that
-/// is too near to the edge, on the wider side of where it goes down.
+/// The place of costs, and their room: right of the arrow and of the stage that it enters; where
+/// that is too near to the edge, on the wider side of the line that goes down.
 fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
     let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
     let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);

@@ -16,11 +16,11 @@ use crate::thin;
 pub struct Timeline {
     /// Time since the campaign began.
     pub time: Quantity,
-    /// What was measured: of several conditions best relative to the mean of each.
+    /// The measured quantity: with several conditions best relative to the mean of each.
     pub quantity: Quantity,
-    /// What a value would be if nothing differed: drawn as a line.
+    /// The value without any difference, drawn as a line.
     pub reference: Option<Finite>,
-    /// When each boot began, in order of time.
+    /// The begin of each boot, in order of time.
     pub starts: Vec<Start>,
     /// The runs.
     pub runs: Vec<Run>,
@@ -31,7 +31,7 @@ pub struct Timeline {
 pub struct Start {
     /// The boot's name.
     pub name: String,
-    /// When it was.
+    /// The time of the begin.
     pub at: Finite,
 }
 
@@ -40,11 +40,11 @@ pub struct Start {
 pub struct Run {
     /// Its condition.
     pub name: String,
-    /// When it began.
+    /// The time of the run.
     pub at: Finite,
-    /// What it measured.
+    /// The value of the run.
     pub value: Finite,
-    /// It counts: it is valid.
+    /// The run is valid and counts.
     pub counts: bool,
 }
 

@@ -25,7 +25,7 @@ fn contrast(a: &str, b: &str) -> f64 {
     a.max(b) / a.min(b)
 }
 
-/// What kinds of sight make of linear light: normal, protanopia, deuteranopia, tritanopia (Machado,
+/// Linear light as kinds of sight see it: normal, protanopia, deuteranopia, tritanopia (Machado,
 /// Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 /// Deficiency", 2009, severity 1).
 const SIGHTS: [[Rgb; 3]; 4] = [
@@ -56,7 +56,7 @@ fn lab([red, green, blue]: Rgb) -> Rgb {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How far apart two colours are (CIE 1976 ΔE) for the sight that tells them apart the least.
+/// The distance of two colours (CIE 1976 ΔE) for the sight that tells them apart the least.
 fn distance(a: &str, b: &str) -> f64 {
     let seen = |sight: &[Rgb; 3], colour| {
         let light = linear(colour);

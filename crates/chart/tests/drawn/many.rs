@@ -1,4 +1,4 @@
-//! What has very many marks, and how few of them take the keyboard's focus.
+//! Figures of very many marks, and the few marks that take the keyboard's focus.
 
 use netassay_chart::{Dots, Figure, Id, NARROW, Plot as _, WIDE};
 
@@ -10,7 +10,7 @@ fn labels(plot: &Dots, width: f64) -> Vec<String> {
     plot.draw(width).labels.into_iter().map(|label| label.text).collect()
 }
 
-/// So many conditions, each with so many boots of so many runs.
+/// A dot plot of so many conditions, boots and runs.
 fn dots(conditions: usize, boots: usize, runs: usize) -> Dots {
     let mut plot = figures::runs::dots_plot();
     let first = plot.conditions[0].clone();

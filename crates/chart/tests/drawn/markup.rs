@@ -8,7 +8,7 @@ use crate::check::{Piece, read};
 use crate::figures;
 use crate::odd::Odd;
 
-/// What figures are made of.
+/// The elements that figures consist of.
 const ELEMENTS: &[&str] = &[
     "figure",
     "figcaption",

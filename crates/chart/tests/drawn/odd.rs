@@ -48,7 +48,7 @@ impl<'a> Odd<'a> {
         (0..count).map(|_| one(self)).collect()
     }
 
-    /// One of each kind, of so many parts, in figures by their number.
+    /// Figures of each kind, numbered, with `count` parts each.
     pub(crate) fn figures(&mut self, count: usize) -> Vec<Figure> {
         let plots = self.plots(count);
         let figure = |(number, plot): (usize, Box<dyn Plot>)| Figure {

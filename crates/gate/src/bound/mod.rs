@@ -9,9 +9,9 @@ pub use self::written::BoundError;
 
 use crate::unit::Unit;
 
-/// How far a metric may differ from its baseline: `throughput < -2%` fails where throughput is more
-/// than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs above
-/// it.
+/// The limit of a metric's difference from its baseline: `throughput < -2%` fails where throughput
+/// is more than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs
+/// above it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.

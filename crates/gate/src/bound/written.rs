@@ -13,19 +13,19 @@ use crate::unit;
 /// Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
 
-/// Why a text is no bound.
+/// A reason why a text is no bound.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BoundError {
-    /// It is far longer than any bound.
+    /// The text is far longer than any bound.
     #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
     TooLong,
-    /// There is neither `<` nor `>`.
+    /// The text has neither `<` nor `>`.
     #[error("{0:?} has no < or >: write a bound as throughput < -2%")]
     NoSign(String),
     /// `<=`, `>=`, `==` or a second sign.
     #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
     OtherSign(String),
-    /// There is no such metric.
+    /// The metric does not exist.
     #[error("there is no metric {word:?}{}", suggestion(.nearest))]
     UnknownMetric {
         /// The word before the sign.

@@ -53,7 +53,7 @@ pub(crate) fn stored(
     stored
 }
 
-/// The same as it is compared with another study.
+/// The outline of a study, for the comparison with another one.
 pub(crate) fn outline(stored: &StoredStudy) -> Outline {
     let keys: BTreeSet<&str> = stored.runs.iter().flat_map(|run| run.metrics.keys()).collect();
     let values = |key: &str| (key.to_owned(), stored.values(key).collect());

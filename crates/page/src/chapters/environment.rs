@@ -1,11 +1,11 @@
-//! Where the study was measured: what was requested, and what was applied.
+//! The chapter of the environment: the settings that were requested and that were applied.
 
 use report::{Exhibit, first_environment, hosts_that_differ, machines};
 use report::document::Block;
 
 use crate::section::Study;
 
-/// So many notes of a table are shown: there may be one for each condition.
+/// The largest number of notes below a table: there may be one for each condition.
 const NOTES: usize = 8;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {

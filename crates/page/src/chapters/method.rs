@@ -1,4 +1,4 @@
-//! How the numbers were computed.
+//! The chapter of the method.
 
 use report::document::Block;
 

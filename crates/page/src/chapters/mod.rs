@@ -1,4 +1,4 @@
-//! What stands in each chapter, in the order of a page.
+//! The chapters of a page, in their order.
 
 mod answer;
 mod conditions;
@@ -11,10 +11,10 @@ use report::document::Block;
 use crate::page::{Chapter, Page, study_heading};
 use crate::section::{Section, Study};
 
-/// What opens the figures of a section that not every reader wants.
+/// The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
 
-/// Why the advice and the answer may seem to contradict each other.
+/// A note on seeming contradictions between the advice and the answer.
 const APART: &str = "The advice has questions of its own. The answer and the tables of conditions judge other \
                      comparisons together, so one of them may prove what the other leaves open.";
 

@@ -4,7 +4,7 @@ use chart::{Finite, Interval};
 use report::Credit;
 use stats::effects::Estimated;
 
-/// Where a credit is: its workload and the levels of the other factors.
+/// The context of a credit: its workload and the levels of the other factors.
 pub(super) fn place(credit: &Credit) -> String {
     let parts = [credit.workload.as_str(), credit.at.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")

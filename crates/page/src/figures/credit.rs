@@ -1,5 +1,5 @@
-//! What each offload of a design gives, its parts with intervals: the rate beside the CPU per unit
-//! of work of both sides.
+//! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
+//! CPU per unit of work of both sides.
 
 use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot};
 use report::{Credit, Part, capital, listed, metric_name, percent};
@@ -34,7 +34,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     Some(Section { id, title: "What each offload gives".to_owned(), about, figures, folded })
 }
 
-/// How the credit of a design is divided.
+/// The division of the credit by the kind of design.
 fn explained(design: DesignKind) -> Option<&'static str> {
     Some(match design {
         DesignKind::Factorial => {
@@ -135,7 +135,7 @@ fn parts(credit: &Credit) -> Forest {
     }
 }
 
-/// What the percentages of the parts are of.
+/// The base of the parts' percentages.
 fn base(credit: &Credit) -> String {
     match credit.parts.first().map_or("off", |part| part.base) {
         all @ ("on" | "off") => format!("all {all}"),

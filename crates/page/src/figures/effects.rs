@@ -89,7 +89,7 @@ impl<'a> Family<'a> {
         metrics
     }
 
-    /// Of very many compared conditions those that a reader wants to see first.
+    /// The compared conditions, of very many, that a reader wants to see first.
     fn telling(&self, view: &View<'_>) -> Option<Vec<usize>> {
         if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
             return None;
@@ -175,7 +175,7 @@ impl Names {
         Self { only: only.map(|(_, name)| name.clone()), all }
     }
 
-    /// What differs, and from what if there are several baselines.
+    /// The names of a condition and, if there are several, of its baseline.
     fn name(&self, row: &Row) -> String {
         let of =
             |condition: usize| self.all.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
@@ -184,7 +184,7 @@ impl Names {
     }
 }
 
-/// What an axis of these rows must reach, in %.
+/// The values, in %, that an axis of these rows must reach.
 fn ends(rows: &[&Row]) -> Vec<f64> {
     rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
 }
@@ -267,7 +267,8 @@ fn absolute(comparison: &Comparison) -> Option<[f64; 3]> {
     Some([comparison.difference, low, high])
 }
 
-/// The same as it is drawn, for a metric whose baselines have no shares: where they are about zero.
+/// The interval in the metric's unit, for a metric whose baselines are about zero and give no
+/// shares.
 fn in_unit(measure: &Measure, comparison: &Comparison) -> Option<Interval> {
     measure.interval(comparison.difference, Some(comparison.interval?))
 }
@@ -280,8 +281,8 @@ fn margin(comparison: &Comparison) -> Option<Finite> {
     }
 }
 
-/// What a row proves; where no interval is drawn with its size and what is known of that, and why
-/// there is no interval.
+/// The verdict of a row; if its interval is not drawn, with the size of the difference and the
+/// reason.
 fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
     let comparison = &row.comparison;
     let size = match (is_drawn, comparison.relative) {
@@ -298,7 +299,7 @@ fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
     parts.join(", ")
 }
 
-/// What a panel shows, in words: the largest proven differences, and how many others there are.
+/// The words of a panel: the largest proven differences, and the number of the others.
 fn words(metric: &str, rows: &[&Row], names: &Names) -> String {
     let mut proven: Vec<&Row> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &Row| size(&row.comparison).map(|[estimate, ..]| estimate);

@@ -11,8 +11,8 @@ const SHEETS: [(&str, &str); 2] = [("scenario", ""), ("mtu", "MTU ")];
 
 /// Bars on one axis.
 pub(super) struct Sheet {
-    /// What its conditions share and those of other sheets do not: `vxlan, MTU 1500`; empty for the
-    /// only one.
+    /// The levels that only this sheet's conditions share: `vxlan, MTU 1500`; empty for the only
+    /// sheet.
     pub(super) title: String,
     /// From top to bottom.
     pub(super) groups: Vec<Row>,
@@ -61,7 +61,7 @@ impl Sheet {
         self.groups.iter().flat_map(|group| group.bars.iter().map(|bar| bar.1))
     }
 
-    /// What a bar is called in a sentence.
+    /// The name of a bar in a sentence.
     pub(super) fn name(&self, condition: usize) -> String {
         let found = self.groups.iter().find_map(|group| {
             let bar = group.bars.iter().find(|bar| bar.1 == condition)?;

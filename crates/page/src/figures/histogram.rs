@@ -34,7 +34,7 @@ impl Pooled {
     }
 }
 
-/// What a page says of histograms: what is stored, and what studies lack.
+/// The note on histograms: the form that is stored, and the runs that have none.
 pub(super) fn about(views: &[View<'_>]) -> Vec<String> {
     let stored = format!(
         "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
@@ -52,7 +52,7 @@ pub(super) fn about(views: &[View<'_>]) -> Vec<String> {
 /// The runs of a study that measured latencies.
 struct Runs {
     all: usize,
-    /// Those without a histogram.
+    /// The number of runs without a histogram.
     without: usize,
 }
 
@@ -65,7 +65,7 @@ impl Runs {
         })
     }
 
-    /// What the study lacks; `None` if each run has its histogram.
+    /// The runs without a histogram, in words; `None` if each run has one.
     fn lacking(&self) -> Option<String> {
         match self.without {
             0 => None,
@@ -126,7 +126,7 @@ fn pooled(view: &View<'_>, workload: &Workload<'_>) -> BTreeMap<usize, Pooled> {
     pooled
 }
 
-/// Where the conditions with the lowest and with the highest peak have it.
+/// The peaks of the conditions with the lowest and the highest one, in words.
 fn seen(measure: &Measure, series: &[Series]) -> String {
     let mut peaks: Vec<(&Series, &Bucket)> =
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();

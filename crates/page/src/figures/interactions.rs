@@ -1,4 +1,4 @@
-//! What pairs of offloads do together.
+//! Figures of the interactions of pairs of offloads.
 
 use chart::{Effect, Figure, Forest, Panel};
 use report::{Credit, EffectView, capital, metric_name, percent};
@@ -11,10 +11,10 @@ use super::words::paragraph;
 
 /// A sentence names at most so many pairs.
 const NAMED: usize = 3;
-/// Of more pairs only those with a proven interaction are drawn.
+/// The largest number of pairs of which those without a proven interaction are drawn too.
 const MOST: usize = 6;
 
-/// What the section says where pairs are left out.
+/// The note of the section if pairs are left out.
 pub(super) const ONLY_PROVEN: &str =
     "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
 

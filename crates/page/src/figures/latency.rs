@@ -19,7 +19,7 @@ const QUANTILES: [(&str, f64); 5] = [
     ("latency_p99_99", 0.9999),
 ];
 
-/// What quantile curves show.
+/// The explanation of quantile curves.
 const QUANTILE_CURVES: &str = "The time from request to response within which a share of the transactions stayed: of each quantile the mean \
      over boots. The tail is drawn out, and the scale of time is logarithmic.";
 

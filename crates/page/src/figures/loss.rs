@@ -1,4 +1,4 @@
-//! Where packets were lost, as a flow from the sender to the reader.
+//! Figures of lost packets, as a flow from the sender to the reader.
 
 use chart::{Figure, Finite, Flow, Panel, Passage, Quantity};
 use report::{counted, percent, rounded};
@@ -10,7 +10,7 @@ use crate::section::Section;
 
 /// A figure has at most so many conditions: those that lose most.
 const PANELS: usize = 4;
-/// What was lost before each place, and what a message there has passed.
+/// The metric of the loss before each place, the place, and the words of the loss.
 const PLACES: [(&str, &str, &str); 4] = [
     ("lost_queue", "after the sender's queue", "dropped by the sender's queue"),
     ("lost_device", "after the devices and the link", "dropped by a device or on the link"),

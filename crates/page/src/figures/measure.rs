@@ -1,4 +1,4 @@
-//! How the values of a metric are drawn and written.
+//! The form in which values of a metric are drawn and written.
 
 use chart::{Finite, Interval, Quantity};
 use report::{figure, metric_name, plain, rounded};
@@ -11,7 +11,6 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// Of a metric.
     pub(super) fn of(key: &str) -> Self {
         let known = metric::find(key);
         let unit = known.map_or("", |metric| plain(metric.unit));
@@ -19,17 +18,18 @@ impl Measure {
         Self { quantity: quantity.relative(known.map_or("", base)) }
     }
 
-    /// Of latencies, whatever their quantile.
+    /// The measure of latencies, whatever their quantile.
     pub(super) fn of_latency() -> Self {
         Self { quantity: Quantity::new("latency", "ns", figure).relative("from request to response") }
     }
 
-    /// Of whole numbers of a unit, such as requests/s.
+    /// The measure of whole numbers of a unit, such as requests/s.
     pub(super) fn of_plain(name: &str, unit: &str) -> Self {
         Self { quantity: Quantity::new(name, unit, rounded) }
     }
 
-    /// Of figures that have words and no metric: `segments per packet at the transmitter`.
+    /// The measure of figures that have words and no metric: `segments per packet at the
+    /// transmitter`.
     pub(super) fn in_words(words: &str) -> Self {
         Self { quantity: Quantity::new(words, "", figure) }
     }
@@ -39,7 +39,7 @@ impl Measure {
         Self { quantity: Quantity::new(name, "%", report::percent).relative(base) }
     }
 
-    /// The same for differences of the metric from `base`.
+    /// The measure of differences of the metric from `base`.
     pub(super) fn difference(mut self, base: &str) -> Self {
         self.quantity.name.insert_str(0, "difference of ");
         base.clone_into(&mut self.quantity.base);
@@ -85,7 +85,7 @@ impl Measure {
     }
 }
 
-/// What a metric's unit is relative to.
+/// The base of a metric's unit.
 fn base(metric: &metric::Metric) -> &'static str {
     match metric.group {
         Group::Rate if metric.unit == "Mbit/s" => "of payload",

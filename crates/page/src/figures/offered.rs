@@ -19,7 +19,7 @@ const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99",
 /// A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 
-/// What the knee is, for the text of a page.
+/// The definition of the knee, for the text of a page.
 pub(super) const KNEE: &str = "The knee of latency against offered load is the load at which requests answered per second, divided by \
      the mean latency, are at their most (Kleinrock's power, Proc. ICC 1979, pp. 43.1.1-43.1.10): below it more load \
      costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
@@ -27,7 +27,7 @@ pub(super) const KNEE: &str = "The knee of latency against offered load is the l
 
 /// The conditions that differ in nothing but the offered load.
 struct Path {
-    /// What tells them from others; empty for the only ones.
+    /// A name that tells it from others; empty for the only one.
     name: String,
     /// Offered loads in 1/s with their conditions, rising.
     loads: Vec<(f64, usize)>,

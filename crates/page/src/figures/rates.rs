@@ -1,4 +1,4 @@
-//! What the traffic reached in each condition, TCP beside UDP, by scenario, MTU and study.
+//! Figures of the rate of each condition, TCP beside UDP, by scenario, MTU and study.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ struct Rates {
     sheet: Sheet,
     level: f64,
     estimates: BTreeMap<usize, ConditionEstimate>,
-    /// What was limited by something outside both hosts, in words.
+    /// The limits outside both hosts, in words.
     limited: String,
 }
 
@@ -71,7 +71,7 @@ fn metrics(views: &[View<'_>]) -> Vec<&'static str> {
     metrics
 }
 
-/// Of the most telling conditions; says whether these are fewer than all.
+/// The sheets of the most telling conditions; returns whether these are fewer than all.
 fn sheets(views: &[View<'_>], metric: &str) -> (Vec<Rates>, bool) {
     let (mut found, mut is_large) = (Vec::new(), false);
     for view in views {

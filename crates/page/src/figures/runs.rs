@@ -13,7 +13,7 @@ use super::view::{View, Workload};
 use super::words::{ALL, extremes, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
-/// What the section says where the runs of other metrics are left out.
+/// The note of the section if the runs of other metrics are left out.
 const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
                          every metric.";
 
@@ -142,7 +142,7 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> 
     Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
 }
 
-/// How much boots and runs differ, and whether that shows as clusters.
+/// The spread of boots and runs, and whether runs cluster.
 fn spread(group: &Group) -> String {
     let mean = group.mean().abs();
     let share = |sd: f64| format!("{} %", percent(100.0 * (sd / mean)));

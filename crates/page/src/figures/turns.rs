@@ -84,7 +84,7 @@ fn shared(view: &View<'_>, flow: &[(&StoredRun, &Turns)]) -> String {
     words.unwrap_or_default().join(" ")
 }
 
-/// Which flow it is, a line for each condition, and what is seen.
+/// A figure of a flow: a line for each condition, and a sentence on it.
 fn drawn(
     view: &View<'_>,
     flow: &[(&StoredRun, &Turns)],

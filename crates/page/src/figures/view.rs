@@ -9,7 +9,7 @@ use crate::section::Study;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
 pub(super) const MOST: usize = 12;
-/// Of conditions without a design, so many of the lowest and as many of the highest are telling.
+/// The number of the lowest and of the highest conditions that are telling without a design.
 const ENDS: usize = 4;
 
 /// A study of the page.
@@ -77,7 +77,7 @@ impl<'a> View<'a> {
         self.condition(condition)?.means.get(metric).copied()
     }
 
-    /// What the conditions are called among each other.
+    /// Names that tell these conditions from each other.
     pub(super) fn names(&self, conditions: &[usize]) -> Vec<String> {
         let name = |index: &usize| self.condition(*index).map_or_else(Name::default, |one| one.label.clone());
         report::apart(&conditions.iter().map(name).collect::<Vec<_>>())

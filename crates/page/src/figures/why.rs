@@ -1,4 +1,4 @@
-//! Why conditions differ: the counters that explain effects, side by side, and the evidence that
+//! Figures of reasons: the counters that explain effects, side by side, and the evidence that
 //! offloads acted.
 
 use chart::{Bars, Figure, Interval, Panel};
@@ -15,7 +15,7 @@ const PANELS: usize = 6;
 const FEW: usize = 3;
 /// At most so many explanations are put into words.
 const NAMED: usize = 4;
-/// What differs by less between conditions is no news.
+/// The least ratio between conditions that is worth a figure.
 const DIFFERS: f64 = 1.2;
 
 /// The evidence that an offload acted, with its words.

@@ -11,7 +11,7 @@ use crate::data::Data;
 pub(super) struct Writer<'m> {
     pub(super) to: &'m mut Markup,
     tables: usize,
-    /// What is written is shown on demand.
+    /// The blocks are in a fold.
     is_folded: bool,
 }
 

@@ -303,7 +303,7 @@ pub(crate) fn guests() -> StoredStudy {
     with_histograms(stored)
 }
 
-/// As many conditions, boots and runs, of one workload.
+/// A study of one workload with these numbers of conditions, boots and runs.
 pub(crate) fn large(conditions: usize, boots: u32, runs: u32) -> StoredStudy {
     let sizes: Vec<String> = (1..=conditions).map(|size| (100 * size).to_string()).collect();
     let (study, plan) = parsed(&format!(

@@ -1,4 +1,4 @@
-//! What figures show.
+//! The marks and words of figures.
 
 use std::fmt::Write as _;
 

@@ -28,7 +28,8 @@ fn the_figures_of_a_thousand_runs_leave_room_in_a_page_of_a_megabyte() {
     }
 }
 
-/// What is 0 in every run between namespaces, in a stored study of `offload-gain-veth`.
+/// The metrics that are 0 in every run between namespaces, in a stored study of
+/// `offload-gain-veth`.
 const IDLE: [&str; 7] = ["_irq", "_steal", "_tasklet", "_net_tx", "_hrtimer", ".drops", "lost_device"];
 
 /// Every combination of these switches for each of these workloads, TCP and UDP in turn, with as
@@ -120,7 +121,7 @@ fn a_thousand_runs_in_48_conditions_have_less_than_a_megabyte() {
     assert!(html.len() < MOST, "{} bytes: {chapters:?}", html.len());
 }
 
-/// Of more conditions each has its rows in a dozen tables, and few runs.
+/// Further conditions add rows to a dozen tables, and few runs.
 #[test]
 fn a_thousand_runs_in_128_conditions_have_less_than_a_megabyte() {
     let switches = ["transmitter.tso", "transmitter.tx", "transmitter.gso", "receiver.gro", "receiver.rx"];

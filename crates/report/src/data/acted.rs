@@ -1,5 +1,5 @@
-//! Which of a condition's offloads acted, by the kernel's counters, and where these contradict what
-//! the switches read back.
+//! The offloads of a condition that acted, by the kernel's counters, and contradictions between
+//! these and the switches that read back.
 
 use serde::Serialize;
 use store::Metrics;
@@ -13,10 +13,11 @@ const ONE: f64 = 1.05;
 /// From this ratio on, something merged them.
 const SEVERAL: f64 = 1.5;
 
-/// What an interface counts of a full packet beyond its MTU: an Ethernet header with two VLAN tags.
+/// The size beyond its MTU that an interface counts of a full packet: an Ethernet header with two
+/// VLAN tags.
 const HEADER: f64 = 22.0;
 
-/// Where the checksums of what is sent are computed.
+/// The place where checksums of sent packets are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checksum {
@@ -40,7 +41,7 @@ impl Checksum {
     }
 }
 
-/// Which offloads acted in a condition's runs. `None` where no counter tells.
+/// The offloads that acted in a condition's runs; `None` where no counter tells.
 #[derive(Debug, Serialize)]
 pub struct Acted {
     /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
@@ -50,9 +51,9 @@ pub struct Acted {
     pub segments_per_underlay_packet: Option<f64>,
     /// Packets in each batch that TCP got at the receiver: above 1, GRO acted.
     pub packets_per_batch: Option<f64>,
-    /// What the switches say of the checksums that the transmitter sends; no counter tells.
+    /// The place of the transmitter's checksums by its switches; no counter tells.
     pub checksum: Option<Checksum>,
-    /// Where switches and counters contradict each other.
+    /// The contradictions between switches and counters.
     pub contradictions: Vec<Contradiction>,
 }
 
@@ -63,7 +64,7 @@ pub struct Contradiction {
     /// The offload: `TSO`, `GRO`.
     #[serde(skip)]
     offload: &'static str,
-    /// What its switch reads back.
+    /// The state that its switch reads back.
     #[serde(skip)]
     is_on: bool,
     /// In words, without a full stop.
@@ -122,7 +123,7 @@ impl Acted {
         acted
     }
 
-    /// What TSO's switch says against what the interface got.
+    /// Compares the switch of TSO with the packets that the interface got.
     fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<Contradiction> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
@@ -146,7 +147,8 @@ impl Acted {
         Some(Contradiction { offload: "TSO", is_on, sentence: sentence? })
     }
 
-    /// What GRO's switch says against what TCP got. Packets that arrived large cannot be merged.
+    /// Compares the switch of GRO with the packets that TCP got. Packets that arrived large cannot
+    /// be merged.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<Contradiction> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
@@ -167,14 +169,13 @@ impl Acted {
         Some(Contradiction { offload: "GRO", is_on: reads_on, sentence: sentence? })
     }
 
-    /// Where switches and counters contradict each other, for the condition of this label, without
-    /// full stops.
+    /// Sentences on the contradictions, for the condition of this label, without full stops.
     pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
         self.contradictions.iter().map(move |one| format!("{label}: {}", one.sentence))
     }
 }
 
-/// What the switches say of the checksums of this traffic.
+/// The place of the checksums of this traffic, by the switches.
 fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;

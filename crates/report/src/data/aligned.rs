@@ -7,7 +7,7 @@ use record::{PassedPlace, PathTrace};
 use serde::Serialize;
 use stats::parts::range;
 
-/// What traces of a path have in common.
+/// The parts that traces of a path have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Aligned {
     /// The places that all of them passed, in order.
@@ -28,13 +28,14 @@ pub(crate) struct Unmatched {
     pub(crate) seen_at: Vec<BTreeSet<String>>,
     /// The stages between which its cost is; `None` beyond the ends of what is compared.
     pub(crate) within: Option<(String, String)>,
-    /// How much moves across it from run to run, if it is seen at one place in all traces.
+    /// The spread, from run to run, of the cost that moves across it, if it is seen at one place in
+    /// all traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) moved: Option<f64>,
 }
 
 impl Unmatched {
-    /// Where its cost is, as a clause.
+    /// The place of its cost, as a clause.
     pub(crate) fn cost(&self) -> String {
         match &self.within {
             Some((from, to)) => format!("its cost is in {from} to {to}"),
@@ -72,7 +73,7 @@ fn position(trace: &PathTrace, place: &PassedPlace) -> Option<usize> {
 }
 
 impl Aligned {
-    /// Of traces with their parts fitting each other.
+    /// Aligns traces, so that their parts fit each other.
     pub(crate) fn of(traces: &[&PathTrace]) -> Self {
         let mut places = traces.first().map(|trace| trace.places.clone()).unwrap_or_default();
         for trace in traces {
@@ -93,7 +94,7 @@ impl Aligned {
         aligned
     }
 
-    /// What each stage costs in a trace of those: the work in it, without a wait.
+    /// The cost of each common stage in one of these traces: its work, without a wait.
     pub(crate) fn costs(&self, trace: &PathTrace) -> Vec<f64> {
         self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
     }

@@ -1,5 +1,5 @@
-//! What a gate judges: conditions beside their baselines, in some metrics, of two stored studies or
-//! of one.
+//! The cases of a gate: conditions beside their baselines, in some metrics, of two stored studies
+//! or of one.
 
 use serde::Serialize;
 use stats::{Comparison, Components, Correction, Design, Question, Spending};
@@ -26,22 +26,23 @@ use crate::data::truth;
 pub struct Cases {
     /// The study that is judged.
     pub study: Named,
-    /// What it is judged against: another study, or conditions of its own.
+    /// The baseline: another study, or conditions of its own.
     pub baseline: Against,
     /// Each condition in each metric, metric by metric. Never empty.
     pub all: Vec<Case>,
-    /// Why the study is not complete, as sentences without full stops: planned runs that were not
-    /// recorded, conditions of the baseline that it does not have.
+    /// The reasons why the study is not complete, as sentences without full stops: planned runs
+    /// that were not recorded, conditions of the baseline that it does not have.
     pub lacks: Vec<String>,
-    /// What the machines, testbeds and plans of two studies do not share, the weightiest first.
+    /// The differences between the machines, testbeds and plans of two studies, the weightiest
+    /// first.
     pub differences: Vec<Difference>,
-    /// What a reader must know, as sentences without full stops.
+    /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
     /// The kind of the values, if not time on a machine.
     pub truth: Option<&'static str>,
 }
 
-/// What a study is judged against.
+/// The baseline of a study.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
@@ -58,7 +59,7 @@ pub struct Case {
     pub label: String,
     /// Its name for files.
     pub slug: String,
-    /// What it is compared with.
+    /// The name of its baseline.
     pub against: String,
     /// The metric.
     pub metric: &'static Metric,
@@ -71,7 +72,7 @@ pub struct Case {
 pub struct CaseAnswer {
     /// The comparison; its intervals have the level asked for, each by itself.
     pub comparison: Comparison,
-    /// How much boots and runs differ.
+    /// The spread of boots and runs.
     pub spread: Components,
     /// Whether both sides share boots.
     pub design: Design,
@@ -204,7 +205,7 @@ impl Case {
         Self { label: condition.label.to_string(), slug: condition.slug.clone(), against, metric, measured }
     }
 
-    /// Why there is nothing to compare; `None` if both sides were measured.
+    /// The reason why nothing can be compared; `None` if both sides were measured.
     #[must_use]
     pub fn why_unmeasured(&self) -> Option<&str> {
         self.measured.as_ref().err().map(String::as_str)
@@ -220,7 +221,7 @@ impl Case {
     /// measured.
     ///
     /// # Errors
-    /// What the statistics refuse.
+    /// [`Error::Stats`] for data that the statistics refuse.
     pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
@@ -250,7 +251,7 @@ fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
         && (!plan.exact || exact::is_count(metric))
 }
 
-/// Why no condition yields a metric.
+/// The reason why no condition yields a metric.
 fn without(plan: &Plan, metric: &Metric) -> String {
     let key = metric.key;
     match (plan.exact, metric.needs) {

@@ -1,4 +1,4 @@
-//! Which stored studies make a history, and in which order.
+//! The choice and order of stored studies in a history.
 
 use std::cmp::Ordering;
 
@@ -15,17 +15,17 @@ pub enum HistoryOrder {
     Version,
 }
 
-/// Which studies are chosen.
+/// The choice of studies for a history.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryChoice {
     /// The name of the studies.
     pub name: String,
-    /// Only studies with a tag like one of these, where `*` stands for any text and `?` for any
-    /// character; empty: all.
+    /// Patterns of tags, where `*` stands for any text and `?` for any character: a study needs a
+    /// tag like one of them. Empty: all studies.
     pub tags: Vec<String>,
     /// Their order; `None`: by version if tags are asked for, else by time.
     pub order: Option<HistoryOrder>,
-    /// Only so many, the newest in that order.
+    /// The number of studies, the newest in that order.
     pub last: Option<usize>,
 }
 
@@ -100,7 +100,7 @@ fn is_like(text: &str, pattern: &str) -> bool {
     pattern[of..].iter().all(|letter| *letter == '*')
 }
 
-/// What makes a version one before the release: `-rc1`.
+/// The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
 /// Numbers by their size, other text letter by letter. A version is after its release candidates,

@@ -1,4 +1,4 @@
-//! What differs between the machines and testbeds of two studies.
+//! Differences between the machines and testbeds of two studies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::data::leaves::{each, leaves};
 /// not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What differs: `kernel release (transmitter)`.
+    /// The setting: `kernel release (transmitter)`.
     pub what: String,
     /// Every value in the baseline.
     pub baseline: Vec<String>,
@@ -29,13 +29,12 @@ impl Difference {
     }
 }
 
-/// What each boot of a machine has anew, or what only names it: no part of these paths explains a
-/// difference.
+/// Paths that each boot of a machine has anew, or that only name it: they explain no difference.
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-/// What is named first, by the beginning of its path in a host's description, or by a part of it
-/// that begins with a dot.
+/// The differences that are named first, by the beginning of their path in a host's description, or
+/// by a part of it that begins with a dot.
 const FIRST: [&str; 12] = [
     "netassay",
     "kernel.release",
@@ -51,23 +50,23 @@ const FIRST: [&str; 12] = [
     "interfaces.",
 ];
 
-/// What is named last: other kernels list others of them.
+/// The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
 /// The values of a path in all boots of a study.
 type Values = BTreeMap<String, BTreeSet<String>>;
 
-/// What a boot started afresh between machines.
+/// The difference in the fresh start of a boot between machines.
 pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
     (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
 }
 
-/// So many builds are named.
+/// The largest number of builds that are named.
 const TOLD: usize = 3;
 
-/// Why a metric may differ though the machines do not: another build of netassay made the traffic.
-/// `None` if one build did, or its work is no part of the metric.
+/// The reason why a metric may differ though the machines do not: another build of netassay made
+/// the traffic. `None` if one build did, or if its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
     metric: &Metric,
@@ -124,7 +123,7 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
     differences.into_iter().map(|(_, difference)| difference).collect()
 }
 
-/// What interfaces read back otherwise in conditions that the plans set alike.
+/// The settings of interfaces that read back differently in conditions that the plans set alike.
 pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize, usize)]) -> Vec<Difference> {
     let mut found: BTreeMap<(String, Option<String>, Option<String>), usize> = BTreeMap::new();
     for (before, after) in pairs {

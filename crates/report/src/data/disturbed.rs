@@ -7,13 +7,12 @@ use study::Condition;
 use crate::data::notes::kept_disturbed;
 use crate::words::number::counted;
 
-/// That runs of a study count though something disturbed them, as a sentence without a full stop;
-/// `None` if none does.
+/// A note that disturbed runs of a study count, without a full stop; `None` if none does.
 pub(crate) fn kept_in(outline: &Outline) -> Option<String> {
     kept(&outline.row, outline.disturbed_runs)
 }
 
-/// The same of a study with its runs.
+/// The note of a study that is stored with its runs.
 pub(crate) fn kept_in_stored(stored: &StoredStudy) -> Option<String> {
     kept(&stored.row, kept_disturbed(stored).0)
 }
@@ -33,9 +32,9 @@ fn kept(row: &StudyRow, disturbed: usize) -> Option<String> {
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]
 pub(crate) struct Disturbed {
-    /// How many runs were disturbed, those included that were repeated well.
+    /// The number of disturbed runs, with those whose repeat was undisturbed.
     pub(crate) runs: usize,
-    /// How many planned runs have no undisturbed try, and so no value.
+    /// The number of planned runs that have no undisturbed try, and so no value.
     pub(crate) left: usize,
     /// Each of them, in the order of measurement.
     each: Vec<One>,

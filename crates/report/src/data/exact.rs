@@ -14,7 +14,7 @@ use crate::words::phrases::{list, words};
 /// real.
 pub(crate) const RESOLUTION: f64 = 0.1;
 
-/// What counts mean, and what they do not include; `$copies` says how copies are counted.
+/// The meaning of counts, and the work that they leave out; `$copies` says how copies are counted.
 macro_rules! truth {
     ($copies:literal) => {
         concat!(
@@ -37,7 +37,7 @@ pub(crate) fn truth(plan: &Plan) -> &'static str {
     }
 }
 
-/// How copies were counted, for the method's line.
+/// The way in which copies were counted, for the line of the method.
 pub(crate) fn way(copies: Copies) -> &'static str {
     match copies {
         Copies::Words => {

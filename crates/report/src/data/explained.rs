@@ -53,18 +53,18 @@ pub(crate) struct Compared {
 /// Traced runs whose stages do not add up to their whole.
 #[derive(Debug, Serialize)]
 pub(crate) struct Open {
-    /// How many.
+    /// The number of such runs.
     pub(crate) runs: usize,
     /// The least and the most that they add up to, as a share of the whole.
     pub(crate) closure: (f64, f64),
-    /// How far from the whole they may be.
+    /// The largest distance from the whole that they may have.
     pub(crate) bound: f64,
     #[serde(skip)]
     exact: bool,
 }
 
 impl Open {
-    /// Those among some traces.
+    /// The runs of this kind among some traces.
     pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
         let open = traces.filter(|trace| !closes(trace, exact));
         let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
@@ -162,11 +162,11 @@ pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
     all
 }
 
-/// Explains the differences of conditions from their baseline together, as `judge` does; those for
-/// which `ready` has nothing are left out.
+/// Explains the differences of several conditions from their baseline together, as `judge` does;
+/// conditions for which `ready` has no value are left out.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn together<R>(
     conditions: &[usize],
     ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,

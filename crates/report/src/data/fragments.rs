@@ -6,13 +6,13 @@ use study::{Condition, Family, Traffic};
 use crate::words::number::counted;
 use crate::words::phrases::list;
 
-/// So many conditions are named.
+/// The largest number of conditions that are named.
 const NAMED: usize = 3;
-/// What a fragment has of UDP's header, or of IPv6's extension for fragments; each begins at a
+/// The bytes of UDP's header, or of IPv6's extension for fragments, in a fragment; each begins at a
 /// multiple of as many bytes (RFC 791, RFC 8200).
 const OCTETS: u32 = 8;
 
-/// Which conditions send fragments, as a sentence without a full stop; `None` if none does.
+/// The conditions that send fragments, as a sentence without a full stop; `None` if none does.
 pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let of = |condition: &Condition| {
         let mtu = stored.plan.effective.get(condition.index)?.transmitter.mtu;

@@ -1,4 +1,4 @@
-//! What limited each condition's runs, and what that means for a comparison.
+//! The limits of each condition's runs, and their meaning for a comparison.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::words::table::Table;
 /// Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
-/// What limited one condition's runs.
+/// The limit of one condition's runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitView {
     /// The limit of most of its runs; of several, the first in the alphabet.
@@ -28,7 +28,7 @@ pub struct LimitView {
 }
 
 impl LimitView {
-    /// Of the runs that count; `None` if no run has a limit.
+    /// The limit of the runs that count; `None` if no run has one.
     pub(crate) fn of(stored: &StoredStudy, condition: usize) -> Option<Self> {
         let of_condition = || stored.measurements().filter(|run| run.condition == condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
@@ -83,8 +83,8 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     table
 }
 
-/// What set the rate of both conditions, in words, if `metric` is a rate and it was outside both
-/// hosts: the two then cannot differ, unless they were paced otherwise.
+/// The limit that set the rate of both conditions, in words, if `metric` is a rate and the limit
+/// was outside both hosts: the two then cannot differ, unless they were paced differently.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: &str,

@@ -1,4 +1,4 @@
-//! Which conditions of two studies are the same, by what their plans set.
+//! Pairs of conditions of two studies whose plans set the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::data::differences::{Difference, of_boots, of_environments, of_read_ba
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
-/// What a condition sets, by the path of the field in its plan.
+/// The settings of a condition, by the path of the field in its plan.
 type Settings = BTreeMap<String, String>;
 
 /// The conditions of two studies beside each other, as indices into their plans.
@@ -21,12 +21,12 @@ pub(crate) struct Matched {
     pub(crate) only_baseline: Vec<usize>,
     /// Conditions that only the study has.
     pub(crate) only_study: Vec<usize>,
-    /// What each of the plans holds constant and the two do not share.
+    /// The constants of the plans that differ.
     pub(crate) constants: Vec<Difference>,
 }
 
-/// What two studies do not share, the weightiest first: their machines, their boots, what their
-/// plans fix, and what conditions that match read back.
+/// The differences between two studies, the weightiest first: their machines, their boots, the
+/// constants of their plans, and the settings that conditions that match read back.
 pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&Matched>) -> Vec<Difference> {
     // Settings that somebody chose come before properties that were found.
     let mut differences: Vec<Difference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
@@ -36,9 +36,8 @@ pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&
     differences
 }
 
-/// What may differ between studies that are compared, if neither varies it: on which machine
-/// something is measured, and for how long, is no part of what is measured. How copies are counted
-/// is.
+/// Whether studies that are compared may differ in a setting that neither varies: the machine and
+/// the duration of a measurement are no part of its subject. The way of counting copies is.
 fn may_differ(path: &str) -> bool {
     let is_of_guest = path.starts_with("boot.guest.") && path != "boot.guest.copies";
     is_of_guest || ["workload.duration", "workload.ramp"].contains(&path)
@@ -97,7 +96,7 @@ impl Matched {
     }
 }
 
-/// Why two studies have no condition in common.
+/// The reason why two studies have no condition in common.
 fn why_none(mut unlike: Vec<(&str, Difference)>, baseline: &Outline, study: &Outline) -> String {
     // Another kind of traffic is the reason for most other differences.
     unlike.sort_by_key(|(path, _)| *path != "workload.kind");
@@ -124,7 +123,7 @@ fn why_none(mut unlike: Vec<(&str, Difference)>, baseline: &Outline, study: &Out
     format!("they have no condition in common: {}", said.join("; "))
 }
 
-/// What each condition sets.
+/// The settings of each condition.
 fn settings(plan: &Plan) -> Vec<Settings> {
     plan.conditions.iter().map(of_condition).collect()
 }
@@ -140,7 +139,7 @@ fn of_condition(condition: &Condition) -> Settings {
     settings
 }
 
-/// What the conditions set a path to; `None` for those that leave it.
+/// The values to which conditions set a path; `None` for conditions that leave it.
 fn values<'a>(all: &'a [Settings], path: &str) -> BTreeSet<Option<&'a str>> {
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }

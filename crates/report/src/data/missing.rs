@@ -16,13 +16,12 @@ pub(crate) struct Missing {
     runs: usize,
     /// The number of planned runs.
     planned: usize,
-    /// Those whose last try failed.
+    /// The runs whose last try failed.
     failed: usize,
-    /// Those that were disturbed in every try.
+    /// The runs that were disturbed in every try.
     disturbed: usize,
-    /// Those that were not tried.
     not_tried: usize,
-    /// Why runs failed, the most frequent reason first.
+    /// The reasons of the failures, the most frequent first.
     reasons: Vec<Reason>,
     #[serde(skip)]
     study: i64,
@@ -30,7 +29,7 @@ pub(crate) struct Missing {
     status: StudyStatus,
 }
 
-/// Why runs failed.
+/// A reason why runs failed.
 #[derive(Debug, Serialize)]
 struct Reason {
     /// The number of missing runs.
@@ -44,7 +43,7 @@ struct Reason {
 }
 
 impl Missing {
-    /// What a stored study lacks; `None` if nothing.
+    /// The missing runs of a stored study; `None` if it is complete.
     pub(crate) fn of(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
@@ -94,7 +93,7 @@ impl Missing {
         self.lines().map(|line| line + "\n").concat()
     }
 
-    /// What is missing and why; what to do about it.
+    /// The missing runs with the reasons; the remedy.
     pub(crate) fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
@@ -137,7 +136,7 @@ fn not_tried(status: StudyStatus) -> &'static str {
     }
 }
 
-/// Why a condition has no value of a metric.
+/// The reason why a condition has no value of a metric.
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
@@ -176,7 +175,7 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
         .collect()
 }
 
-/// How many reasons a page gives.
+/// The largest number of reasons on a page.
 const REASONS: usize = 2;
 
 impl Reason {

@@ -1,4 +1,4 @@
-//! What is read from a stored study: plan, runs, questions, and the runs' accounts.
+//! Facts of a stored study: plan, runs, questions, and the runs' accounts.
 
 pub(crate) mod acted;
 pub(crate) mod aligned;

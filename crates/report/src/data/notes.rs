@@ -52,7 +52,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     notes
 }
 
-/// How many runs count though something disturbed them, and what disturbed the last of them.
+/// The number of disturbed runs that count, and the disturbance of the last of them.
 pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbance>) {
     let kept = || stored.measurements().filter_map(|run| run.detail.disturbed().first());
     (kept().count(), kept().last())

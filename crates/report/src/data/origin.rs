@@ -1,4 +1,4 @@
-//! What was traced, and by which version: figures of a path are those of one kernel.
+//! The kernels and versions that were traced: figures of a path belong to one kernel.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use store::StoredStudy;
 /// The kernels of a study, and the version that measured it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Origin {
-    /// Those that were traced, with their command lines, each once.
+    /// The kernels, with their command lines, each once.
     kernels: Vec<String>,
     /// The version of netassay that began the study.
     measured_by: String,
 }
 
 impl Origin {
-    /// Of all boots of a study.
+    /// The origin of all boots of a study.
     pub(crate) fn of(stored: &StoredStudy) -> Self {
         Self::of_boots(stored, |_| true)
     }
 
-    /// Of the boots in which a condition was measured.
+    /// The origin of the boots in which a condition was measured.
     pub(crate) fn of_condition(stored: &StoredStudy, condition: usize) -> Self {
         let runs: Vec<_> = stored.measurements().filter(|run| run.condition == condition).collect();
         Self::of_boots(stored, |boot| runs.iter().any(|run| (run.boot, run.part) == boot))

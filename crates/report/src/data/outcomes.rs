@@ -1,4 +1,4 @@
-//! What the load engine reported: sends without copying, refused options, the cost of its clock.
+//! Reports of the load engine: sends without copying, refused options, the cost of its clock.
 
 use store::StoredStudy;
 use study::Condition;

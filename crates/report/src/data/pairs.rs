@@ -67,8 +67,8 @@ pub(crate) fn metrics(
     }
 }
 
-/// What is compared of the matched conditions; those without a value in one of the studies are
-/// left out.
+/// The subjects of a comparison of matched conditions; conditions without a value in one of the
+/// studies are left out.
 ///
 /// # Errors
 /// [`Error::NotComparable`] where the studies are of different truth, or judged by different

@@ -1,4 +1,4 @@
-//! What a stored study says of the spread that another one will have.
+//! The spread that a stored study predicts for another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,8 +22,8 @@ const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spread {
-    /// Of the effects of a boot on one condition alone; where conditions of several states of the
-    /// testbed are compared, of all effects of a boot.
+    /// The spread of the effects of a boot on one condition alone; where conditions of several
+    /// states of the testbed are compared, of all effects of a boot.
     pub interaction: f64,
     /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
     pub interaction_at_most: Option<f64>,
@@ -37,11 +37,11 @@ pub struct Spread {
     pub boots: Option<u32>,
     /// Their source.
     pub source: String,
-    /// How near a stored study is to the planned one; `None` if the figures are stated.
+    /// The nearness of the stored study to the planned one; `None` if the figures are stated.
     pub near: Option<Nearness>,
 }
 
-/// How near a stored study is to a planned one: the greater, the better its spread serves.
+/// The nearness of a stored study to a planned one: the greater, the better its spread serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Nearness {
     /// Whether it is the same study, whatever was set in it.
@@ -68,8 +68,8 @@ impl Nearness {
         })
     }
 
-    /// What makes its spread another one than that of the planned study, as a sentence without a
-    /// full stop; `None` if nothing does.
+    /// The difference that makes its spread another one than that of the planned study, as a
+    /// sentence without a full stop; `None` if there is none.
     pub(crate) fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
@@ -146,7 +146,7 @@ impl Spread {
         Ok(Self::from(stored, near, (baseline, mean), components, false))
     }
 
-    /// That of differences inside the flows in which these conditions took turns.
+    /// The spread of differences inside the flows in which these conditions took turns.
     fn of_flows(stored: &StoredStudy, near: Nearness, together: &[usize], metric: &Metric) -> Option<Spread> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
@@ -200,7 +200,7 @@ impl Spread {
     }
 }
 
-/// What is sized: the study's first comparison, or its first in the given metric.
+/// The comparison to size: the study's first, or its first in the given metric.
 pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     let metric = metric.map(known).transpose()?;
     let plan = study.plan();

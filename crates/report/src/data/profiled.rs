@@ -12,7 +12,7 @@ use study::Waiting;
 use crate::data::error::Error;
 use crate::data::explained::{compared, together};
 
-/// What was sampled under two conditions.
+/// The samples of two conditions.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProfilePair {
     pub(crate) reader: Waiting,
@@ -37,9 +37,9 @@ pub(crate) struct Sampled {
     pub(crate) runs: usize,
     /// All samples, of the one with fewer.
     pub(crate) samples: u64,
-    /// Those with at least [`LEAST`] of all samples, in the order of their names.
+    /// The functions with at least [`LEAST`] of all samples, in the order of their names.
     pub(crate) functions: Vec<String>,
-    /// How many more there are.
+    /// The number of smaller functions.
     pub(crate) smaller: usize,
     /// Whether only the machine that sends was sampled, not both ends.
     pub(crate) one_end: bool,
@@ -52,7 +52,7 @@ pub struct Stacks {
     pub baseline: String,
     /// The other one.
     pub condition: String,
-    /// What readers did.
+    /// The readers' way of waiting.
     pub reader: Waiting,
     /// The functions, the outermost first, with the cost under the baseline and the condition.
     pub costs: Vec<(Vec<String>, [f64; 2])>,
@@ -64,12 +64,13 @@ pub(crate) const LEAST: f64 = 0.005;
 /// Stands for the stacks that were not kept.
 const OTHER: &str = "[other]";
 
-/// The pairs that the study compares, each once, by what readers did; none where nothing was
-/// sampled. The functions, under all conditions that are compared with one baseline, are judged
+/// The pairs that the study compares, each once, by the readers' way of waiting; empty if nothing
+/// was sampled. The functions, under all conditions that are compared with one baseline, are judged
+/// together.
 /// together.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<ProfilePair>, Error> {
     let mut pairs = Vec::new();
     for (baseline, conditions) in compared(stored) {
@@ -119,11 +120,11 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
     .collect()
 }
 
-/// What functions cost for a message, in one run.
+/// The cost of functions for a message, in one run.
 struct Costs {
     boot: u32,
     message: f64,
-    /// What one sample stands for.
+    /// The cost that one sample stands for.
     sample: f64,
     costs: BTreeMap<String, f64>,
 }

@@ -19,7 +19,7 @@ use crate::data::truth;
 /// A study of a history.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What it is called in the history.
+    /// Its name in the history.
     pub chosen: Chosen,
     /// The study with the values of the metrics in question.
     pub outline: Outline,
@@ -33,7 +33,7 @@ pub(crate) struct LeftOut {
     pub(crate) why: String,
 }
 
-/// What one study says of one condition.
+/// The mean of one condition in one study.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Mean {
     /// The study's place in the history, from 0.
@@ -52,7 +52,7 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// The same as a point of a history.
+    /// The mean as a point of a history.
     pub(crate) fn point(&self) -> Point {
         let error = self.error.map(|(standard, df)| PointError { standard, df });
         Point { value: self.mean, error }
@@ -61,8 +61,8 @@ impl Mean {
 
 /// Studies beside the newest one, with what keeps the others out.
 pub(crate) struct Members<'e> {
-    /// Those that have conditions in common with the newest, the oldest first, each with the pairs
-    /// of conditions (its own, the newest study's).
+    /// The studies that share conditions with the newest, the oldest first, each with the pairs of
+    /// conditions (its own, the newest study's).
     pub(crate) entries: Vec<(&'e Entry, Vec<(usize, usize)>)>,
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -93,11 +93,11 @@ impl<'e> Members<'e> {
         Self { entries, left_out }
     }
 
-    /// What each study says of a condition of the newest, in this metric. Studies without a value
-    /// are left out.
+    /// The mean of a condition of the newest study in each study, in this metric. Studies without a
+    /// value are left out.
     ///
     /// # Errors
-    /// What the statistics refuse.
+    /// [`Error::Stats`] for data that the statistics refuse.
     pub(crate) fn means(&self, condition: usize, metric: &Metric, level: f64) -> Result<Vec<Mean>, Error> {
         let mut means = Vec::new();
         for (place, (entry, pairs)) in self.entries.iter().enumerate() {
@@ -149,7 +149,7 @@ fn mean(
     Ok(mean.filter(|mean| mean.mean.is_finite()))
 }
 
-/// What a study does not share with the one before it.
+/// The differences of a study from the one before it.
 pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<Difference> {
     matched::differences(before, after, Matched::of(before, after).ok().as_ref())
 }

@@ -1,4 +1,4 @@
-//! Which conditions of a stored study are compared with which, and in what metric.
+//! The comparison in a stored study: its conditions, baseline and metric.
 
 use serde::Serialize;
 use stats::{Correction, Design, Margin};
@@ -9,7 +9,7 @@ use crate::data::exact;
 use crate::data::metric::known;
 use study::{Percent, Plan, metric::Metric};
 
-/// What to compare; what is left out is as in the study.
+/// The request for a comparison; an omitted part is as in the study.
 #[derive(Debug, Clone)]
 pub struct ComparisonRequest {
     /// The metric's name.

@@ -18,7 +18,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a study of this kind does.
+    /// The kind of figures that such a study makes, in words.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Counted => "counts instructions",
@@ -38,8 +38,8 @@ pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e E
     if is_emulated { Kind::Emulated } else { Kind::Timed }
 }
 
-/// What every table of such figures must say, without a full stop; none for time on the machine
-/// itself.
+/// The note that every table of such figures needs, without a full stop; `None` for time on the
+/// machine itself.
 pub(crate) fn of<'e>(
     plan: &Plan,
     environments: impl IntoIterator<Item = &'e Environment>,
@@ -51,7 +51,7 @@ pub(crate) fn of<'e>(
     }
 }
 
-/// The same of a stored study.
+/// The note for a stored study.
 pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
     of(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
 }

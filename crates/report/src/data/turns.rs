@@ -34,9 +34,9 @@ pub(crate) struct InTurns {
     /// The rate after a turn of another condition against that after one of its own, in %, in each
     /// of [`PARTS`]; `None` where one of them had no work.
     pub(crate) parts: [Option<f64>; PARTS.len()],
-    /// The same in the counted part: the mean of boots, and its interval from two boots on.
+    /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub(crate) carry_over: f64,
-    /// The same in each boot.
+    /// The carry-over of each boot.
     boots: Vec<f64>,
     /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
@@ -154,8 +154,8 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     }
 }
 
-/// Why runs of a condition lack a metric, as the end of a sentence, if all of them took turns;
-/// otherwise nothing.
+/// The reason why runs of a condition lack a metric, as the end of a sentence, if all of them took
+/// turns; otherwise empty.
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
     let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
     if own.peek().is_some() && own.all(|run| run.detail.turns().is_some()) {
@@ -165,7 +165,7 @@ pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static s
     }
 }
 
-/// How much the rate after turns of other conditions differs from that after its own, in %.
+/// The difference of the rate after turns of other conditions from that after its own, in %.
 fn share(turns: &Turns) -> Option<f64> {
     let rate = |is_of_it: &dyn Fn(&CountedTurn) -> bool| {
         let chosen = turns.turns.iter().filter(|turn| is_of_it(turn));
@@ -176,7 +176,7 @@ fn share(turns: &Turns) -> Option<f64> {
     Some(100.0 * (another / itself - 1.0))
 }
 
-/// The same of some tenths of several flows.
+/// The difference over some tenths of a turn, of several flows.
 fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
     let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
         rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))

@@ -1,4 +1,4 @@
-//! Why a condition has no value of a metric, and the remedy.
+//! The reason why a condition has no value of a metric, and the remedy.
 
 use store::{RunStatus, StoredRun, StoredStudy};
 

@@ -1,5 +1,5 @@
-//! What a page says, whatever form it is written in: a *view* makes blocks of results, a writer
-//! makes a terminal's text, Markdown or (in the crate `page`) HTML of blocks.
+//! The content of a page, whatever its form: a *view* makes blocks of results, a writer makes a
+//! terminal's text, Markdown or (in the crate `page`) HTML of blocks.
 
 pub mod bounded;
 mod markdown;
@@ -17,7 +17,7 @@ pub use terminal::terminal;
 pub enum Block<'a> {
     /// A heading below that of a chapter.
     Heading(String),
-    /// What a study asks.
+    /// The question of a study.
     Question(String),
     /// A sentence of its answer.
     Lead(String),

@@ -17,7 +17,7 @@ pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
 struct Writer {
     layout: Layout,
     text: String,
-    /// Of the lines of a fold.
+    /// The indent of the lines of a fold.
     indent: usize,
     /// Whether a sentence follows the line before without a gap.
     is_in_paragraph: bool,

@@ -17,7 +17,7 @@ pub(crate) fn answered(group: &Group) -> String {
     format!("Answer: {}\n", answer_lines(group).join("\n  "))
 }
 
-/// The same lines by themselves.
+/// The lines of the answer.
 pub(crate) fn answer_lines(group: &Group) -> Vec<String> {
     let mut lines = vec![answer(group)];
     for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
@@ -38,7 +38,7 @@ pub(crate) fn answer(group: &Group) -> String {
     answer_for(group, &group.rows.iter().collect::<Vec<_>>())
 }
 
-/// The same for some of its conditions.
+/// The answer for some of its conditions.
 pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     let baseline = group.baseline.as_deref().unwrap_or("one condition");
     let Some(first) = rows.first() else {

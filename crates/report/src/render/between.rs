@@ -1,4 +1,4 @@
-//! What differs between two stored studies, and how sure that is.
+//! The comparison of two stored studies.
 
 use serde::{Serialize, Serializer};
 use stats::Correction;
@@ -25,10 +25,10 @@ use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
 
-/// How the differences are judged, without a full stop.
+/// The method of the comparison, without a full stop.
 const METHOD: &str = "boots of different studies are never paired: the boots that measured a condition in one study are compared with those in the other, each group with its own spread (Welch)";
 
-/// So many differences and labels are told where the page is not wide.
+/// The largest number of differences and labels in a page that is not wide.
 const TOLD: usize = 8;
 
 /// Two stored studies beside each other, worked out.
@@ -38,7 +38,7 @@ pub struct BetweenStudies {
     study: Named,
     /// The confidence of all intervals together, as a probability.
     confidence: f64,
-    /// What their machines, testbeds and plans do not share, the weightiest first.
+    /// The differences of their machines, testbeds and plans, the weightiest first.
     differences: Vec<Difference>,
     /// One for each metric.
     #[serde(serialize_with = "judged")]
@@ -48,9 +48,9 @@ pub struct BetweenStudies {
     only_in_study: Vec<String>,
     /// Labels of conditions that both have and that were not measured in both.
     not_measured: Vec<String>,
-    /// How the differences were judged, as sentences without full stops.
+    /// The method, as sentences without full stops.
     method: Vec<String>,
-    /// What a reader must know of the studies, as sentences without full stops.
+    /// Notes on the studies, as sentences without full stops.
     notes: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ impl BetweenStudies {
         text
     }
 
-    /// What the studies do not share, before what it may have caused.
+    /// Writes the differences between the studies, which may be causes, before the effects.
     fn differing(&self, text: &mut String, layout: Layout) {
         if self.differences.is_empty() {
             text.push_str("Environments: nothing that is recorded of them differs.\n");
@@ -223,7 +223,7 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
     method
 }
 
-/// What a reader must know of one of the studies.
+/// Notes on one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
     let lack = Shortfall::of(row, plan).map(|lack| lack.to_string());

@@ -17,7 +17,7 @@ use crate::words::table::Table;
 /// The confidence of the intervals; those of the disagreements hold together.
 const LEVEL: f64 = 0.95;
 
-/// What both ways of measuring the conditions of a study found, and whether they agree.
+/// The effects by both ways of measuring the conditions of a study, and whether they agree.
 #[derive(Debug, Serialize)]
 pub struct BothWays {
     study: i64,
@@ -55,7 +55,7 @@ struct Compared {
 pub enum Outcome {
     /// The interval of their disagreement includes 0.
     Agree,
-    /// It does not.
+    /// Both ways disagree.
     Disagree,
     /// Fewer than two boots measured the difference both ways.
     NotCompared,
@@ -119,14 +119,15 @@ impl BothWays {
         })
     }
 
-    /// That of all comparisons: one that disagrees decides, and then one that is not compared.
+    /// The outcome of all comparisons: a disagreement decides, and then a comparison that could not
+    /// be made.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         let is_found = |outcome: &Outcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
         [Outcome::Disagree, Outcome::NotCompared].into_iter().find(is_found).unwrap_or(Outcome::Agree)
     }
 
-    /// What was found, for people.
+    /// The comparison as text.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let uncounted = self.uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));

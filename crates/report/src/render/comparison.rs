@@ -1,4 +1,4 @@
-//! Which differences are proven, in a stored study or in other values.
+//! Proven differences in a stored study or in other values.
 
 use serde::Serialize;
 use store::StoredStudy;
@@ -28,7 +28,7 @@ pub struct Comparisons {
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
-    /// That disturbed runs count, as a sentence without a full stop.
+    /// A note that disturbed runs count, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     disturbed: Option<String>,
     groups: Vec<Group>,
@@ -53,10 +53,10 @@ impl Comparisons {
         Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
 
-    /// Compares other values. `name` says what they are.
+    /// Compares other values. `name` is their origin.
     ///
     /// # Errors
-    /// What the statistics refuse.
+    /// [`Error::Stats`] for data that the statistics refuse.
     pub fn of(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
         Ok(Self {
             study: None,
@@ -98,7 +98,7 @@ impl Comparisons {
     }
 }
 
-/// What limited each condition's runs.
+/// Adds the limit of each condition's runs.
 pub(crate) fn limit(groups: &mut [Group], stored: &StoredStudy) {
     for one in groups.iter_mut().flat_map(|group| &mut group.conditions) {
         one.limit = LimitView::of(stored, one.estimate.condition);

@@ -1,4 +1,4 @@
-//! Where a study was measured.
+//! The environment of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,8 @@ pub fn environments(stored: &StoredStudy) -> String {
     text
 }
 
-/// Where the first boot was measured, as an indented outline, and what differs in the other boots;
-/// empty without a boot.
+/// The environment of the first boot, as an indented outline, and the differences of the other
+/// boots; empty without a boot.
 #[must_use]
 pub fn first_environment(stored: &StoredStudy) -> String {
     let boot = |boot: &store::BootRow| {

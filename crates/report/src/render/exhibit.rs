@@ -5,11 +5,11 @@ use crate::words::table::Table;
 /// A table with its title and what must be said below it.
 #[derive(Debug, Clone)]
 pub struct Exhibit {
-    /// What the table shows.
+    /// The subject of the table.
     pub title: String,
     /// The table.
     pub table: Table,
-    /// What must be said below it, as sentences.
+    /// Notes below the table, as sentences.
     pub notes: Vec<String>,
 }
 

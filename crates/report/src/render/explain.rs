@@ -1,4 +1,4 @@
-//! What explains the large differences of a stored study.
+//! Explanations of the large differences of a stored study.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What explains the difference of a whole, as the rows of a table and a sentence.
+//! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
@@ -75,7 +75,7 @@ pub(crate) fn answer(
     format!("{changed}; {parts}; {of_boots}")
 }
 
-/// What a difference is of that of the whole; a dash where there is none to be explained.
+/// The share of a difference in that of the whole; a dash if there is none to be explained.
 fn share(one: &Comparison, whole: &Comparison) -> String {
     match whole.verdict {
         Verdict::NoDifferenceProven | Verdict::Equivalent => "-".to_owned(),

@@ -1,4 +1,5 @@
-//! How often methods see a difference between a condition and itself, from an A/A study.
+//! The false-positive rate of methods, from an A/A study: differences between a condition and
+//! itself.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,7 @@ pub struct FalsePositives {
     condition: String,
     /// Boots of one experiment.
     boots: u32,
-    /// How many whole experiments there are.
+    /// The number of whole experiments.
     experiments: usize,
     metrics: Vec<MetricRates>,
 }
@@ -62,7 +63,7 @@ struct MetricRates {
     mean: f64,
 }
 
-/// How often one method saw a difference.
+/// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
 struct Rate {
     method: Method,
@@ -112,7 +113,7 @@ impl FalsePositives {
         })
     }
 
-    /// What was found, for people.
+    /// The rates as text.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(

@@ -31,7 +31,7 @@ pub struct Group {
     pub metric: String,
     /// The metric's unit, as the vocabulary has it.
     pub unit: String,
-    /// Which direction is better; `None` if unknown.
+    /// The better direction; `None` if unknown.
     pub better: Option<Better>,
     /// The condition that the others are compared with; `None` for all pairs.
     pub baseline: Option<String>,
@@ -44,9 +44,9 @@ pub struct Group {
     pub conditions: Vec<Level>,
     /// One comparison each.
     pub rows: Vec<Row>,
-    /// How much boots and runs differ, in the metric's unit.
+    /// The spread of boots and runs, in the metric's unit.
     pub spread: Components,
-    /// How differences were judged, as sentences.
+    /// The method, as sentences.
     pub(crate) method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Level {
     /// Its mean with its interval.
     #[serde(flatten)]
     pub estimate: ConditionEstimate,
-    /// What limited its runs; `None` if unknown.
+    /// The limit of its runs; `None` if unknown.
     #[serde(skip)]
     pub limit: Option<LimitView>,
 }
@@ -87,7 +87,7 @@ impl Group {
     /// Puts the answer to a subject's question into words.
     ///
     /// # Errors
-    /// What the statistics refuse.
+    /// [`Error::Stats`] for data that the statistics refuse.
     pub(crate) fn of(subject: &Subject, analysis: Analysis) -> Result<Group, Error> {
         let label = |condition: usize| subject.label(condition);
         let baseline = match subject.question.against {
@@ -208,7 +208,7 @@ impl Group {
         self.conditions.iter().any(|one| *one.label == *label)
     }
 
-    /// What a condition is compared with.
+    /// The neighbour of a condition in a comparison.
     pub(crate) fn beside(&self, label: &str) -> Beside<'_> {
         match &self.baseline {
             None => Beside::Nothing,
@@ -280,7 +280,7 @@ impl Group {
     }
 }
 
-/// What looks unusual in the runs that are compared.
+/// Unusual values in the runs that are compared.
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {

@@ -150,7 +150,7 @@ fn mean(runs: &[Course]) -> Option<[f64; PARTS]> {
     (!runs.is_empty()).then_some(mean)
 }
 
-/// How much higher the last third is than the first, in %.
+/// The difference of the last third from the first, in %.
 fn drift(mean: &[f64; PARTS]) -> Option<f64> {
     let third = PARTS / 3;
     let (first, last) = (mean[..third].iter().sum::<f64>(), mean[PARTS - third..].iter().sum::<f64>());

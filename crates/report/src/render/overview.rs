@@ -12,7 +12,7 @@ use crate::words::table::Table;
 /// Up to this number of comparisons each has a sentence and a table of its own.
 const FEW: usize = 6;
 
-/// Where the colour of the direction goes.
+/// The column that has the colour of the direction.
 const DIFFERENCES: usize = 3;
 /// The column of the condition that differs most.
 const LARGEST: usize = 4;

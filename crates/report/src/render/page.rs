@@ -95,7 +95,7 @@ impl Results {
         }
     }
 
-    /// What makes the figures less certain than they look; whole: of each condition.
+    /// The reasons why the figures are less certain than they look; `is_whole`: of each condition.
     pub(super) fn cautions(&self, is_whole: bool) -> Vec<String> {
         let mut cautions: Vec<&str> =
             self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
@@ -117,7 +117,7 @@ impl Results {
             .collect()
     }
 
-    /// What disturbed runs, and the limitations of the testbed.
+    /// The disturbances of runs, and the limitations of the testbed.
     pub(super) fn told_last(&self) -> Vec<String> {
         let disturbed = self.invalid_runs.sentence();
         let notes = self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes);

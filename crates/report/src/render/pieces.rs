@@ -1,4 +1,4 @@
-//! What a study found, piece by piece, for pages that arrange it themselves. The words are those of
+//! The parts of a study's results, for pages that arrange them themselves. The words are those of
 //! the page of text.
 
 use crate::data::exact;
@@ -18,10 +18,11 @@ use crate::words::number::{counted, instant, plain};
 use crate::words::phrases::{before, capital, list, title};
 use crate::words::table::Table;
 
-/// So many letters of answers are read at a glance; of more, a summary is.
+/// The largest number of letters of an answer that is read at a glance; a longer one is replaced by
+/// its summary.
 const GLANCE: usize = 360;
 
-/// So many sentences are read at a glance.
+/// The largest number of sentences that are read at a glance.
 const SENTENCES: usize = 2;
 
 impl Results {
@@ -37,7 +38,7 @@ impl Results {
         &self.name
     }
 
-    /// What the study asks.
+    /// The question of the study.
     #[must_use]
     pub fn question(&self) -> &str {
         &self.question
@@ -102,14 +103,13 @@ impl Results {
         self.comparisons.iter().map(answer_lines).collect()
     }
 
-    /// What is missing of the study, why, and what to do about it; empty if nothing is.
+    /// The missing runs, the reasons, and the remedy; empty if the study is complete.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         self.missing.as_ref().map(Missing::lines).into_iter().flatten().collect()
     }
 
-    /// What a reader must know of these figures before all else: their kind, and counts that do not
-    /// repeat.
+    /// The notes to read before all figures: their kind, and counts that do not repeat.
     #[must_use]
     pub fn kind_of_truth(&self) -> Vec<String> {
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
@@ -118,7 +118,7 @@ impl Results {
         truth.into_iter().chain(head.lines().map(str::to_owned)).collect()
     }
 
-    /// Where, when and with what the study was measured: names and values.
+    /// The place, time and tools of the study: names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let row = &self.stored.row;
@@ -157,7 +157,7 @@ impl Results {
         facts
     }
 
-    /// What limited the runs of each condition, with the evidence; without a row if unknown.
+    /// The limit of the runs of each condition, with the evidence; without a row if unknown.
     #[must_use]
     pub fn limits(&self) -> Exhibit {
         let limits = self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref()));
@@ -172,9 +172,9 @@ impl Results {
         text.trim_start_matches('\n').to_owned()
     }
 
-    /// How the figures of each metric compared were computed: the workload and the metric with what
-    /// it measures; then how differences were judged, how much the values spread, and what looks
-    /// unusual in them, as sentences.
+    /// The method of each metric that is compared: the workload and the metric with its meaning;
+    /// then, as sentences, the judgement of differences, the spread of the values, and unusual
+    /// values in them.
     #[must_use]
     pub fn methods(&self) -> Vec<(String, Vec<String>)> {
         let mut methods: Vec<(String, Vec<String>)> = Vec::new();
@@ -213,7 +213,7 @@ impl Results {
         exhibits
     }
 
-    /// What to beware of, as sentences, each with a word that says what it is.
+    /// The warnings of the study, as sentences, each with a word for its kind.
     #[must_use]
     pub fn beware(&self) -> Vec<String> {
         let mut told = self.cautions(false);
@@ -235,8 +235,8 @@ impl Results {
         self.evidence().into_iter().filter(|exhibit| !exhibit.table.is_empty()).collect()
     }
 
-    /// What was requested of each condition's switches and what was applied; and what was not
-    /// measured for that.
+    /// The requested and the applied state of each condition's switches; and the conditions that
+    /// were not measured for that.
     #[must_use]
     pub fn applied(&self) -> Exhibit {
         let is_more = self.switches().iter().any(|(_, state)| state.len() > 1);
@@ -249,7 +249,7 @@ impl Results {
         Exhibit { title: self.read_back(), table, notes: self.not_measured() }
     }
 
-    /// What was changed of the machine for the study, and undone.
+    /// The changes of the machine for the study, which were undone.
     #[must_use]
     pub fn changed(&self) -> Vec<String> {
         let mut changes: Vec<String> = Vec::new();
@@ -283,7 +283,7 @@ impl Results {
         figures.chain(exhibits).filter(|exhibit| !exhibit.table.is_empty()).collect()
     }
 
-    /// How many runs count though something disturbed them (`--keep-disturbed`).
+    /// The number of disturbed runs that count (`--keep-disturbed`).
     #[must_use]
     pub fn kept_disturbed(&self) -> usize {
         kept_disturbed(self.stored()).0

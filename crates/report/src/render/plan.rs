@@ -1,4 +1,4 @@
-//! What a study will do.
+//! The plan of a study.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ pub struct PlanListing {
     #[serde(flatten)]
     plan: Plan,
     boots: u32,
-    /// What a boot starts afresh, between machines.
+    /// The parts that a boot starts afresh, between machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     boots_how: Option<BootKind>,
     warmups: u32,
     runs: u32,
-    /// When it may end before its last boot.
+    /// The looks at which it may end before its last boot.
     stop: Option<study::Stop>,
     order: String,
     seed: u64,
@@ -137,7 +137,7 @@ impl PlanListing {
         text
     }
 
-    /// Which conditions take turns.
+    /// The conditions that take turns.
     fn turns(&self, Alternate { turn, settle }: Alternate) -> String {
         let named =
             |flow: &[usize]| flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ");
@@ -225,8 +225,7 @@ impl PlanListing {
     }
 }
 
-/// A time in which tenths of a second matter.
-/// What is traced, and how much.
+/// The traced path and the number of traced messages.
 fn traced(tracing: &Tracing) -> String {
     let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
     let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();

@@ -32,13 +32,13 @@ impl Results {
         )
     }
 
-    /// What the kernel counted, which offloads acted, where messages were lost, and how turns
-    /// settled. The third table is empty for TCP, the last without turns.
+    /// The kernel's counters, the offloads that acted, the places where messages were lost, and the
+    /// settling of turns. The third table is empty for TCP, the last without turns.
     pub(super) fn evidence(&self) -> [Exhibit; 4] {
         [self.counted(), self.acted(), self.losses(), self.turns()]
     }
 
-    /// How conditions that take turns answer to a switch.
+    /// The response of conditions that take turns to a switch.
     fn turns(&self) -> Exhibit {
         let parts = PARTS.map(|(name, _)| name);
         let head = [&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat();
@@ -103,7 +103,6 @@ impl Results {
         Exhibit { title, table, notes: Vec::new() }
     }
 
-    /// Which offloads acted.
     fn acted(&self) -> Exhibit {
         let all = || self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
         let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
@@ -132,7 +131,7 @@ impl Results {
         }
     }
 
-    /// Where UDP messages went; without a row for TCP.
+    /// The losses of UDP messages; without a row for TCP.
     fn losses(&self) -> Exhibit {
         let mut table = Table::new(&[
             "condition",

@@ -43,22 +43,22 @@ struct Group {
     path: KernelPath,
     reader: Waiting,
     traffic: String,
-    /// What was traced: a condition of a study in a file.
+    /// The sources of the traces: a condition of a study in a file.
     sources: Vec<String>,
-    /// Of each of these its kernel and its version.
+    /// The kernel and the version of each source.
     origins: Vec<Origin>,
     stages: Vec<Range>,
     whole: Range,
     unmatched: Vec<Unmatched>,
 }
 
-/// What a stage costs at least and at most, as means of boots.
+/// The least and the largest cost of a stage, as means of boots.
 #[derive(Debug, Serialize)]
 struct Range {
     from: String,
     to: String,
     least: f64,
-    /// Which of the sources has it.
+    /// The source that has the least cost.
     least_in: usize,
     most: f64,
     most_in: usize,
@@ -74,7 +74,7 @@ struct Source<'s> {
 }
 
 impl StageRanges {
-    /// Of studies, each with the name of its file.
+    /// Reads studies, each with the name of its file.
     ///
     /// # Errors
     /// [`Error::NotMerged`] if some count instructions and others measure time, or if there is no
@@ -195,7 +195,7 @@ fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
 }
 
 impl Group {
-    /// Of sources of one path and one traffic; at least one.
+    /// Merges sources of one path and one traffic; at least one.
     fn of(sources: Vec<Source<'_>>) -> Self {
         let groups: Vec<Vec<&PathTrace>> =
             sources.iter().map(|source| source.boots.iter().map(|(_, trace)| *trace).collect()).collect();

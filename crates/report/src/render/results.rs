@@ -81,7 +81,7 @@ pub struct Condition {
     pub boots: usize,
     /// Its runs that count.
     pub runs: usize,
-    /// What limited its runs; `None` if unknown.
+    /// The limit of its runs; `None` if unknown.
     pub limited_by: Option<LimitView>,
     /// The evidence that offloads acted.
     pub acted: Acted,
@@ -99,7 +99,7 @@ impl Results {
         Self::of(stored.clone())
     }
 
-    /// The same of a study that nobody else needs: a large one is not held twice.
+    /// The results of a study that no other code needs, so that a large one is not in memory twice.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -154,7 +154,7 @@ impl Results {
         &self.comparisons
     }
 
-    /// What each offload of the study's design gives; `None` without a design.
+    /// The gain of each offload of the study's design; `None` without a design.
     #[must_use]
     pub fn credit(&self) -> Option<&Credits> {
         self.credit.as_ref()
@@ -204,7 +204,7 @@ impl Results {
     }
 }
 
-/// So many conditions are named whose estimate is not the mean of boot means.
+/// The largest number of named conditions whose estimate is not the mean of boot means.
 const ESTIMATES: usize = 3;
 
 /// Gives conditions the means of their comparisons. If these are not the means of boot means,

@@ -46,7 +46,8 @@ impl Row {
         format!("{}{quality}", self.comparison.verdict)
     }
 
-    /// What explains it, in words without a full stop; `None` if no counter does.
+    /// The explanations of the difference, in words without a full stop; `None` if no counter
+    /// explains it.
     pub(crate) fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))
@@ -97,8 +98,8 @@ fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<S
     Some(Size { difference: format!("{} times", times(value)), ends: range(Some(interval), times), of_ends })
 }
 
-/// The same where no column has the difference: in the metric's unit if there is no ratio, so that
-/// there is always a size.
+/// The size where no column has the difference: in the metric's unit if there is no ratio, so that
+/// a size is always shown.
 pub(crate) fn size(comparison: &Comparison, unit: &str) -> Size {
     let signed_figure = |value| signed(figure(value));
     proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {

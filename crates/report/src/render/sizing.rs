@@ -39,14 +39,14 @@ pub struct Sizing {
     metric: &'static str,
     baseline: String,
     conditions: usize,
-    /// How many states of the testbed they need; each has its own boots.
+    /// The number of states of the testbed that they need; each has its own boots.
     states: usize,
     detect: Percent,
     power: f64,
     confidence: f64,
     /// Whether conditions take turns in flows that they share.
     in_turns: bool,
-    /// Why they take none although they could.
+    /// The reason why they take no turns although they could.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns_dropped: Option<String>,
     spread: Spread,
@@ -62,8 +62,8 @@ pub struct Sizing {
     as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
     expected_boots: Option<(f64, f64)>,
-    /// The same measured the other way, in turns or in runs of their own, where the pilot measured
-    /// both.
+    /// The size of the study that measures the other way, in turns or in runs of their own, if the
+    /// pilot measured both.
     other_way: Option<OtherWay>,
 }
 
@@ -80,7 +80,7 @@ struct OtherWay {
 pub(crate) struct Size {
     boots: u32,
     runs: u32,
-    /// How long it takes, in seconds.
+    /// The duration, in seconds.
     seconds: f64,
     /// The chance that the difference is proven.
     power: f64,
@@ -231,7 +231,7 @@ impl Sizing {
 }
 
 impl Sizing {
-    /// Which way of measuring takes less time here.
+    /// The way of measuring that takes less time here.
     fn ways(&self) -> String {
         let Some(other) = &self.other_way else { return self.one_way() };
         let named = |in_turns| if in_turns { "In turns" } else { "In runs of their own" };
@@ -276,7 +276,8 @@ impl Sizing {
         text
     }
 
-    /// When the way that the study measures pays, where the pilot did not measure both.
+    /// The condition under which the study's way of measuring pays, if the pilot did not measure
+    /// both.
     fn one_way(&self) -> String {
         match &self.turns_dropped {
             Some(why) => format!("\nConditions have runs of their own: {why}.\n"),
@@ -285,7 +286,7 @@ impl Sizing {
         }
     }
 
-    /// What a pilot cannot know, and how the assured size allows for it.
+    /// The limits of a pilot's knowledge, and the allowance for them in the assured size.
     fn assurance(&self) -> String {
         let (Some(boots), Some(most)) = (self.spread.boots, self.spread.interaction_at_most) else {
             return String::new();
@@ -326,8 +327,8 @@ fn shown(spread: &Spread, states: usize) -> String {
     format!("{boots} {}{at_most}{runs}", percent(spread.interaction))
 }
 
-/// How long boots and runs of the compared conditions take, in seconds: with several states, a boot
-/// of each and its runs.
+/// The duration of boots and runs of the compared conditions, in seconds: with several states, of a
+/// boot of each and its runs.
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {

@@ -72,7 +72,7 @@ pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, la
     if table.is_empty() { String::new() } else { table.fit(layout) + "\n" }
 }
 
-/// The same as a table; without a row if unknown.
+/// The spread as a table; without a row if unknown.
 pub(crate) fn table(spread: &Components, unit: &str, mean: f64, confidence: f64) -> Table {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);

@@ -13,15 +13,15 @@ use crate::words::number::{figure, plain};
 use crate::words::phrases::{before, title};
 use crate::words::table::Table;
 
-/// What is beside a condition's value.
+/// The cells beside a condition's value.
 pub(crate) enum Beside<'a> {
-    /// It is not compared.
+    /// The condition is not compared.
     Nothing,
-    /// It is the baseline.
+    /// The condition is the baseline.
     Baseline,
-    /// It is compared, but was not measured.
+    /// The condition is compared, but was not measured.
     Missing,
-    /// It is compared.
+    /// The condition is compared.
     Row(&'a Row),
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Summary<'a> {
     workload: &'a str,
     metric: &'a str,
     unit: &'a str,
-    /// Which direction of the metric is better; `None` if unknown.
+    /// The better direction of the metric; `None` if unknown.
     better: Option<Better>,
     lines: Vec<Line<'a>>,
 }
@@ -52,7 +52,7 @@ const INTERVAL: usize = 3;
 const LIMIT: usize = 5;
 /// The heading of the limits.
 const LIMITED: &str = "limited by";
-/// What the short names of limits mean.
+/// The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
 /// The column of the verdict.
 const VERDICT: usize = 4;
@@ -207,12 +207,12 @@ pub(crate) fn short(row: &Row) -> &'static str {
     }
 }
 
-/// What a row's verdict means.
+/// The meaning of a row's verdict.
 pub(crate) fn tone(row: &Row, better: Option<Better>) -> Tone {
     tone_of(row.comparison.verdict, better)
 }
 
-/// What a verdict means.
+/// The meaning of a verdict.
 pub(crate) fn tone_of(verdict: Verdict, better: Option<Better>) -> Tone {
     match (verdict, better) {
         (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Tone::Better,

@@ -1,8 +1,9 @@
-//! What a verdict means for the reader, and its colour on a terminal.
+//! The tone of a verdict, and its colour on a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// What a verdict means for the reader. Each form of output has its own colour or sign for it.
+/// The tone of a verdict: its meaning for the reader. Each form of output has its own colour or
+/// sign for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// A proven improvement.
@@ -11,7 +12,7 @@ pub enum Tone {
     Worse,
     /// Proven, and neither direction is better.
     Proven,
-    /// Nothing is proven.
+    /// No difference is proven.
     Open,
 }
 

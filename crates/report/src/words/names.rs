@@ -62,7 +62,7 @@ impl Names {
         Self { common, keys, marks, short }
     }
 
-    /// What the names no longer say, as lines.
+    /// The values that names leave out, as lines.
     pub(crate) fn legend(&self) -> String {
         let common = &self.common;
         let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };

@@ -106,7 +106,7 @@ pub fn instant(unix_ms: i64) -> String {
     text.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
-/// How many times the baseline, in three significant digits: `11.7`, `0.0853`.
+/// A ratio to the baseline, in three significant digits: `11.7`, `0.0853`.
 pub(crate) fn times(ratio: f64) -> String {
     if !(1e-6..1e6).contains(&ratio) {
         return figure(ratio);

@@ -13,19 +13,19 @@ pub(crate) fn words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), long)
 }
 
-/// The same in a title.
+/// The words of a metric in a title.
 pub(crate) fn title(key: &str) -> String {
     spoken(key, |side| format!("{side}'s"), long)
 }
 
-/// The same in short: `the transmitter's CPU per byte`.
+/// The words of a metric in short: `the transmitter's CPU per byte`.
 #[must_use]
 pub fn short_words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), short)
 }
 
-/// The same in the heading of a column: `tx CPU per byte`, with more room `transmitter's CPU per
-/// byte`.
+/// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
+/// `transmitter's CPU per byte`.
 pub(crate) fn heading(key: &str, is_wide: bool) -> String {
     spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }

@@ -8,7 +8,7 @@ use study::{Condition, Effective, Settled, Study};
 
 use crate::made::{stored, wobble};
 
-/// What the page of a study says of fragments; its messages have so many bytes.
+/// The sentence on fragments in the page of a study whose messages have this size.
 fn said(kind: &str, message: u32) -> Option<String> {
     let text = format!(
         "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"{kind}\"\nmessage = {message}\n\

@@ -7,7 +7,7 @@ use crate::finite::Finite;
 pub struct Boot {
     /// The boot's name: the same one in every condition.
     pub name: String,
-    /// What each run measured.
+    /// The value of each run.
     pub runs: Vec<Finite>,
 }
 

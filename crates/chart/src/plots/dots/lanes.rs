@@ -9,13 +9,13 @@ use crate::thin;
 
 /// The lanes of a condition while they are drawn.
 pub(super) struct Lanes<'a> {
-    /// Of all conditions, in the order of their colours.
+    /// The boots of all conditions, in the order of their colours.
     pub(super) boots: &'a [&'a str],
-    /// Where the first begins, in px.
+    /// The upper edge of the first lane, in px.
     pub(super) top: f64,
-    /// How high each is, in px.
+    /// The height of each lane, in px.
     pub(super) high: f64,
-    /// How many there are; the boots beyond them are in the last.
+    /// The number of lanes; boots beyond it share the last.
     pub(super) count: usize,
 }
 

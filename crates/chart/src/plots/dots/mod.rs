@@ -20,9 +20,9 @@ use crate::thin;
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
 pub struct Dots {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval of the mean over boots`.
+    /// The kind of the intervals: `95 % interval of the mean over boots`.
     pub interval: String,
     /// In the order of the study.
     pub conditions: Vec<Condition>,
@@ -143,7 +143,7 @@ impl Dots {
     }
 }
 
-/// What stands before the number at the end of a name, and the number: `boot 12`.
+/// Splits a name into the text before its final number, and the number: `boot 12`.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let (before, number) = name.rsplit_once(' ')?;
     Some((before, number.parse().ok()?))

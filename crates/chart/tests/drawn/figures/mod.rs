@@ -8,7 +8,7 @@ pub(crate) mod runs;
 
 use netassay_chart::{Figure, Finite, Interval, Quantity};
 
-/// One of each kind.
+/// A figure of each kind.
 pub(crate) fn all() -> Vec<Figure> {
     vec![
         runs::dots(),

@@ -1,4 +1,4 @@
-//! What passes places in turn.
+//! Figures of packets that pass places in turn.
 
 use netassay_chart::{
     Arrow, Burning, Cost, Figure, Finite, Flame, Flow, Id, Interval, Lanes, Passage, Quantity, Stage,

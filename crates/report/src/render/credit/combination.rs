@@ -21,7 +21,7 @@ pub(super) struct Missing {
     /// Whether all are on or all off.
     #[serde(skip)]
     pub(super) is_end: bool,
-    /// Why no run of it counts.
+    /// The reason why none of its runs counts.
     pub(super) why: String,
 }
 

@@ -1,4 +1,4 @@
-//! How the effect of one switch of a design depends on the others.
+//! The dependence of the effect of one switch of a design on the others.
 
 use stats::Observation;
 use stats::effects::{Given, effects_given};
@@ -10,7 +10,8 @@ use super::combination::Combination;
 use crate::data::limits;
 use crate::render::switches::effect::{Change, Estimate};
 
-/// How the switches of one context of [`crate::Switches`] act on each other's effect in one metric.
+/// The effects of the switches of one context of [`crate::Switches`] on each other's effect in one
+/// metric.
 pub struct Interplay<'s> {
     stored: &'s StoredStudy,
     combination: Combination<'s>,
@@ -19,7 +20,7 @@ pub struct Interplay<'s> {
     credit: Credit,
 }
 
-/// What switching one factor on changes at each level of another factor.
+/// The changes by switching one factor on, at each level of another factor.
 #[derive(Debug, Clone)]
 pub struct Pair {
     /// The other factor.
@@ -34,8 +35,8 @@ pub struct Pair {
 }
 
 impl<'s> Interplay<'s> {
-    /// Of the context with this place in [`crate::Switches::contexts`], with intervals of
-    /// confidence `level`. `None` for a study without a design, and where no run has the metric.
+    /// Reads the context with this place in [`crate::Switches::contexts`], with intervals of
+    /// confidence `level`. `None` for a study without a design, and if no run has the metric.
     #[must_use]
     pub fn of(stored: &'s StoredStudy, context: usize, metric: &'static Metric, level: f64) -> Option<Self> {
         let combination = Combination::all(&stored.plan).into_iter().nth(context)?;
@@ -44,7 +45,7 @@ impl<'s> Interplay<'s> {
         Some(Self { stored, combination, metric, runs, credit })
     }
 
-    /// What switching some factors on together changes where of all others those in `off` are off
+    /// The change by switching some factors on together, where of all others those in `off` are off
     /// and the rest is on; `None` if one of both states was not measured.
     #[must_use]
     pub fn at(&self, factors: &[String], off: &[String]) -> Option<Change> {
@@ -53,7 +54,7 @@ impl<'s> Interplay<'s> {
         self.credit.at(self.stored, &self.combination, &factors, is_on, self.metric)
     }
 
-    /// What switching a factor on changes given each other factor. A factor is left out where no
+    /// The changes by switching a factor on, given each other factor. A factor is left out if no
     /// state of the remaining ones has all four combinations of both.
     #[must_use]
     pub fn pairs(&self, factor: &str) -> Vec<Pair> {
@@ -83,7 +84,7 @@ impl<'s> Interplay<'s> {
         }
     }
 
-    /// What set the rate of all these conditions, if it was outside the hosts.
+    /// The limit outside the hosts that set the rate of all these conditions.
     fn set_from_outside(&self, places: &[usize]) -> Option<&'static str> {
         let condition = |place: &usize| self.combination.conditions[*place];
         let first = condition(places.first()?);

@@ -26,7 +26,7 @@ use parts::{Orders, Parts};
 /// The credit of a study with a design.
 #[derive(Debug, Serialize)]
 pub struct Credits {
-    /// Which combinations were measured.
+    /// The kind of design, which says the measured combinations.
     pub design: DesignKind,
     /// Combinations of the design that are not possible here, each once.
     unreachable: Vec<Unreachable>,
@@ -44,7 +44,7 @@ pub struct Credits {
 struct Unreachable {
     /// The offloads that were set on; the others were set off.
     asked: Vec<String>,
-    /// Those that read back as on.
+    /// The offloads that read back as on.
     reads: Vec<String>,
 }
 
@@ -71,22 +71,22 @@ pub struct Credit {
     mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
     pub whole: Option<Whole>,
-    /// Why that is unknown.
+    /// The reason why that is unknown.
     pub whole_is_not_known: Option<String>,
     /// By offload, or by step.
     pub parts: Vec<Part>,
     /// Whether the parts add up to the whole.
     pub adds_up: bool,
-    /// Of shares: the number of orders of switching on in the average, and of all orders.
+    /// The number of orders of switching on in the average of shares, and of all orders.
     orders: Option<Orders>,
     /// The number of planned states here.
     planned_states: usize,
-    /// Those that no run measured. Unreachable states are not planned.
+    /// The combinations that no run measured. Unreachable states are not planned.
     missing: Vec<Missing>,
     /// Main effects and interactions; empty where the design tells none.
     pub effects: Vec<EffectView>,
-    /// What set the rate both with all on and with all off, if it was outside the hosts: nothing
-    /// can be gained then.
+    /// The limit outside the hosts that set the rate both with all on and with all off: nothing can
+    /// be gained then.
     pub saturated: Option<&'static str>,
     /// Parts for which the same is true, by name.
     pub saturated_parts: Vec<String>,
@@ -219,7 +219,7 @@ impl Credit {
     }
 }
 
-/// Why a planned whole is unknown.
+/// The reason why a planned whole is unknown.
 fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]) -> Option<String> {
     if whole.is_some() || !combination.plans_the_whole() {
         return None;

@@ -17,7 +17,7 @@ impl Credits {
         self.by_combination().count() > FEW
     }
 
-    /// What all offloads bring together and each of them by itself, as far as it is proven, in the
+    /// The gain of all offloads together and of each by itself, as far as it is proven, in the
     /// first metric: the rate.
     pub(super) fn overview(&self, layout: Layout) -> String {
         let firsts: Vec<&Credit> = self.by_combination().map(|group| &group[0]).collect();

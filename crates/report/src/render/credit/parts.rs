@@ -19,7 +19,7 @@ pub struct Part {
     pub name: String,
     /// The base of the percentage: `off`, `the step before`, `the mean of all states`.
     pub base: &'static str,
-    /// How much it changes.
+    /// The change with its interval.
     #[serde(flatten)]
     pub change: Estimated,
     /// The factors that are switched.
@@ -49,10 +49,10 @@ pub struct Whole {
 /// Orders of switching on.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Orders {
-    /// Those with measured states only: the shares are averaged over them.
+    /// The orders with measured states only: the shares are averaged over them.
     pub(crate) used: u64,
-    /// Those with planned states only. The others need states that are unreachable or were not
-    /// asked for.
+    /// The orders with planned states only. The others need states that are unreachable or were not
+    /// requested.
     pub(crate) planned: u64,
     /// All orders.
     pub(crate) all: u64,
@@ -219,7 +219,7 @@ impl Parts {
     }
 }
 
-/// What rests on fewer states than planned; shares report their orders instead.
+/// A note on a part that rests on fewer states than planned; shares report their orders instead.
 fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> {
     let planned = combination.conditions.len();
     let measured = planned - missing.len();

@@ -1,4 +1,4 @@
-//! Where the level of a series changed, and where its newest study stands, in words.
+//! The changes of level of a series, and the place of its newest study, in words.
 
 use serde::Serialize;
 use stats::change::{Change, Expected};

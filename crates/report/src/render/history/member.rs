@@ -13,14 +13,14 @@ use crate::words::number::{counted, instant};
 #[derive(Debug, Serialize)]
 pub(crate) struct Member {
     pub(crate) study: i64,
-    /// What it is called in the history.
+    /// Its name in the history.
     pub(crate) label: String,
     pub(crate) tags: Vec<String>,
     /// UTC.
     pub(crate) started: String,
     pub(crate) version: String,
     pub(crate) status: String,
-    /// What it does not share with the study before it, the weightiest first.
+    /// The differences from the study before it, the weightiest first.
     pub(crate) differs: Vec<Difference>,
 }
 
@@ -39,7 +39,7 @@ impl Member {
     }
 }
 
-/// What a reader must know of a study.
+/// Notes on a study.
 pub(super) fn notes(entry: &Entry) -> impl Iterator<Item = String> {
     let row = &entry.outline.row;
     let is_whole = row.status == StudyStatus::Complete;

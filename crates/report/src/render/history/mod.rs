@@ -39,9 +39,9 @@ pub struct History {
     pub(crate) left_out: Vec<LeftOut>,
     /// One for each condition and metric.
     pub(crate) series: Vec<Series>,
-    /// How changes were judged, as sentences without full stops.
+    /// The method, as sentences without full stops.
     pub(crate) method: Vec<String>,
-    /// What a reader must know of the studies, as sentences without full stops.
+    /// Notes on the studies, as sentences without full stops.
     pub(crate) notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<&'static str>,
@@ -122,7 +122,7 @@ impl History {
         &self.series
     }
 
-    /// What the studies are ordered by, in words: `studies by time`.
+    /// The order of the studies, in words: `studies by time`.
     #[must_use]
     pub fn ordered(&self) -> &'static str {
         match self.order {
@@ -137,8 +137,8 @@ impl History {
         &self.name
     }
 
-    /// What the environment of a point's study does not share with that of the point before, in a
-    /// few words; empty if nothing differs.
+    /// The differences of the environment of a point's study from that of the point before, in a
+    /// few words; empty if there are none.
     #[must_use]
     pub fn marks(&self, series: &Series, point: usize) -> String {
         let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);

@@ -30,7 +30,7 @@ pub struct Series {
     pub(crate) points: Vec<Mean>,
     pub(crate) levels: Vec<Level>,
     pub(crate) changes: Vec<Changed>,
-    /// Why no change can be proven; `None` if one could.
+    /// The reason why no change can be proven; `None` if one could.
     pub(crate) too_few: Option<String>,
     /// The newest study against the recent level; `None` if it is alone.
     pub(crate) newest: Option<Newest>,
@@ -126,8 +126,8 @@ impl Series {
         self.confidence
     }
 
-    /// What the history says of this series, as sentences without full stops: the newest study
-    /// first, then the changes from the newest to the oldest.
+    /// The changes of this series, as sentences without full stops: the newest study first, then
+    /// the changes from the newest to the oldest.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());

@@ -10,7 +10,7 @@ use crate::words::number::{figure, percent, plain};
 use crate::words::phrases::first_of;
 use crate::words::table::Table;
 
-/// So many differences between environments are told where the page is not wide.
+/// The largest number of differences between environments in a page that is not wide.
 const TOLD: usize = 3;
 
 impl History {
@@ -129,7 +129,7 @@ impl History {
         table.fit(layout)
     }
 
-    /// What differs between each study and the one before it.
+    /// Writes the differences between each study and the one before it.
     fn environments(&self, text: &mut String, layout: Layout) {
         let differing: Vec<&Member> =
             self.studies.iter().filter(|member| !member.differs.is_empty()).collect();

@@ -16,16 +16,16 @@ pub struct Context {
     pub kind: Kind,
     /// The levels of the other factors: `mtu` and `1500`.
     pub at: Vec<(String, String)>,
-    /// What was the same in all runs, and on which the result may depend.
+    /// The settings that all runs share, on which the result may depend.
     pub held: Vec<Held>,
-    /// How many boots have a measurement.
+    /// The number of boots with a measurement.
     pub boots: u32,
-    /// How to measure it alone.
+    /// The way to measure it alone.
     pub alone: Alone,
-    /// What each switch changes.
+    /// The effect of each switch.
     pub effects: Vec<Effect>,
-    /// Where the kernel's counters contradict what a switch reads back, in sentences without a full
-    /// stop.
+    /// The contradictions between the kernel's counters and the switches that read back, in
+    /// sentences without a full stop.
     pub flags: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ pub struct Alone {
     pub seconds_per_boot: f64,
 }
 
-/// What one switch changes.
+/// The effect of one switch.
 #[derive(Debug, Clone, Serialize)]
 pub struct Effect {
     /// The factors that are switched, by their names in the study: more than one where the kernel
@@ -49,7 +49,7 @@ pub struct Effect {
     pub from: String,
     /// The level after.
     pub to: String,
-    /// How it was found.
+    /// The way in which it was found.
     pub how: How,
     /// The features that read back otherwise after the change.
     pub features: Vec<FeatureChange>,
@@ -57,7 +57,7 @@ pub struct Effect {
     pub changes: Vec<Change>,
 }
 
-/// How the effect of a switch was found.
+/// The way in which the effect of a switch was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
@@ -97,7 +97,7 @@ pub struct Change {
     pub there: Estimate,
     /// The reverse.
     pub back: Estimate,
-    /// What is known of it.
+    /// The knowledge of the change.
     pub outcome: Outcome,
     /// The mean of the metric over all runs of the context, in its unit: what a difference is small
     /// or large beside, where there is no percentage.
@@ -125,17 +125,17 @@ pub struct Estimate {
     pub base: String,
 }
 
-/// What is known of a change.
+/// The knowledge of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// There is one, and its direction is sure.
+    /// A change exists, and its direction is sure.
     Proven,
-    /// These data prove none.
+    /// No change is proven by these data.
     NotProven,
     /// The rate was set from outside the hosts on both sides of the change, by this.
     Saturated(String),
-    /// Nothing can be said, for this reason.
+    /// No statement is possible, for this reason.
     Unknown(String),
 }
 
@@ -169,7 +169,7 @@ pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric
 const LATENCY: &str = "latency_p99";
 
 impl Estimate {
-    /// Of an estimate whose percentages are of `base`.
+    /// Reads an estimate whose percentages are of `base`.
     pub(in crate::render) fn of(estimated: &Estimated, base: &str) -> Self {
         Self {
             value: estimated.value,

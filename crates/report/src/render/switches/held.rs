@@ -1,4 +1,5 @@
-//! What a result was measured with and may depend on, and how long measuring took.
+//! The settings that all runs of a result share, on which it may depend, and the duration of
+//! measuring it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +50,7 @@ impl Context {
     }
 }
 
-/// What all conditions have in common.
+/// The settings that all conditions share.
 fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<Held> {
     let mut held = Vec::new();
     let mut add = |what, value: &dyn Fn(&Condition) -> Option<String>| {
@@ -86,7 +87,7 @@ fn boot_of<'s>(stored: &'s StoredStudy, condition: &Condition) -> Option<&'s Boo
     stored.boots.iter().find(|boot| boot.number == number)
 }
 
-/// Where both hosts ran.
+/// The placement of both hosts.
 fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     let environment = &boot_of(stored, condition)?.environment;
     let list = |side: Side| {
@@ -105,8 +106,9 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
 }
 
 impl Alone {
-    /// What holds the levels of a condition: those of `at`, and the scenario, as far as they vary.
-    /// A level that is no plain word is left to vary, and so are workloads: no option chooses them.
+    /// The settings that hold the levels of a condition: those of `at`, and the scenario, as far as
+    /// they vary. A level that is no plain word is left to vary, and so are workloads: no option
+    /// chooses them.
     fn of(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
         let all = &stored.plan.conditions;
         let is_plain = |level: &str| {
@@ -135,8 +137,7 @@ impl Alone {
     }
 }
 
-/// Those of these levels with which the study's file can still be read: a baseline may be of
-/// another level.
+/// The levels with which the study's file can still be read: a baseline may be of another level.
 fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
     let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
     for (name, level) in wanted {

@@ -1,4 +1,4 @@
-//! What each switch of a study changes, as data: from which advice is drawn.
+//! The effect of each switch of a study, as data from which advice is drawn.
 
 mod compared;
 pub(in crate::render) mod effect;
@@ -16,7 +16,7 @@ use crate::render::credit;
 
 pub use effect::{Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome};
 
-/// What each switch of a stored study changes in its rate, its CPU time and its latency.
+/// The effect of each switch of a stored study on its rate, its CPU time and its latency.
 ///
 /// Whether a change is proven is decided for all of them together, by Holm's procedure over every
 /// pair of a switch and a metric: with probability [`Switches::confidence`] no change is called
@@ -34,9 +34,9 @@ pub struct Switches {
     pub confidence: f64,
     /// The level of each interval by itself.
     pub level: f64,
-    /// How many changes were judged together.
+    /// The number of changes that were judged together.
     pub judged: usize,
-    /// What kind of figures they are, if not time on a machine.
+    /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
     /// Whether instructions were counted, instead of time: then `confidence` and `level` have no
     /// meaning, and changes are judged by the resolution of counts.
@@ -45,7 +45,7 @@ pub struct Switches {
     pub seconds_per_boot: f64,
     /// The traffic and the levels of all other factors under which the switches were tried.
     pub contexts: Vec<Context>,
-    /// What was to be switched and could not be, with the reason.
+    /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,
     /// The factors that vary and are no switch of a host: `message`, `sender`.
     pub others: Vec<String>,

@@ -18,7 +18,7 @@ pub struct Counter {
     pub workload: String,
     /// The counter's metric.
     pub metric: &'static str,
-    /// What its figures are, with their unit: `segments per packet at the transmitter`.
+    /// The words for its figures, with their unit: `segments per packet at the transmitter`.
     pub words: String,
     /// Its mean over boots in each condition of the workload that has it.
     pub conditions: Vec<ConditionEstimate>,

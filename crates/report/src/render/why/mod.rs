@@ -1,5 +1,5 @@
-//! Why two conditions differ, as far as stored counters tell: those that differ by a factor that
-//! can explain a large effect.
+//! The reasons why two conditions differ, as far as stored counters tell: conditions that differ by
+//! a factor that can explain a large effect.
 //!
 //! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures,
 //! and there is none where counters are alike, move against the effect, or overlap between boots.

@@ -9,7 +9,7 @@ pub struct Why {
     pub counter: &'static str,
     /// Its figure in the condition, in the unit that the sentence names.
     pub value: f64,
-    /// The same in the baseline.
+    /// The figure of the baseline.
     pub baseline: f64,
     /// Both in words, without a full stop.
     pub sentence: String,

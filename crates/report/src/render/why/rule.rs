@@ -14,14 +14,14 @@ pub(super) const PERCENT: f64 = 100.0;
 /// A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
-/// Which of a counter's directions costs performance.
+/// The direction of a counter that costs performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum More {
     Costs,
     Helps,
 }
 
-/// What a counter is about; of several about the same thing only the most telling is said.
+/// The subject of a counter; of several about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum About {
     Batches,
@@ -40,7 +40,7 @@ pub(super) struct Rule {
     /// figure by itself.
     pub(super) per: Option<(&'static str, f64)>,
     pub(super) more: More,
-    /// What follows the two figures.
+    /// The words after the two figures.
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
     pub(super) floor: f64,
@@ -56,8 +56,8 @@ pub(super) struct Rule {
 pub(super) type Boots<'m> = &'m [Metrics];
 
 impl Rule {
-    /// What it is about, how telling it is, and the reason, if the counter differs as the effect
-    /// does.
+    /// The subject, the weight of the evidence, and the reason, if the counter differs as the
+    /// effect does.
     pub(super) fn reason(
         &self,
         side: &str,
@@ -111,7 +111,7 @@ impl Rule {
         }
     }
 
-    /// What its figures are, of a side.
+    /// The words for its figures on a side.
     pub(super) fn words(&self, side: Side) -> String {
         self.words.replace('@', &side.to_string())
     }
@@ -155,7 +155,7 @@ impl Rule {
     }
 }
 
-/// What was done in a second of a boot's windows, whatever the workload counts it in.
+/// The work of a second of a boot's windows, whatever the workload counts it in.
 fn work(means: &Metrics) -> Option<f64> {
     let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(key).copied());
     done.filter(|done| *done > 0.0)

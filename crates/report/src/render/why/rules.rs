@@ -1,4 +1,4 @@
-//! Which counters may explain which effects.
+//! The rules by which counters may explain effects.
 
 use study::metric::{Group, Metric};
 

@@ -110,7 +110,7 @@ impl Table {
         text
     }
 
-    /// How narrow each column can be with its names shortened.
+    /// The least width of each column, with its names shortened.
     fn narrowest(&self, layout: Layout) -> Vec<usize> {
         let least = |column| self.least(column, LEAST_NAME).min(layout.columns());
         (0..self.widths().len()).map(least).collect()
@@ -166,7 +166,7 @@ impl Table {
     }
 }
 
-/// How wide these columns are, with a gap after each.
+/// The width of these columns, with a gap after each.
 fn total(columns: &[usize], widths: &[usize]) -> usize {
     columns.iter().map(|column| widths[*column] + GAP.len()).sum()
 }

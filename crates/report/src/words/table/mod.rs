@@ -21,7 +21,7 @@ pub struct Table {
     tones: BTreeMap<(usize, usize), Tone>,
     /// The column of the conditions' names.
     names: Option<usize>,
-    /// What is known of the names in it, by row.
+    /// The known names in it, by row.
     known: BTreeMap<usize, Name>,
     /// The columns that are left out where the width does not do, the first of these first.
     optional: Vec<usize>,
@@ -109,7 +109,7 @@ impl Table {
         self.rows.iter().map(Vec::as_slice)
     }
 
-    /// What the verdict in a cell means; `None` for a cell without one.
+    /// The tone of the verdict in a cell; `None` for a cell without one.
     #[must_use]
     pub fn tone(&self, row: usize, column: usize) -> Option<Tone> {
         self.tones.get(&(row, column)).copied()
@@ -144,7 +144,6 @@ impl Table {
         self.lines(&columns, &self.widths(), false)
     }
 
-    /// How wide each column is.
     fn widths(&self) -> Vec<usize> {
         let lines = || self.head.iter().chain(&self.rows);
         let columns = lines().map(Vec::len).max().unwrap_or(0);
