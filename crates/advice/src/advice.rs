@@ -47,7 +47,6 @@ impl Advice {
     }
 }
 
-/// The goals that at least one kind of traffic has a metric for.
 fn measured(studies: &[(&StoredStudy, Switches)]) -> Vec<Goal> {
     let can = |goal: &Goal| {
         studies.iter().any(|(_, one)| {

@@ -29,7 +29,6 @@ pub struct Checked {
 /// themselves it would cost them power.
 pub(crate) struct Checks<'s> {
     stored: &'s StoredStudy,
-    /// The level of the intervals of changes.
     level: f64,
     made: Checked,
     /// By context, metric and factor.
@@ -210,7 +209,6 @@ fn serving(one: &Recommendation) -> Vec<&'static Metric> {
     one.expected.iter().filter(is_serving).map(|change| change.metric).collect()
 }
 
-/// The factors that the advice sets off.
 fn set_off(all: &[Recommendation]) -> Vec<String> {
     let off = all.iter().filter(|one| one.standing.is_proven() && one.to == "off");
     off.flat_map(|one| one.factors.clone()).collect()

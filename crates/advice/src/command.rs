@@ -105,7 +105,6 @@ impl Command {
         }
     }
 
-    /// The value that it sets.
     pub(crate) fn value(&self) -> String {
         match self {
             Self::Feature { on, .. } => state(*on).to_owned(),

@@ -44,7 +44,6 @@ impl Goal {
     }
 }
 
-/// The side of some factors; `None` for both.
 pub(crate) fn side(factors: &[String]) -> Option<Side> {
     let mut sides = factors.iter().map(|factor| Switch::named(factor).and_then(|switch| switch.side()));
     let first = sides.next()??;

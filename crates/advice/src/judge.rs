@@ -83,7 +83,6 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
     }
 }
 
-/// The standing where no change is proven.
 fn open(changes: &[Change], matters: f64) -> Standing {
     let unknown = changes.iter().find_map(|change| match &change.outcome {
         Outcome::Unknown(why) => Some(why),
@@ -139,7 +138,6 @@ pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
     })
 }
 
-/// The levels of some effects, in the order of the study.
 pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
@@ -150,7 +148,6 @@ pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
     levels
 }
 
-/// The metrics of a goal for a switch.
 pub(crate) fn metrics_of(goal: Goal, kind: study::Kind, exact: bool, effects: &[Effect]) -> Vec<String> {
     effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
 }

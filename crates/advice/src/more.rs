@@ -6,9 +6,9 @@ use stats::planning::Pilot;
 
 /// The chance that a difference is then proven, if it exists.
 pub(crate) const POWER: f64 = 0.8;
-/// The most boots that are named.
+// The most boots that are named.
 const BOOTS: u32 = 10_000;
-/// The boots that a study without a spread between boots needs to have one.
+// The boots that a study without a spread between boots needs to have one.
 const FIRST: u32 = 3;
 
 /// A larger study that would settle an open question.

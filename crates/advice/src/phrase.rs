@@ -11,7 +11,6 @@ use crate::goal::side;
 use crate::recommendation::Recommendation;
 use crate::workload_advice::WorkloadAdvice;
 
-/// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
     let name = |factor: &String| {
         let name = text::line(bare(factor)).into_owned();
@@ -82,7 +81,6 @@ pub(crate) fn sizes((low, high): (f64, f64), unit: &str) -> String {
     if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
 }
 
-/// An interval without its unit: `15.1 to 101`.
 pub(crate) fn interval(ends: (f64, f64), unit: &str) -> String {
     range(Some(ends), if unit == "%" { percent } else { figure })
 }
@@ -163,7 +161,7 @@ pub(crate) fn held(one: &WorkloadAdvice) -> String {
     held.collect::<Vec<_>>().join(", ")
 }
 
-/// From this many boots on there are better ways.
+// From this many boots on there are better ways.
 const MANY: u32 = 100;
 
 /// The study that would settle an open question; `None` if there is none.

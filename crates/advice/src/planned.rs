@@ -103,7 +103,6 @@ fn is_same(one: &Command, other: &Command) -> bool {
     one.target() == other.target() && one.value() == other.value()
 }
 
-/// Whether two commands of one host contradict each other.
 fn is_rival(one: &Command, other: &Command) -> bool {
     one.target() == other.target() && one.value() != other.value()
 }

@@ -67,7 +67,6 @@ pub struct Condition {
     pub level: String,
 }
 
-/// A switch under one kind of traffic.
 #[derive(Debug, Clone, Copy)]
 struct Case<'a> {
     under: &'a WorkloadAdvice,

@@ -19,9 +19,9 @@ impl fmt::Display for Comment<'_> {
     }
 }
 
-/// The parts of the script, each of which is there if something before or after it calls it:
-/// shellcheck reports what nothing calls.
-/// The first line stands here: the parts are no scripts by themselves.
+// The parts of the script, each of which is there if something before or after it calls it:
+// shellcheck reports what nothing calls.
+// The first line stands here: the parts are no scripts by themselves.
 const START: &str = concat!("#!/bin/sh\n", include_str!("script_parts/start.txt"));
 const NAMED: &str = include_str!("script_parts/named.txt");
 const FEATURE: &str = include_str!("script_parts/feature.txt");
@@ -30,7 +30,7 @@ const KERNEL: &str = include_str!("script_parts/kernel.txt");
 const TRADE_OFF: &str = include_str!("script_parts/trade_off.txt");
 const END: &str = include_str!("script_parts/end.txt");
 
-/// The place of the studies' names in the first part.
+// The place of the studies' names in the first part.
 const HEAD: &str = "# HEAD\n";
 
 impl Advice {
@@ -102,7 +102,6 @@ impl Advice {
     }
 }
 
-/// The functions that the settings call.
 #[derive(Debug, Default)]
 struct Calls {
     feature: bool,

@@ -10,9 +10,7 @@ use crate::phrase;
 use crate::recommendation::Recommendation;
 use crate::workload_advice::WorkloadAdvice;
 
-/// The advice for one goal.
 pub(crate) struct GoalAdvice {
-    /// The goal.
     pub(crate) goal: Goal,
     pub(crate) switches: Vec<SwitchAdvice>,
     /// All switches of which nothing is proven in one sentence; `None` for fewer than two.
@@ -20,7 +18,6 @@ pub(crate) struct GoalAdvice {
     pub(crate) others: Vec<String>,
 }
 
-/// The advice on one switch.
 pub(crate) struct SwitchAdvice {
     /// Whether nothing is proven of it, so that only the way to settle it can be said.
     pub(crate) is_open: bool,
@@ -31,11 +28,9 @@ pub(crate) struct SwitchAdvice {
 
 /// A fact with its name: `elsewhere`, `apply`.
 pub(crate) struct Fact {
-    /// Its name.
     pub(crate) name: String,
     /// Words, or a command.
     pub(crate) words: String,
-    /// Whether it is a command of the shell.
     pub(crate) is_command: bool,
 }
 
@@ -46,7 +41,6 @@ impl Fact {
 }
 
 impl Advice {
-    /// The advice for a workload of a study, goal by goal.
     pub(crate) fn by_goal(&self, study: &StudyAdvice, under: &WorkloadAdvice) -> Vec<GoalAdvice> {
         let of_goal = |(goal, all): &(Goal, Vec<Recommendation>)| {
             let mut others = reasons(all);
@@ -200,7 +194,6 @@ fn reasons(all: &[Recommendation]) -> Vec<String> {
     found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
 }
 
-/// A switch and its place: `gro at the receiver`.
 fn switch(one: &Recommendation) -> String {
     format!("{} {}", phrase::switches(&one.factors), phrase::place(one.side))
 }
@@ -240,6 +233,6 @@ fn only_with(one: &Recommendation) -> String {
     format!("with {}", listed(&each))
 }
 
-/// The use of the commands.
+// The use of the commands.
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
                         one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";

@@ -9,7 +9,7 @@ use crate::found::StudyAdvice;
 use crate::sentences::SwitchAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
-/// Stands where no switch was tried.
+// Stands where no switch was tried.
 const NOTHING: &str = "No switch of a host was varied, so there is no advice: name offloads in [design], or features, mtu or \
                        congestion_control in [factors].";
 

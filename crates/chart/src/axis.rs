@@ -49,14 +49,14 @@ pub struct Tick {
     pub label: String,
 }
 
-/// Values whose ends differ by less than this share of the larger one are all equal: a label could
-/// not tell them apart.
+// Values whose ends differ by less than this share of the larger one are all equal: a label could
+// not tell them apart.
 const EQUAL: f64 = 1e-9;
-/// The largest size that counts as zero.
+// The largest size that counts as zero.
 const NOTHING: f64 = 1e-300;
-/// The fewest px between two labels of an axis that lies.
+// The fewest px between two labels of an axis that lies.
 const GAP: f64 = 14.0;
-/// A name on an axis is cut to so many px.
+// A name on an axis is cut to so many px.
 const LONGEST: f64 = 110.0;
 
 impl Axis {
@@ -118,7 +118,6 @@ impl Scale {
     }
 }
 
-/// The least and the greatest.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends, value| {
         let (low, high) = ends.unwrap_or((value, value));
@@ -183,12 +182,10 @@ impl Step {
         self.at(1)
     }
 
-    /// The last tick that is not above `value`.
     fn floor(&self, value: f64) -> i64 {
         (value / self.size() + 1e-6).floor() as i64
     }
 
-    /// The first tick that is not below `value`.
     fn ceil(&self, value: f64) -> i64 {
         (value / self.size() - 1e-6).ceil() as i64
     }
@@ -210,7 +207,6 @@ impl Step {
     }
 }
 
-/// Digits in groups of three.
 fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

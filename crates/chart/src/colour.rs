@@ -50,7 +50,7 @@ pub const COLOURS: &[Colour] = &[
     colour("band", "#edeff2", "#23272d"),
 ];
 
-/// Rules for what is drawn; `@name` stands for a colour. No character in it needs an escape.
+// Rules for what is drawn; `@name` stands for a colour. No character in it needs an escape.
 const RULES: &str = "
 .chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink;stroke:@paper;stroke-width:3;paint-order:stroke}
 .chart .muted{fill:@muted}
@@ -82,7 +82,7 @@ const RULES: &str = "
 .chart .box{fill:@paper;stroke:@axis}
 ";
 
-/// Rules for the page around the drawings.
+// Rules for the page around the drawings.
 const PAGE: &str = "
 .chart{margin:2rem 0;break-inside:avoid;color:@ink}
 .chart svg{max-width:100%;height:auto;overflow:visible}

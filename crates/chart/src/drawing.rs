@@ -51,7 +51,6 @@ impl Drawing {
         }
     }
 
-    /// The elements inside `svg`.
     pub(crate) fn markup(&self) -> Markup {
         let mut markup = self.back.clone();
         markup.append(&self.front);
@@ -91,7 +90,6 @@ impl Drawing {
         free
     }
 
-    /// Lines of text, the first on `y`.
     pub(crate) fn lines(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, lines: &[String]) {
         for (line, index) in lines.iter().zip(0_u16..) {
             self.text(class, anchor, x, y + f64::from(index) * measure::LINE, line);
@@ -218,7 +216,6 @@ impl Drawing {
 }
 
 impl Anchor {
-    /// The class of its texts.
     fn class(self) -> &'static str {
         match self {
             Self::Start => "",

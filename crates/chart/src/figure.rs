@@ -44,9 +44,9 @@ pub const WIDE: f64 = 960.0;
 pub const NARROW: f64 = 358.0;
 /// The least width of a drawing, in px.
 pub const NARROWEST: f64 = 240.0;
-/// The paper around a picture, in px.
+// The paper around a picture, in px.
 const MARGIN: f64 = 12.0;
-/// Between two panels.
+// Between two panels.
 const BETWEEN: f64 = 32.0;
 
 impl Figure {
@@ -116,7 +116,6 @@ impl Figure {
         html
     }
 
-    /// The panels' tables, on demand.
     fn tables(&self, figure: &mut Markup) {
         figure.element("details", &[], |details| {
             details.element("summary", &[], |inside| inside.text("The figures as a table"));

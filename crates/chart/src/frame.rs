@@ -9,13 +9,13 @@ use crate::measure::{LINE, width, wrap};
 use crate::path::Path;
 use crate::quantity::Quantity;
 
-/// Narrower drawings have names above the rows.
+// Narrower drawings have names above the rows.
 const BESIDE: f64 = 600.0;
-/// Between a name and the plot, in px.
+// Between a name and the plot, in px.
 const GAP: f64 = 12.0;
-/// The room that a mark at either end needs beyond it, in px.
+// The room that a mark at either end needs beyond it, in px.
 const INSET: f64 = 7.0;
-/// Between two rows, in px.
+// Between two rows, in px.
 const BETWEEN: f64 = 8.0;
 
 /// The layout of rows: their names, values and plots.
@@ -32,9 +32,7 @@ pub(crate) struct Frame {
     right: f64,
     /// Names stand above all rows, and values too.
     under: bool,
-    /// The left and right edges of the plots.
     stretches: Vec<(f64, f64)>,
-    /// The upper edge of the next row.
     y: f64,
 }
 
@@ -70,7 +68,6 @@ impl Frame {
         }
     }
 
-    /// The axis of the plots.
     pub(crate) fn axis(
         &self,
         scale: Scale,
@@ -84,7 +81,6 @@ impl Frame {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
-    /// The left and the right end of the plots.
     pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)
     }
@@ -140,7 +136,6 @@ impl Frame {
         }
     }
 
-    /// From the beginning of the first plot to the end of the last.
     fn whole(&self) -> Option<(f64, f64)> {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
@@ -188,7 +183,6 @@ impl Frame {
         legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
     }
 
-    /// Ends rows of words, without an axis.
     pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
         drawing.height = self.y;
     }

@@ -240,9 +240,9 @@ impl fmt::Display for Markup {
     }
 }
 
-/// Parts of a table that need no end tag where a table holds nothing else: they end where the next
-/// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
-/// fifteenth without them.
+// Parts of a table that need no end tag where a table holds nothing else: they end where the next
+// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
+// fifteenth without them.
 const UNENDED: [&str; 5] = ["thead", "tbody", "tr", "th", "td"];
 
 /// Whether a browser follows, runs or applies what the attribute holds.

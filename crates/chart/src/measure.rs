@@ -4,9 +4,9 @@
 pub(crate) const SIZE: f64 = 12.0;
 /// From one line of text to the next, in px.
 pub(crate) const LINE: f64 = 15.0;
-/// Stands for what was left out.
+// Stands for what was left out.
 const CUT: char = '…';
-/// No label shows more characters.
+// No label shows more characters.
 const MOST: usize = 400;
 
 /// The width of each printable ASCII character, in hundredths of the size: the larger of DejaVu
@@ -68,7 +68,6 @@ pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     lines
 }
 
-/// The text on one line of at most so many px.
 pub(crate) fn fit(text: &str, room: f64) -> String {
     wrap(text, room, 1).swap_remove(0)
 }

@@ -13,7 +13,6 @@ pub(crate) struct Path {
     at: Option<[Place; 2]>,
 }
 
-/// A place in tenths of a px.
 type Place = (i64, i64);
 
 impl Path {
@@ -21,7 +20,6 @@ impl Path {
         Self { data: String::new(), area: Area::NONE, at: None }
     }
 
-    /// A rectangle.
     pub(crate) fn around(area: &Area) -> Self {
         let mut path = Self::new();
         path.from(area.left, area.top).to(area.right, area.top);
@@ -44,7 +42,6 @@ impl Path {
         self
     }
 
-    /// Begins anew at a place.
     pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
         let place = self.reach(x, y);
         let whole = format!("M{}", pair(place));
@@ -63,13 +60,11 @@ impl Path {
         self.data.push_str("h0");
     }
 
-    /// Back to where the part of it that it is in began.
     pub(crate) fn close(&mut self) {
         self.data.push('z');
         self.at = self.at.map(|[_, begin]| [begin; 2]);
     }
 
-    /// Whether nothing is in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_empty()
     }

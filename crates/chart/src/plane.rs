@@ -7,11 +7,11 @@ use crate::measure::{self, LINE, fit, width, wrap};
 use crate::path::Path;
 use crate::quantity::Quantity;
 
-/// The height of the plot, in px.
+// The height of the plot, in px.
 const HEIGHT: f64 = 240.0;
-/// Between the labels of the values and the plot, in px.
+// Between the labels of the values and the plot, in px.
 const GAP: f64 = 10.0;
-/// The room that a mark at an edge needs beyond it, in px.
+// The room that a mark at an edge needs beyond it, in px.
 const INSET: f64 = 6.0;
 
 /// The rectangle of a plot with two axes.
@@ -100,23 +100,19 @@ impl Plane {
         drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;
     }
 
-    /// The place of a point.
     pub(crate) fn place(&self, x: Finite, y: Finite) -> (f64, f64) {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
     }
 
-    /// The left and the right end of the plot.
     pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)
     }
 
-    /// The upper and the lower end of the plot.
     pub(crate) fn up(&self) -> (f64, f64) {
         (self.top, self.foot)
     }
 
-    /// A horizontal line at a value.
     pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: Finite) {
         let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
         drawing.line(class, (self.left, y), (self.right, y));
@@ -148,7 +144,6 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<R
     flags.map(row).collect()
 }
 
-/// Remarks below a drawing.
 pub(crate) fn remark(drawing: &mut Drawing, remarks: &[String]) {
     for text in remarks {
         let lines = wrap(text, drawing.width, 4);

@@ -47,7 +47,6 @@ impl Quantity {
         (self.show)(value.value())
     }
 
-    /// A value with its unit.
     pub(crate) fn shown(&self, value: Finite) -> String {
         self.with_unit(self.plain(value))
     }
@@ -72,7 +71,6 @@ impl Quantity {
     }
 }
 
-/// `1 run`, `12 runs`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

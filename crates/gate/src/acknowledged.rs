@@ -78,7 +78,6 @@ struct Entry {
     expires: Spanned<Datetime>,
 }
 
-/// A fault in a file: its place and its words.
 type Problem = (Range<usize>, String);
 
 impl Acknowledged {

@@ -79,7 +79,6 @@ pub enum Open {
 }
 
 impl Check {
-    /// The check of a case whose side lacks a measurement.
     pub(crate) fn unmeasured(case: &Case, bound: Bound, known: Option<Acknowledgement>, why: &str) -> Self {
         Self {
             condition: case.label.clone(),

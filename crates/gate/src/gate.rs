@@ -106,7 +106,6 @@ impl Gate {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
-    /// Whether what the study lacks keeps it from passing.
     pub(crate) fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
     }

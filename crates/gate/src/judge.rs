@@ -21,9 +21,7 @@ pub struct Unused {
     pub why: String,
 }
 
-/// A case against a bound.
 struct Item<'c> {
-    /// The place of the case among all.
     place: usize,
     case: &'c Case,
     bound: Bound,

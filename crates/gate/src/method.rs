@@ -4,7 +4,6 @@ use report::Against;
 
 use crate::check::{Check, Outcome};
 
-/// The method of the checks, at this confidence as a probability.
 pub(crate) fn method(
     checks: &[Check],
     against: &Against,

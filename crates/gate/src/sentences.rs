@@ -119,7 +119,6 @@ fn settled(by: Option<Boots>, now: Option<usize>) -> String {
     }
 }
 
-/// An acknowledgement without effect.
 pub(crate) fn of_unused(unused: &Unused) -> String {
     let entry = &unused.acknowledgement;
     format!(
@@ -137,7 +136,7 @@ pub(crate) fn of_lacks(gate: &Gate) -> Vec<String> {
 
 /// The other differences between the studies, in one sentence; `None` if there are none.
 pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
-    /// The largest number of differences that are named.
+    // The largest number of differences that are named.
     const TOLD: usize = 5;
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let Against::Study(baseline) = &gate.baseline else { return None };

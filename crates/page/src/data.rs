@@ -12,11 +12,9 @@ use crate::name::file_stem;
 pub struct Data {
     /// The name of the files that it becomes, without their endings.
     pub(crate) stem: String,
-    /// The study's number.
     pub(crate) number: i64,
     /// The number of its runs, warm-ups and those that do not count included.
     pub(crate) runs: usize,
-    /// The file.
     pub(crate) file: File,
 }
 

@@ -12,8 +12,8 @@ pub struct Study {
     pub series: Vec<StoredSeries>,
 }
 
-/// The largest number of conditions of which a page shows all; of more it leaves out what it says
-/// elsewhere, and says so.
+// The largest number of conditions of which a page shows all; of more it leaves out what it says
+// elsewhere, and says so.
 const MANY: usize = 64;
 
 /// Whether a study has so many conditions that what a page says twice would be most of it.

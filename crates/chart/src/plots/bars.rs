@@ -50,9 +50,9 @@ pub struct Bar {
 
 const HEIGHT: f64 = 14.0;
 const STEP: f64 = 19.0;
-/// A narrower part of a bar is not drawn, in px.
+// A narrower part of a bar is not drawn, in px.
 const SEEN: f64 = 0.05;
-/// Names in a group take at most this much of the width.
+// Names in a group take at most this much of the width.
 const NAMES: f64 = 0.22;
 
 impl Bars {
@@ -77,7 +77,6 @@ impl Bars {
         self.bars().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
-    /// The names of bars, in the order in which they appear.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for bar in self.bars() {

@@ -37,9 +37,9 @@ pub struct Curve {
     pub measured: bool,
 }
 
-/// Drawings so wide have the names of few lines beside their ends.
+// Drawings so wide have the names of few lines beside their ends.
 const BESIDE: f64 = 600.0;
-/// The largest number of lines that have their names beside their ends.
+// The largest number of lines that have their names beside their ends.
 const FEW: usize = 12;
 
 impl Curves {

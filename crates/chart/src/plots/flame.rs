@@ -43,16 +43,16 @@ struct Node {
     called: Vec<Node>,
 }
 
-/// The height of a box, and of the deepest stack that is drawn in boxes.
+// The height of a box, and of the deepest stack that is drawn in boxes.
 const HIGH: f64 = 17.0;
 const DEEPEST: usize = 64;
-/// Narrower boxes are not drawn, and narrower ones have no words, in px.
+// Narrower boxes are not drawn, and narrower ones have no words, in px.
 const SEEN: f64 = 0.7;
 const WORDS: f64 = 24.0;
-/// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
+// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
 const MOST: f64 = 1e200;
 const LEAST: f64 = 1e-200;
-/// The lower end of each step of the colour scale, as a part of the whole.
+// The lower end of each step of the colour scale, as a part of the whole.
 const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
@@ -100,7 +100,6 @@ impl Flame {
         }
     }
 
-    /// The class that fills a box; `None` if the box is not filled.
     fn class(&self, node: &Node) -> Option<String> {
         if self.baseline.is_none() {
             return Some("tint c1".to_owned());

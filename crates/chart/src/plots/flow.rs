@@ -34,7 +34,7 @@ pub struct Passage {
 }
 
 const HEIGHT: f64 = 20.0;
-/// A loss is drawn at least this wide, in px.
+// A loss is drawn at least this wide, in px.
 const SEEN: f64 = 2.0;
 
 impl Flow {

@@ -54,7 +54,6 @@ impl Forest {
         Some(format!("less than {} does not matter in practice", self.quantity.shown(margin)))
     }
 
-    /// Whether any effect has a place on an axis.
     fn has_marks(&self) -> bool {
         self.effects.iter().any(|effect| effect.interval.is_some())
     }
@@ -72,7 +71,6 @@ impl Forest {
         drawing
     }
 
-    /// The values that the axis must reach.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
         let effects = self.effects.iter().filter_map(|effect| effect.interval);

@@ -48,11 +48,11 @@ pub struct Bucket {
     pub count: u64,
 }
 
-/// The height of the largest share, in px.
+// The height of the largest share, in px.
 const HEIGHT: f64 = 64.0;
-/// Above it, so that the label of the uppermost tick touches no other row, in px.
+// Above it, so that the label of the uppermost tick touches no other row, in px.
 const ABOVE: f64 = 8.0;
-/// The least height of a bucket that is not empty, in px.
+// The least height of a bucket that is not empty, in px.
 const LEAST: f64 = 1.0;
 
 impl Series {
@@ -78,13 +78,11 @@ impl Histogram {
         Quantity::new(&format!("share of {} per bucket", self.noun), "%", self.percent)
     }
 
-    /// The limits of the buckets.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
     }
 
-    /// The largest share of any bucket, in %.
     fn most(&self) -> Finite {
         let shares = self.series.iter().filter_map(|one| Some(one.share(one.largest()?)));
         shares.fold(Finite::ZERO, |most, share| if share > most { share } else { most })

@@ -36,7 +36,7 @@ pub struct Point {
     pub note: String,
 }
 
-/// The meaning of a point with a note.
+// The meaning of a point with a note.
 const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
@@ -121,7 +121,6 @@ impl Plot for History {
 }
 
 impl History {
-    /// All values that an axis must reach.
     fn values(&self) -> impl Iterator<Item = Finite> + '_ {
         let levels = self.levels.iter().map(|level| level.value);
         self.points.iter().flat_map(|point| point.value.points()).chain(levels)

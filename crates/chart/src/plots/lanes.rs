@@ -82,17 +82,16 @@ pub enum LanesError {
 
 const BOX: f64 = 24.0;
 const GAP: f64 = 16.0;
-/// Drawings so wide have a column for each lane; in others lanes are steps to the right.
+// Drawings so wide have a column for each lane; in others lanes are steps to the right.
 const COLUMNS: f64 = 600.0;
 const STEP: f64 = 15.0;
-/// From the left edge of a box to what enters it, in px.
+// From the left edge of a box to what enters it, in px.
 const ENTRY: f64 = 14.0;
-/// The width of a cost, in px.
+// The width of a cost, in px.
 const COST: f64 = 130.0;
-/// From the edge of a cost's block of colour to its words, in px.
+// From the edge of a cost's block of colour to its words, in px.
 const BLOCK: f64 = 14.0;
 
-/// The text beside an arrow.
 struct Label {
     arrow: usize,
     anchor: Anchor,
@@ -101,15 +100,13 @@ struct Label {
     lines: Vec<(Option<usize>, String)>,
 }
 
-/// The lower end of each step of the colour scale but the first, as a part of the whole.
+// The lower end of each step of the colour scale but the first, as a part of the whole.
 const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
 
-/// The step of the colour scale.
 fn heat(share: Finite) -> usize {
     STEPS.iter().filter(|step| share.value() >= **step).count()
 }
 
-/// The legend of the colour scale.
 fn heats() -> Vec<(Sign, String)> {
     let percent = |step: usize| (STEPS[step] * 100.0).round();
     let meaning = |step: usize| match step {
@@ -174,7 +171,6 @@ impl Lanes {
     }
 }
 
-/// The rectangle of a stage.
 struct Place {
     left: f64,
     top: f64,
@@ -388,7 +384,6 @@ impl Lanes {
     }
 }
 
-/// The share of a cost in percent.
 fn percent(cost: &Cost) -> Option<Finite> {
     Finite::new(cost.share?.value() * 100.0)
 }

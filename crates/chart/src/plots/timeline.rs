@@ -48,11 +48,10 @@ pub struct Run {
     pub counts: bool,
 }
 
-/// With more runs each has no words of its own.
+// With more runs each has no words of its own.
 const TOLD: usize = 200;
 
 impl Timeline {
-    /// The runs of a boot.
     fn of(&self, boot: usize) -> impl Iterator<Item = &Run> {
         let from = if boot == 0 { None } else { self.starts.get(boot).map(|start| start.at) };
         let to = self.starts.get(boot + 1).map(|start| start.at);
@@ -155,7 +154,6 @@ impl Plot for Timeline {
 }
 
 impl Timeline {
-    /// A row for each run.
     fn table_of_runs(&self) -> Table {
         let mut table =
             Table::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);

@@ -18,7 +18,6 @@ pub struct Bound {
     pub metric: &'static Metric,
     /// On which side of the limit a difference fails.
     pub fails: Fails,
-    /// The limit as it is written.
     value: f64,
     /// The unit of `value`; `None`: % of the baseline.
     unit: Option<Unit>,

@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::{Bound, Fails};
 use crate::unit;
 
-/// Longer texts are refused before they are read: no metric and number need as much.
+// Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
 
 /// A reason why a text is no bound.

@@ -5,7 +5,7 @@ use report::document::Block;
 
 use crate::section::Study;
 
-/// The columns of text that a page shows as it is.
+// The columns of text that a page shows as it is.
 const COLUMNS: usize = 110;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {

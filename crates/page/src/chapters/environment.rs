@@ -5,7 +5,7 @@ use report::document::Block;
 
 use crate::section::Study;
 
-/// The largest number of notes below a table: there may be one for each condition.
+// The largest number of notes below a table: there may be one for each condition.
 const NOTES: usize = 8;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {

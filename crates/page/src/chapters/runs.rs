@@ -5,7 +5,7 @@ use report::document::Block;
 
 use crate::section::Study;
 
-/// The most tries of a list; the command in the note lists the others.
+// The most tries of a list; the command in the note lists the others.
 const MOST: usize = 100;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {

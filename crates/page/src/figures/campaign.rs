@@ -9,9 +9,9 @@ use super::view::View;
 use super::words::paragraph;
 use crate::section::Section;
 
-/// Units of time in s, with the length of a campaign from which on they are used.
+// Units of time in s, with the length of a campaign from which on they are used.
 const UNITS: [(&str, f64, f64); 3] = [("h", 3600.0, 3.0 * 3600.0), ("min", 60.0, 180.0), ("s", 1.0, 0.0)];
-/// The largest number of warnings on the data that are repeated.
+// The largest number of warnings on the data that are repeated.
 const FLAGS: usize = 2;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -10,10 +10,10 @@ use super::view::{MOST, View};
 use super::words::{ALL, CHOSEN, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
-/// Panels share a scale unless one reaches so many times as far as another: intervals of that one
-/// would hide those of the others.
+// Panels share a scale unless one reaches so many times as far as another: intervals of that one
+// would hide those of the others.
 const APART: f64 = 8.0;
-/// A sentence names at most so many conditions.
+// A sentence names at most so many conditions.
 const NAMED: usize = 3;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -5,8 +5,8 @@ use study::{Name, NameWord};
 
 use super::view::{View, Workload};
 
-/// Factors that split bars into sheets, in the order of their words in a title, with what stands
-/// before a level.
+// Factors that split bars into sheets, in the order of their words in a title, with what stands
+// before a level.
 const SHEETS: [(&str, &str); 2] = [("scenario", ""), ("mtu", "MTU ")];
 
 /// Bars on one axis.
@@ -56,7 +56,6 @@ impl Sheet {
             .collect()
     }
 
-    /// Its conditions.
     pub(super) fn conditions(&self) -> impl Iterator<Item = usize> {
         self.groups.iter().flat_map(|group| group.bars.iter().map(|bar| bar.1))
     }

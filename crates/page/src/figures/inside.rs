@@ -11,10 +11,10 @@ use super::view::{View, Workload};
 use super::words::paragraph;
 use crate::section::Section;
 
-/// A figure has lines for at most so many conditions.
+// A figure has lines for at most so many conditions.
 const CURVES: usize = 4;
-/// A line has at most so many points: the counters add up, so a longer step loses nothing but
-/// detail.
+// A line has at most so many points: the counters add up, so a longer step loses nothing but
+// detail.
 const POINTS: usize = 100;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -9,9 +9,9 @@ use super::measure::Measure;
 use super::view::View;
 use super::words::paragraph;
 
-/// A sentence names at most so many pairs.
+// A sentence names at most so many pairs.
 const NAMED: usize = 3;
-/// The largest number of pairs of which those without a proven interaction are drawn too.
+// The largest number of pairs of which those without a proven interaction are drawn too.
 const MOST: usize = 6;
 
 /// The note of the section if pairs are left out.

@@ -10,7 +10,7 @@ use super::view::{View, Workload};
 use super::words::{others_folded, paragraph};
 use crate::section::Section;
 
-/// The metrics of quantiles, with the share of the transactions that they stay within.
+// The metrics of quantiles, with the share of the transactions that they stay within.
 const QUANTILES: [(&str, f64); 5] = [
     ("latency_p50", 0.5),
     ("latency_p90", 0.9),
@@ -19,7 +19,7 @@ const QUANTILES: [(&str, f64); 5] = [
     ("latency_p99_99", 0.9999),
 ];
 
-/// The explanation of quantile curves.
+// The explanation of quantile curves.
 const QUANTILE_CURVES: &str = "The time from request to response within which a share of the transactions stayed: of each quantile the mean \
      over boots. The tail is drawn out, and the scale of time is logarithmic.";
 

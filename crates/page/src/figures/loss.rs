@@ -8,9 +8,9 @@ use super::view::View;
 use super::words::paragraph;
 use crate::section::Section;
 
-/// A figure has at most so many conditions: those that lose most.
+// A figure has at most so many conditions: those that lose most.
 const PANELS: usize = 4;
-/// The metric of the loss before each place, the place, and the words of the loss.
+// The metric of the loss before each place, the place, and the words of the loss.
 const PLACES: [(&str, &str, &str); 4] = [
     ("lost_queue", "after the sender's queue", "dropped by the sender's queue"),
     ("lost_device", "after the devices and the link", "dropped by a device or on the link"),

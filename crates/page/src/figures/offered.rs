@@ -12,11 +12,11 @@ use super::measure::Measure;
 use super::view::{View, Workload};
 use super::words::paragraph;
 
-/// The factor whose levels are offered loads.
+// The factor whose levels are offered loads.
 const RATE: &str = "rate";
-/// The quantiles that are drawn, with what their lines are called.
+// The quantiles that are drawn, with what their lines are called.
 const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99", "99 % quantile")];
-/// A curve of fewer loads has no knee: its ends are all that it has.
+// A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 
 /// The definition of the knee, for the text of a page.
@@ -111,7 +111,6 @@ fn paths(view: &View<'_>, workload: &Workload<'_>) -> Vec<Path> {
     groups.into_iter().zip(report::apart(&names)).map(path).collect()
 }
 
-/// A condition's name without its rate.
 fn name(view: &View<'_>, condition: usize) -> Name {
     let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
     let is_rate = |word: &&NameWord| word.factor.as_deref() == Some(RATE);
@@ -179,7 +178,7 @@ impl Path {
 
     /// From which load on less was answered than was asked for, as a part of a sentence.
     fn unanswered(&self, view: &View<'_>) -> String {
-        /// A window's edges cut requests: less than this share proves nothing.
+        // A window's edges cut requests: less than this share proves nothing.
         const SHORT: f64 = 0.98;
         let short = self.loads.iter().find_map(|(load, condition)| {
             let served = view.mean(*condition, "transactions")?;

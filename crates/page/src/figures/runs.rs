@@ -13,7 +13,7 @@ use super::view::{View, Workload};
 use super::words::{ALL, extremes, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
-/// The note of the section if the runs of other metrics are left out.
+// The note of the section if the runs of other metrics are left out.
 const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
                          every metric.";
 

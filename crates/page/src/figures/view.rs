@@ -9,10 +9,9 @@ use crate::section::Study;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
 pub(super) const MOST: usize = 12;
-/// The number of the lowest and of the highest conditions that are telling without a design.
+// The number of the lowest and of the highest conditions that are telling without a design.
 const ENDS: usize = 4;
 
-/// A study of the page.
 pub(super) struct View<'a> {
     pub(super) results: &'a Results,
     pub(super) stored: &'a StoredStudy,

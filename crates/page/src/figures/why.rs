@@ -10,18 +10,18 @@ use super::view::{View, Workload};
 use super::words::paragraph;
 use crate::section::{Section, is_vast};
 
-/// A figure has at most so many counters; of a study with very many conditions, so few.
+// A figure has at most so many counters; of a study with very many conditions, so few.
 const PANELS: usize = 6;
 const FEW: usize = 3;
-/// At most so many explanations are put into words.
+// At most so many explanations are put into words.
 const NAMED: usize = 4;
-/// The least ratio between conditions that is worth a figure.
+// The least ratio between conditions that is worth a figure.
 const DIFFERS: f64 = 1.2;
 
 /// The evidence that an offload acted, with its words.
 type Evidence = (fn(&Acted) -> Option<f64>, &'static str, &'static str);
 
-/// Evidence, the counter that is the same, and words.
+// Evidence, the counter that is the same, and words.
 const EVIDENCE: [Evidence; 3] = [
     (
         |acted| acted.segments_per_buffer,

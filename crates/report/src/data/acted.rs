@@ -7,14 +7,14 @@ use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::{counted, figure};
 
-/// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
+// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
 const ONE: f64 = 1.05;
 
-/// From this ratio on, something merged them.
+// From this ratio on, something merged them.
 const SEVERAL: f64 = 1.5;
 
-/// The size beyond its MTU that an interface counts of a full packet: an Ethernet header with two
-/// VLAN tags.
+// The size beyond its MTU that an interface counts of a full packet: an Ethernet header with two
+// VLAN tags.
 const HEADER: f64 = 22.0;
 
 /// The place where checksums of sent packets are computed.

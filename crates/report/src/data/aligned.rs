@@ -44,7 +44,7 @@ impl Unmatched {
     }
 }
 
-/// No path has more places; each is compared with each.
+// No path has more places; each is compared with each.
 const MOST_PLACES: usize = 64;
 
 /// Whether a stored trace is one that netassay makes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use store::StoredStudy;
 
-/// The sysctls, each with its default; with several, those of successive kernels.
+// The sysctls, each with its default; with several, those of successive kernels.
 const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.core.busy_poll", &["0"]),
     ("net.core.busy_read", &["0"]),

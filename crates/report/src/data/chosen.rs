@@ -100,7 +100,7 @@ fn is_like(text: &str, pattern: &str) -> bool {
     pattern[of..].iter().all(|letter| *letter == '*')
 }
 
-/// The words that make a version one before the release: `-rc1`.
+// The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
 /// Numbers by their size, other text letter by letter. A version is after its release candidates,

@@ -4,7 +4,7 @@ use store::StoredStudy;
 
 use study::CongestionControl;
 
-/// The algorithms whose rate the window alone sets. All others may pace by a timer.
+// The algorithms whose rate the window alone sets. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.

@@ -29,12 +29,12 @@ impl Difference {
     }
 }
 
-/// Paths that each boot of a machine has anew, or that only name it: they explain no difference.
+// Paths that each boot of a machine has anew, or that only name it: they explain no difference.
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-/// The differences that are named first, by the beginning of their path in a host's description, or
-/// by a part of it that begins with a dot.
+// The differences that are named first, by the beginning of their path in a host's description, or
+// by a part of it that begins with a dot.
 const FIRST: [&str; 12] = [
     "netassay",
     "kernel.release",
@@ -50,7 +50,7 @@ const FIRST: [&str; 12] = [
     "interfaces.",
 ];
 
-/// The differences that are named last: other kernels list others of them.
+// The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
 /// The values of a path in all boots of a study.
@@ -62,7 +62,7 @@ pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
     (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
 }
 
-/// The largest number of builds that are named.
+// The largest number of builds that are named.
 const TOLD: usize = 3;
 
 /// The reason why a metric may differ though the machines do not: another build of netassay made

@@ -6,10 +6,10 @@ use study::{Condition, Family, Traffic};
 use crate::words::number::counted;
 use crate::words::phrases::list;
 
-/// The largest number of conditions that are named.
+// The largest number of conditions that are named.
 const NAMED: usize = 3;
-/// The bytes of UDP's header, or of IPv6's extension for fragments, in a fragment; each begins at a
-/// multiple of as many bytes (RFC 791, RFC 8200).
+// The bytes of UDP's header, or of IPv6's extension for fragments, in a fragment; each begins at a
+// multiple of as many bytes (RFC 791, RFC 8200).
 const OCTETS: u32 = 8;
 
 /// The conditions that send fragments, as a sentence without a full stop; `None` if none does.

@@ -9,7 +9,7 @@ use study::Condition;
 
 use crate::words::table::Table;
 
-/// Metrics that such a limit sets.
+// Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
 /// The limit of one condition's runs.

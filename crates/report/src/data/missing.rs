@@ -175,7 +175,7 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
         .collect()
 }
 
-/// The largest number of reasons on a page.
+// The largest number of reasons on a page.
 const REASONS: usize = 2;
 
 impl Reason {

@@ -16,7 +16,7 @@ use crate::words::phrases::list;
 
 /// The confidence of a pilot's upper limit of a spread.
 pub(crate) const ASSURANCE: f64 = 0.8;
-/// The upper end of a 60 % interval is a limit with 80 % confidence.
+// The upper end of a 60 % interval is a limit with 80 % confidence.
 const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
 
 /// Standard deviations in % of the mean, and their source.

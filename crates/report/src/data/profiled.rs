@@ -61,7 +61,7 @@ pub struct Stacks {
 /// A function with a smaller share of the samples of both conditions is no part of its own: it was
 /// met too seldom to say anything, and each part makes the proof of the others harder.
 pub(crate) const LEAST: f64 = 0.005;
-/// Stands for the stacks that were not kept.
+// Stands for the stacks that were not kept.
 const OTHER: &str = "[other]";
 
 /// The pairs that the study compares, each once, by the readers' way of waiting; empty if nothing

@@ -6,7 +6,7 @@ use study::Plan;
 
 use crate::data::exact;
 
-/// The text below tables of rates under emulation.
+// The text below tables of rates under emulation.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
 /// A kind of truth. Figures of different kinds are not compared.

@@ -16,11 +16,11 @@ use crate::words::phrases::list;
 pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
     [("1st tenth", [0, 1]), ("2nd", [1, 2]), ("3rd to 5th", [2, 5]), ("6th to 10th", [5, TENTHS])];
 
-/// A share of the effect that is small: half of it is in the difference.
+// A share of the effect that is small: half of it is in the difference.
 const SMALL: f64 = 0.1;
 
-/// The error rate of an interval of one condition's carry-over, and of all notes of a study
-/// together.
+// The error rate of an interval of one condition's carry-over, and of all notes of a study
+// together.
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.

@@ -8,7 +8,7 @@ use crate::render::row::Row;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{is, list, words};
 
-/// The most conditions without a proven difference that are named; of more, the number.
+// The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
 
 /// The answer of a comparison as lines: its sentence, each remark once with its conditions, and

@@ -25,10 +25,10 @@ use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
 
-/// The method of the comparison, without a full stop.
+// The method of the comparison, without a full stop.
 const METHOD: &str = "boots of different studies are never paired: the boots that measured a condition in one study are compared with those in the other, each group with its own spread (Welch)";
 
-/// The largest number of differences and labels in a page that is not wide.
+// The largest number of differences and labels in a page that is not wide.
 const TOLD: usize = 8;
 
 /// Two stored studies beside each other, worked out.

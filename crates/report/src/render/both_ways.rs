@@ -14,7 +14,7 @@ use crate::words::layout::Layout;
 use crate::words::number::{counted, percent, range, times};
 use crate::words::table::Table;
 
-/// The confidence of the intervals; those of the disagreements hold together.
+// The confidence of the intervals; those of the disagreements hold together.
 const LEVEL: f64 = 0.95;
 
 /// The effects by both ways of measuring the conditions of a study, and whether they agree.

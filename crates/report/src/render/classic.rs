@@ -7,7 +7,7 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
 
-/// The reason why the classic test does not decide.
+// The reason why the classic test does not decide.
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
 
 /// The classic test of ministat on a stored study's runs.

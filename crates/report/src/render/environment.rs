@@ -49,8 +49,8 @@ pub fn first_environment(stored: &StoredStudy) -> String {
     against_others(stored.boots.iter().map(boot))
 }
 
-/// With differences of so many bytes a boot is of another kind than those before, mostly of another
-/// scenario: boots after it are compared with it too.
+// With differences of so many bytes a boot is of another kind than those before, mostly of another
+// scenario: boots after it are compared with it too.
 const OTHER: usize = 2_000;
 
 /// The first document as an outline, and each other one as its differences from the earlier one

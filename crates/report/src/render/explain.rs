@@ -9,7 +9,7 @@ use crate::data::means::per_boot;
 use crate::render::group::Group;
 use crate::render::why::reasons;
 
-/// From this share of the baseline on, an effect needs an explanation.
+// From this share of the baseline on, an effect needs an explanation.
 const LARGE: f64 = 0.03;
 
 /// Adds its explanation to each large, proven difference of a stored study.

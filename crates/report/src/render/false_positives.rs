@@ -18,13 +18,13 @@ use crate::words::phrases::levels_without;
 use crate::words::table::Table;
 use study::{Plan, metric::Metric};
 
-/// The confidence of every method, and of the intervals of their rates.
+// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
 
-/// The runs of each condition that every method takes: ministat's needs three.
+// The runs of each condition that every method takes: ministat's needs three.
 const FEWEST: usize = 3;
 
-/// The methods compared, netassay's own first, the usual ones last.
+// The methods compared, netassay's own first, the usual ones last.
 const METHODS: [(Method, &str); 3] = [
     (Method::Crossed, "netassay: differences inside boots"),
     (Method::Nested, "Welch's t on boot means, boots taken apart"),

@@ -8,7 +8,7 @@ use crate::words::number::counted;
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-/// The number of functions that are shown, those that explain most; the rest is in the JSON.
+// The number of functions that are shown, those that explain most; the rest is in the JSON.
 const SHOWN: usize = 15;
 
 pub(crate) fn head(pair: &ProfilePair, unit: &str) -> String {

@@ -66,7 +66,7 @@ pub struct Group {
     pub resolution: Option<f64>,
 }
 
-/// The column of the verdict in the table with all figures.
+// The column of the verdict in the table with all figures.
 const VERDICT: usize = 7;
 
 /// One condition by itself.

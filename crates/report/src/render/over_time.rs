@@ -10,14 +10,14 @@ use study::{Kind, Side};
 use crate::words::number::percent;
 use crate::words::table::Table;
 
-/// The parts of the window whose rates are compared.
+// The parts of the window whose rates are compared.
 const PARTS: usize = 24;
 
-/// The least number of steps without progress that is a stall: one step may be between bursts.
+// The least number of steps without progress that is a stall: one step may be between bursts.
 const STALLED_STEPS: f64 = 3.0;
 
-/// And the least time, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
-/// slices are 3 ms.
+// And the least time, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
+// slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
 /// A table with the rate of each condition over the window, from the stored counters of its

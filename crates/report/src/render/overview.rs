@@ -9,12 +9,12 @@ use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
 
-/// Up to this number of comparisons each has a sentence and a table of its own.
+// Up to this number of comparisons each has a sentence and a table of its own.
 const FEW: usize = 6;
 
-/// The column that has the colour of the direction.
+// The column that has the colour of the direction.
 const DIFFERENCES: usize = 3;
-/// The column of the condition that differs most.
+// The column of the condition that differs most.
 const LARGEST: usize = 4;
 
 /// Are there too many for a sentence and a table each?

@@ -17,7 +17,7 @@ use crate::words::layout::Layout;
 use crate::words::number::counted;
 use crate::words::phrases::list;
 
-/// The most suggestions on the first screen.
+// The most suggestions on the first screen.
 const ADVICE: usize = 3;
 
 impl Results {

@@ -18,11 +18,11 @@ use crate::words::number::{counted, instant, plain};
 use crate::words::phrases::{before, capital, list, title};
 use crate::words::table::Table;
 
-/// The largest number of letters of an answer that is read at a glance; a longer one is replaced by
-/// its summary.
+// The largest number of letters of an answer that is read at a glance; a longer one is replaced by
+// its summary.
 const GLANCE: usize = 360;
 
-/// The largest number of sentences that are read at a glance.
+// The largest number of sentences that are read at a glance.
 const SENTENCES: usize = 2;
 
 impl Results {

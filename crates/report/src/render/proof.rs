@@ -12,7 +12,7 @@ use crate::words::number::{counted, figure, percent};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-/// The most conditions that a sentence names; of more, the number.
+// The most conditions that a sentence names; of more, the number.
 const NAMED: usize = 3;
 
 impl Results {

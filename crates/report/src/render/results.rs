@@ -204,7 +204,7 @@ impl Results {
     }
 }
 
-/// The largest number of named conditions whose estimate is not the mean of boot means.
+// The largest number of named conditions whose estimate is not the mean of boot means.
 const ESTIMATES: usize = 3;
 
 /// Gives conditions the means of their comparisons. If these are not the means of boot means,

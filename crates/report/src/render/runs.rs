@@ -14,7 +14,7 @@ pub(super) const DISTURBED: &str = "Disturbed runs, which do not count";
 
 const DISTURBED_FIGURES: &str = "Disturbed, so nothing is concluded from these figures";
 
-/// Columns of the table.
+// Columns of the table.
 const STARTED: usize = 0;
 const CONDITION: usize = 4;
 

@@ -12,10 +12,10 @@ use crate::words::layout::Layout;
 use crate::words::number::{counted, duration_of, percent, times};
 use crate::words::table::Table;
 
-/// From this share on, the time of one way of measuring is about that of the other.
+// From this share on, the time of one way of measuring is about that of the other.
 const ALIKE: f64 = 0.9;
 
-/// The most boots and runs that are tried.
+// The most boots and runs that are tried.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
 

@@ -18,7 +18,7 @@ use crate::words::number::{counted, figure};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-/// The meaning of counts.
+// The meaning of counts.
 const EXACT: &str = "exact mode: instructions counted in an emulated guest with one CPU, not time";
 
 /// The stages of a study's traced paths, under each two conditions that it compares.

@@ -44,17 +44,17 @@ pub(crate) struct Summary<'a> {
     lines: Vec<Line<'a>>,
 }
 
-/// Up to this number of lines a table below an overview has them all.
+// Up to this number of lines a table below an overview has them all.
 const FEW: usize = 16;
-/// The positions of the columns that a narrow terminal leaves out.
+// The positions of the columns that a narrow terminal leaves out.
 const VALUE: usize = 1;
 const INTERVAL: usize = 3;
 const LIMIT: usize = 5;
-/// The heading of the limits.
+// The heading of the limits.
 const LIMITED: &str = "limited by";
-/// The meaning of the short names of limits.
+// The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
-/// The column of the verdict.
+// The column of the verdict.
 const VERDICT: usize = 4;
 
 impl<'a> Summary<'a> {

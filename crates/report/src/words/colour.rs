@@ -38,7 +38,6 @@ pub fn sequences() -> Vec<String> {
     starts.into_iter().chain([Tone::Open.style().render_reset().to_string()]).collect()
 }
 
-/// `text` in the colour of its tone.
 pub(crate) fn paint(text: &str, tone: Tone) -> String {
     let style = tone.style();
     format!("{}{text}{}", style.render(), style.render_reset())

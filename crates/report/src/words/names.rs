@@ -7,7 +7,7 @@ use serde::Serializer;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A word of at most so many columns is never replaced: its mark would not be shorter.
+// A word of at most so many columns is never replaced: its mark would not be shorter.
 const SHORT: usize = 4;
 
 /// Writes a name as people read it.
@@ -124,7 +124,6 @@ fn joined(name: &[Word]) -> String {
     name.iter().map(Word::text).collect::<Vec<_>>().join(" ")
 }
 
-/// The longest word of names that are too long.
 fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> Option<String> {
     let long = names.iter().filter(|name| name.join(" ").width() > width);
     let is_mark = |word: &str| marks.iter().any(|(mark, _)| mark == word);

@@ -11,9 +11,7 @@ use crate::thin;
 pub(super) struct Lanes<'a> {
     /// The boots of all conditions, in the order of their colours.
     pub(super) boots: &'a [&'a str],
-    /// The upper edge of the first lane, in px.
     pub(super) top: f64,
-    /// The height of each lane, in px.
     pub(super) high: f64,
     /// The number of lanes; boots beyond it share the last.
     pub(super) count: usize,

@@ -39,13 +39,13 @@ pub struct Condition {
     pub interval: Option<Interval>,
 }
 
-/// With more runs each has no words of its own: its boot has, and the table has the boots.
+// With more runs each has no words of its own: its boot has, and the table has the boots.
 const TOLD: usize = 200;
-/// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
+// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
 const MARKED: usize = 24;
-/// With more lanes a condition has one: its dots are the means of its boots.
+// With more lanes a condition has one: its dots are the means of its boots.
 const SEPARATE: usize = 240;
-/// The height of a lane is at most this, in px, and that of all lanes of a condition together that.
+// The height of a lane is at most this, in px, and that of all lanes of a condition together that.
 const LANE: f64 = 11.0;
 const LANES: f64 = 150.0;
 

@@ -5,7 +5,6 @@ use crate::finite::Finite;
 use crate::table::{Cell, Table};
 
 impl Dots {
-    /// A row for each boot, with its runs.
     pub(super) fn table_of_boots(&self) -> Table {
         let quantity = self.quantity.title(0);
         let mut table = Table::new(&["condition", "boot", &quantity, "lower end", "upper end", "runs"]);

@@ -2,8 +2,8 @@
 
 use super::super::bounded;
 
-/// Stands between characters that would be read together, and is not shown. GitHub looks for names
-/// and addresses in what is rendered, where a backslash is gone already.
+// Stands between characters that would be read together, and is not shown. GitHub looks for names
+// and addresses in what is rendered, where a backslash is gone already.
 const APART: &str = "<!-- -->";
 
 /// Text on one line, for a paragraph.

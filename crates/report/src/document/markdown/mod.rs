@@ -10,7 +10,7 @@ use crate::words::colour::Tone;
 
 pub use escape::escaped;
 
-/// The most rows of a table behind a figure.
+// The most rows of a table behind a figure.
 const ROWS: usize = 40;
 
 /// Blocks in GitHub's Markdown.

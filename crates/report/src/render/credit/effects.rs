@@ -59,7 +59,7 @@ fn how(kind: DesignKind) -> How {
     }
 }
 
-/// The base of a share's percentages.
+// The base of a share's percentages.
 const ALL_OFF: &str = "all off";
 
 impl Credit {

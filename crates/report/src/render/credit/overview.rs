@@ -8,7 +8,7 @@ use crate::words::layout::Layout;
 use crate::words::number::counted;
 use crate::words::phrases::short_words;
 
-/// Up to this number of combinations each has a table and sentences of its own.
+// Up to this number of combinations each has a table and sentences of its own.
 const FEW: usize = 4;
 
 impl Credits {

@@ -9,7 +9,7 @@ use study::DesignKind;
 
 use super::combination::{Combination, Missing};
 
-/// The most factors of an estimated interaction: larger ones are hard to read and to separate.
+// The most factors of an estimated interaction: larger ones are hard to read and to separate.
 const ORDER: usize = 2;
 
 /// The credit of one offload, or one step.

@@ -14,7 +14,7 @@ use crate::words::number::{figure, percent, plain, range};
 use crate::words::phrases::{heading, list, short_words};
 use crate::words::table::Table;
 
-/// The most unreachable states that are listed; the JSON has all.
+// The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
 impl Credits {

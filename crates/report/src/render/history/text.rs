@@ -10,7 +10,7 @@ use crate::words::number::{figure, percent, plain};
 use crate::words::phrases::first_of;
 use crate::words::table::Table;
 
-/// The largest number of differences between environments in a page that is not wide.
+// The largest number of differences between environments in a page that is not wide.
 const TOLD: usize = 3;
 
 impl History {

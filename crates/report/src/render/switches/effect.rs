@@ -165,7 +165,7 @@ pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric
     keys.iter().filter_map(|key| study::metric::find(key)).collect()
 }
 
-/// The metric of latency that advice is about.
+// The metric of latency that advice is about.
 const LATENCY: &str = "latency_p99";
 
 impl Estimate {

@@ -50,7 +50,6 @@ impl Context {
     }
 }
 
-/// The settings that all conditions share.
 fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<Held> {
     let mut held = Vec::new();
     let mut add = |what, value: &dyn Fn(&Condition) -> Option<String>| {
@@ -87,7 +86,6 @@ fn boot_of<'s>(stored: &'s StoredStudy, condition: &Condition) -> Option<&'s Boo
     stored.boots.iter().find(|boot| boot.number == number)
 }
 
-/// The placement of both hosts.
 fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     let environment = &boot_of(stored, condition)?.environment;
     let list = |side: Side| {

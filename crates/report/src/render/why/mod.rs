@@ -20,7 +20,7 @@ pub use self::reason::Why;
 use self::rule::{About, Boots};
 use self::rules::RULES;
 
-/// More reasons than this explain nothing.
+// More reasons than this explain nothing.
 const MOST: usize = 2;
 
 /// The counters that differ between a condition and its baseline as an effect does, the most

@@ -11,7 +11,7 @@ use crate::words::number::{percent, rounded};
 
 /// A counter for each hundred of another one.
 pub(super) const PERCENT: f64 = 100.0;
-/// A part of a counter from this share of it on is worth a word.
+// A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
 /// The direction of a counter that costs performance.
@@ -34,13 +34,11 @@ pub(super) enum About {
 /// A counter, and what it may explain.
 pub(super) struct Rule {
     pub(super) about: About,
-    /// The metric.
     pub(super) counter: &'static str,
     /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a
     /// figure by itself.
     pub(super) per: Option<(&'static str, f64)>,
     pub(super) more: More,
-    /// The words after the two figures.
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
     pub(super) floor: f64,

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Stands for what was cut from the middle of a cell.
+// Stands for what was cut from the middle of a cell.
 const CUT: &str = "…";
 
 /// A cell of at most so many columns: beginning and end stay.

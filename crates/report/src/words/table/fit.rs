@@ -8,11 +8,11 @@ use super::{GAP, Table};
 use crate::words::layout::Layout;
 use crate::words::names::Names;
 
-/// No cell is cut to fewer columns.
+// No cell is cut to fewer columns.
 const SHORTEST: usize = 6;
-/// Names have so many columns, if need be at the cost of others.
+// Names have so many columns, if need be at the cost of others.
 const LEAST_NAME: usize = 12;
-/// Names are shortened only when other words have no more than so many columns.
+// Names are shortened only when other words have no more than so many columns.
 const LEAST_WORDS: usize = 30;
 
 impl Table {
