@@ -60,7 +60,7 @@ pub(crate) fn left(one: &AsLeft) -> String {
     }
 }
 
-/// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`; what proves nothing says so.
+/// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`, and whether they are proven.
 pub(crate) fn changes(all: &[Change]) -> String {
     let words = |change: &Change| {
         let open = match &change.outcome {

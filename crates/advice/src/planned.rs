@@ -16,7 +16,7 @@ use crate::summary::Summary;
 /// level is left out if a larger gain sets that switch otherwise.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// The commands, in an order in which no setting lacks what it needs.
+    /// The commands, sorted so that each setting's requirements come first.
     pub settings: Vec<Setting>,
     /// The recommendations that are left out and the reason, without a full stop.
     pub left: Vec<String>,

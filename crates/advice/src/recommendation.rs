@@ -115,7 +115,7 @@ impl Recommendation {
         }
     }
 
-    /// Takes it back: what it does depends on the other switches.
+    /// Withdraws it: the effect depends on the other switches.
     pub(crate) fn withdraw(&mut self) {
         self.standing = Standing::Depends;
         (self.apply, self.undo) = (Vec::new(), Vec::new());

@@ -65,7 +65,7 @@ impl Advice {
         script + &settings + END
     }
 
-    /// One function for each host, and what they call.
+    /// The functions of the script, one for each host, and the helpers that they call.
     fn settings(&self) -> (String, Calls) {
         let (mut text, mut calls) = (String::new(), Calls::default());
         for side in Side::BOTH {

@@ -19,7 +19,7 @@ pub(crate) struct GoalAdvice {
 }
 
 pub(crate) struct SwitchAdvice {
-    /// Whether nothing is proven of it, so that only the way to settle it can be said.
+    /// The effect is neither proven nor excluded: a larger study could settle it.
     pub(crate) is_open: bool,
     /// The recommendation or the lack of one, as a sentence without a full stop.
     pub(crate) head: String,
@@ -135,7 +135,7 @@ fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<Str
     ))
 }
 
-/// `None` for what is said of several at once.
+/// `None` if one sentence covers several switches.
 fn switch_advice(one: &Recommendation, study: &StudyAdvice) -> Option<SwitchAdvice> {
     let head = head(one)?;
     let mut facts = Vec::new();
@@ -181,7 +181,7 @@ fn reason(one: &Recommendation) -> Option<String> {
     }
 }
 
-/// The switches of which the same is said, each reason once.
+/// The reasons why switches have no figures, each once with all its switches.
 fn reasons(all: &[Recommendation]) -> Vec<String> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for one in all {

@@ -43,7 +43,7 @@ impl Area {
         self.bottom = self.bottom.max(y);
     }
 
-    /// Reaches another area too, moved by so much.
+    /// Grows to cover another area too, moved by `x` and `y`.
     pub(crate) fn join(&mut self, other: &Self, x: f64, y: f64) {
         if other.left <= other.right {
             self.reach(other.left + x, other.top + y);

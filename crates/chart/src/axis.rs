@@ -11,7 +11,7 @@ pub enum Scale {
     Linear,
     /// A linear scale that includes zero.
     FromZero,
-    /// Equal ratios are equal lengths. What is not above zero stands at the low end.
+    /// Equal ratios are equal lengths. Values at or below zero are at the low end.
     Logarithmic,
     /// For fractions below 1: as far from 0.9 to 0.99 as from 0.99 to 0.999. 1 stands at the high
     /// end.
@@ -56,7 +56,7 @@ const EQUAL: f64 = 1e-9;
 const NOTHING: f64 = 1e-300;
 // The fewest px between two labels of an axis that lies.
 const GAP: f64 = 14.0;
-// A name on an axis is cut to so many px.
+// The longest name on an axis, in px.
 const LONGEST: f64 = 110.0;
 
 impl Axis {

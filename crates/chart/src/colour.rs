@@ -115,7 +115,7 @@ pub(crate) fn heat_class(step: usize) -> String {
     format!("heat c1 h{step}")
 }
 
-/// The class of a step of the scale for what is less, from 0 to 4.
+/// The class of a step of the scale for decreases, from 0 to 4.
 pub(crate) fn cool_class(step: usize) -> String {
     format!("heat c0 h{step}")
 }

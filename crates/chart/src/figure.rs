@@ -18,7 +18,7 @@ pub trait Plot {
     fn table(&self) -> Table;
 }
 
-/// A figure: what it shows in words, and its drawings.
+/// A figure: a description in words, and its drawings.
 pub struct Figure {
     /// Its name in the page.
     pub id: Id,
@@ -57,7 +57,7 @@ impl Figure {
         Self { id, title: title.to_owned(), description: description.to_owned(), panels }
     }
 
-    /// The drawing in so many px.
+    /// The drawing at this width, in px.
     #[must_use]
     pub fn draw(&self, width: f64) -> Drawing {
         draw(&self.panels, width)
@@ -133,7 +133,7 @@ impl Figure {
         });
     }
 
-    /// An SVG file of so many px, in the colours of a theme.
+    /// An SVG file of this width, in px, in the colours of a theme.
     #[must_use]
     pub fn file(&self, width: f64, theme: Theme) -> Markup {
         self.alone(&self.draw(width), &colour::alone(theme))
@@ -179,7 +179,7 @@ impl Figure {
     }
 }
 
-/// The panels in so many px, two beside each other where there is room.
+/// The panels at this width, in px; two beside each other where there is room.
 fn draw(panels: &[Panel], width: f64) -> Drawing {
     let width = width.max(NARROWEST);
     let columns = if width >= WIDE && panels.len() > 1 { 2 } else { 1 };
@@ -203,7 +203,7 @@ fn draw(panels: &[Panel], width: f64) -> Drawing {
     whole
 }
 
-/// Adds an `svg` element with a drawing behind what `head` adds.
+/// Adds an `svg` element: first the elements of `head`, then the drawing.
 fn svg(
     to: &mut Markup,
     drawing: &Drawing,

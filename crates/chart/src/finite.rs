@@ -27,7 +27,7 @@ impl From<u32> for Finite {
     }
 }
 
-/// An estimate and what it may be, in the unit of the axis on which it is drawn.
+/// An estimate with its interval, in the unit of the axis on which it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The likeliest value.

@@ -90,7 +90,7 @@ impl Frame {
         self.width
     }
 
-    /// Begins a row that is so many px high, with its name and value; gives where it begins.
+    /// Begins a row of this height, in px, with its name and value; returns its upper edge.
     pub(crate) fn row(&mut self, drawing: &mut Drawing, name: &str, value: &str, height: f64) -> f64 {
         let start = self.y;
         if let Some(room) = self.names {
@@ -128,7 +128,7 @@ impl Frame {
         y
     }
 
-    /// Shades what is between two values, behind all rows so far.
+    /// Shades the area between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
         if let Some((top, bottom)) = self.whole() {
             let (left, right) = (self.x(axis, low), self.x(axis, high));

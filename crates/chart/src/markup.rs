@@ -19,7 +19,7 @@ pub struct Markup(String);
 pub enum Attribute<'a> {
     /// Text. An address, a style or a script is none: [`Markup`] refuses their names.
     Text(&'a str),
-    /// A number as SVG writes it: to tenths; what is not finite is 0.
+    /// A number as SVG writes it, to tenths; 0 if it is not finite.
     Number(f64),
     /// A link to an element of the same page.
     Link(&'a Id),
@@ -139,7 +139,7 @@ impl Markup {
         Self::default()
     }
 
-    /// Adds an element, with what `inside` adds.
+    /// Adds an element with the content that `inside` adds.
     ///
     /// # Panics
     /// If text is given as an address, a style or a script: a mistake of the source.
@@ -245,7 +245,7 @@ impl fmt::Display for Markup {
 // fifteenth without them.
 const UNENDED: [&str; 5] = ["thead", "tbody", "tr", "th", "td"];
 
-/// Whether a browser follows, runs or applies what the attribute holds.
+/// Whether a browser follows, runs or applies the value of the attribute.
 fn commands(name: &str) -> bool {
     name.starts_with("on") || matches!(name, "href" | "xlink:href" | "src" | "srcdoc" | "action" | "style")
 }

@@ -4,7 +4,7 @@
 pub(crate) const SIZE: f64 = 12.0;
 /// From one line of text to the next, in px.
 pub(crate) const LINE: f64 = 15.0;
-// Stands for what was left out.
+// The mark of a cut.
 const CUT: char = '…';
 // No label shows more characters.
 const MOST: usize = 400;

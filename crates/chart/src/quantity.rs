@@ -19,7 +19,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// A quantity without a base, on an axis that reaches what its values reach.
+    /// A quantity without a base, on an axis that reaches its values.
     #[must_use]
     pub fn new(name: &str, unit: &str, show: fn(f64) -> String) -> Self {
         Self { name: name.to_owned(), unit: unit.to_owned(), base: String::new(), show, reach: Vec::new() }
@@ -32,7 +32,7 @@ impl Quantity {
         self
     }
 
-    /// The name with unit and base, in units of so many powers of ten.
+    /// The name with unit and base, for values in units of this power of ten.
     pub(crate) fn title(&self, factor: i32) -> String {
         let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
         let unit = format!("{power}{} {}", self.unit, self.base);

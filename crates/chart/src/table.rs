@@ -23,7 +23,7 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// Rules for the columns of numbers: so many of a table can be named by [`columns`].
+/// The number of columns that [`columns`] can name as columns of numbers.
 pub(crate) const NAMED: usize = 16;
 
 /// The classes of a table that say which of its columns are numbers, so that no cell needs to:

@@ -11,7 +11,7 @@ use toml::value::Datetime;
 use crate::bound::Bound;
 use crate::date::Date;
 
-/// A file of acknowledgements has at most so many bytes.
+/// The largest size of a file of acknowledgements, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
 
 /// Regressions that people know of and accept for a time.

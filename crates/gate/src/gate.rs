@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Rejects what is no gate, before anything is read.
+/// Rejects an invalid request before any study is read.
 ///
 /// # Errors
 /// [`GateError`].

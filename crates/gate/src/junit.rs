@@ -75,7 +75,7 @@ impl Gate {
     }
 }
 
-/// A case. What it says is its message, and in the text of a case that passes.
+/// A test case. Its sentence is the message, and the text of a case that passes.
 fn one(xml: &mut Markup, class: &str, name: &str, kind: Option<(&'static str, &'static str)>, said: &str) {
     xml.element("testcase", &[("classname", class.into()), ("name", name.into())], |xml| match kind {
         None => xml.element("system-out", &[], |xml| xml.text(said)),

@@ -8,10 +8,10 @@ use stats::{Component, Design};
 use crate::bound::{Bound, Limit};
 use crate::ends::{Shares, difference};
 
-/// The probability with which so many boots settle it.
+/// The power with which [`SettlingBoots::About`] settles a check.
 pub(crate) const POWER: f64 = 0.8;
 
-/// No more boots than so many are told.
+/// The largest number of boots that is named.
 pub(crate) const MOST: u32 = 1000;
 
 /// The boots that would settle a check.

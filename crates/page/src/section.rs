@@ -16,7 +16,7 @@ pub struct Study {
 // elsewhere, and says so.
 const MANY: usize = 64;
 
-/// Whether a study has so many conditions that what a page says twice would be most of it.
+/// Whether a study has so many conditions that repetition would be most of the page.
 pub(crate) fn is_vast(results: &Results) -> bool {
     results.conditions().len() > MANY
 }
@@ -31,7 +31,7 @@ pub struct Section {
     pub about: Vec<String>,
     /// The figures, in the order of the page.
     pub figures: Vec<Figure>,
-    /// Figures that a reader opens on demand, below the others: the same of more conditions, and
-    /// what only some readers want.
+    /// Figures that a reader opens on demand, below the others: of more conditions, or for few
+    /// readers.
     pub folded: Vec<Figure>,
 }

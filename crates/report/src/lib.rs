@@ -1,7 +1,7 @@
 //! Results as words, tables and JSON. Pure: takes stored data, returns text.
 //!
-//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`Classic`] what `compare`
-//! prints, [`PlanListing`] what `--dry-run` prints.
+//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`Classic`] are the pages of
+//! `compare`, [`PlanListing`] is the page of `--dry-run`.
 
 mod data;
 pub mod document;

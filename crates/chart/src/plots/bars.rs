@@ -41,7 +41,7 @@ pub struct Bar {
     /// Its name in the group; empty for the only one. Bars of the same name have the same colour
     /// unless they are stacked.
     pub name: String,
-    /// The whole and what it may be.
+    /// The whole with its interval.
     pub whole: Interval,
     /// The amount of each part of [`Bars::parts`], in their order; amounts below zero are drawn
     /// left of it.

@@ -32,11 +32,11 @@ pub struct Burning {
     pub now: f64,
 }
 
-/// A function where it was called, with those that it called.
+/// A call of a function, with the functions that it called.
 #[derive(Debug, Clone, Default)]
 struct Node {
     name: String,
-    /// In the baseline and now, with what it called.
+    /// The cost with all calls, in the baseline and now.
     costs: [f64; 2],
     /// By itself.
     own: [f64; 2],
@@ -49,7 +49,7 @@ const DEEPEST: usize = 64;
 // Narrower boxes are not drawn, and narrower ones have no words, in px.
 const SEEN: f64 = 0.7;
 const WORDS: f64 = 24.0;
-// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
+// The limits of a cost: sums stay finite, and smaller costs are zero, so that quotients are finite.
 const MOST: f64 = 1e200;
 const LEAST: f64 = 1e-200;
 // The lower end of each step of the colour scale, as a part of the whole.

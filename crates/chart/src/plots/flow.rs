@@ -1,4 +1,4 @@
-//! From sender to reader, and what was lost where.
+//! Flow plots: the way from sender to reader, and the losses at each place.
 
 use crate::area::Area;
 use crate::axis::Scale;

@@ -1,4 +1,4 @@
-//! Differences with their intervals, and what would matter.
+//! Forest plots: differences with their intervals, and the margin that matters.
 
 use crate::axis::Scale;
 use crate::drawing::Drawing;

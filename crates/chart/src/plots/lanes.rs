@@ -85,7 +85,7 @@ const GAP: f64 = 16.0;
 // Drawings so wide have a column for each lane; in others lanes are steps to the right.
 const COLUMNS: f64 = 600.0;
 const STEP: f64 = 15.0;
-// From the left edge of a box to what enters it, in px.
+// From the left edge of a box to the arrow that enters it, in px.
 const ENTRY: f64 = 14.0;
 // The width of a cost, in px.
 const COST: f64 = 130.0;
@@ -179,7 +179,7 @@ struct Place {
 }
 
 impl Place {
-    /// The middle of what enters and leaves it.
+    /// The middle of the arrows that enter and leave it.
     fn x(&self) -> f64 {
         self.left + ENTRY
     }

@@ -100,7 +100,7 @@ impl Bound {
         format!("{}{}", self.value.abs(), self.unit.map_or("%", |(word, _)| word))
     }
 
-    /// The bound of a metric from what follows its name: `< -2%`.
+    /// Reads the part of a bound after the metric's name: `< -2%`.
     ///
     /// # Errors
     /// [`BoundError`].

@@ -12,7 +12,7 @@ use super::view::{View, Workload};
 use super::words::{CHOSEN, extremes, paragraph};
 use crate::section::Section;
 
-/// A CPU account: whose, the metric of the whole, and its parts with their names.
+/// A CPU account: its owner, the metric of the whole, and the parts with their names.
 struct Account {
     title: &'static str,
     whole: &'static str,

@@ -1,4 +1,4 @@
-//! Differences from a baseline as a forest, with what would matter in practice.
+//! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
 use chart::{Effect, Figure, Finite, Forest, Interval, Panel};
 use report::{Group, Row, capital, listed, metric_name, percent};
@@ -10,10 +10,10 @@ use super::view::{MOST, View};
 use super::words::{ALL, CHOSEN, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
-// Panels share a scale unless one reaches so many times as far as another: intervals of that one
-// would hide those of the others.
+// The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
+// those of the others.
 const APART: f64 = 8.0;
-// A sentence names at most so many conditions.
+// The largest number of conditions in a sentence.
 const NAMED: usize = 3;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

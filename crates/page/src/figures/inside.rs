@@ -11,7 +11,7 @@ use super::view::{View, Workload};
 use super::words::paragraph;
 use crate::section::Section;
 
-// A figure has lines for at most so many conditions.
+// The largest number of conditions with a line in a figure.
 const CURVES: usize = 4;
 // A line has at most so many points: the counters add up, so a longer step loses nothing but
 // detail.
@@ -100,7 +100,7 @@ fn typical<'a>(
     })
 }
 
-/// The counter of what the traffic is for.
+/// The counter of the workload's progress.
 fn counted(kind: Kind, series: &Series) -> Option<&[u64]> {
     let name = match kind {
         _ if kind.is_stream() => "bytes_received",

@@ -9,7 +9,7 @@ use super::measure::Measure;
 use super::view::View;
 use super::words::paragraph;
 
-// A sentence names at most so many pairs.
+// The largest number of pairs in a sentence.
 const NAMED: usize = 3;
 // The largest number of pairs of which those without a proven interaction are drawn too.
 const MOST: usize = 6;

@@ -8,7 +8,7 @@ use super::view::View;
 use super::words::paragraph;
 use crate::section::Section;
 
-// A figure has at most so many conditions: those that lose most.
+// The largest number of conditions in a figure: those that lose most.
 const PANELS: usize = 4;
 // The metric of the loss before each place, the place, and the words of the loss.
 const PLACES: [(&str, &str, &str); 4] = [

@@ -34,7 +34,7 @@ impl Measure {
         Self { quantity: Quantity::new(words, "", figure) }
     }
 
-    /// Differences in %, of what `base` says.
+    /// Differences in % of `base`.
     pub(super) fn percent(name: &str, base: &str) -> Self {
         Self { quantity: Quantity::new(name, "%", report::percent).relative(base) }
     }

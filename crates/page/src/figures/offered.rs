@@ -14,7 +14,7 @@ use super::words::paragraph;
 
 // The factor whose levels are offered loads.
 const RATE: &str = "rate";
-// The quantiles that are drawn, with what their lines are called.
+// The quantiles that are drawn, with the names of their lines.
 const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99", "99 % quantile")];
 // A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
@@ -40,7 +40,7 @@ struct Found {
 }
 
 impl Found {
-    /// A knee at a load, with the ends of its interval and what can be said of them.
+    /// A knee at a load, with the ends of its interval and a note on them.
     fn at(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
         let (at, range) =
             (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));

@@ -13,7 +13,7 @@ use super::view::{View, Workload};
 use super::words::{CHOSEN, extremes, paragraph};
 use crate::section::Section;
 
-// A figure has at most so many panels; the others are folded.
+// The largest number of panels in a figure; the others are folded.
 const PANELS: usize = 8;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -13,7 +13,7 @@ use super::view::View;
 use super::words::paragraph;
 use crate::section::Section;
 
-// A figure has at most so many flows.
+// The largest number of flows in a figure.
 const PANELS: usize = 4;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -10,10 +10,11 @@ use super::view::{View, Workload};
 use super::words::paragraph;
 use crate::section::{Section, is_vast};
 
-// A figure has at most so many counters; of a study with very many conditions, so few.
+// The largest number of counters in a figure, and the largest for a study with very many
+// conditions.
 const PANELS: usize = 6;
 const FEW: usize = 3;
-// At most so many explanations are put into words.
+// The largest number of explanations in words.
 const NAMED: usize = 4;
 // The least ratio between conditions that is worth a figure.
 const DIFFERS: f64 = 1.2;

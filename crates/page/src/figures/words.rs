@@ -1,4 +1,4 @@
-//! Sentences about what can be seen.
+//! Sentences that describe figures.
 
 use report::capital;
 use stats::ConditionEstimate;

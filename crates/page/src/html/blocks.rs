@@ -20,7 +20,7 @@ impl<'m> Writer<'m> {
         Self { to, tables: 0, is_folded: false }
     }
 
-    /// An element with what `inside` writes.
+    /// Writes an element with the content that `inside` writes.
     pub(super) fn within(
         &mut self,
         name: &'static str,

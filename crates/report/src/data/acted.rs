@@ -57,7 +57,7 @@ pub struct Acted {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// A switch whose reading the counters contradict.
+/// A contradiction between a switch and the counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Contradiction {

@@ -58,7 +58,7 @@ pub(crate) fn stage(place: &PassedPlace) -> String {
     format!("{}{end}", place.label)
 }
 
-/// The function without what a compiler added to its name for a copy.
+/// The function without the suffix that a compiler adds to the name of a copy.
 fn function(place: &PassedPlace) -> &str {
     place.seen_at.split('.').next().unwrap_or_default()
 }

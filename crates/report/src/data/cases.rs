@@ -234,7 +234,7 @@ impl Case {
     }
 }
 
-/// Adds what is said of these subjects, each once.
+/// Adds the notes of these subjects, each once.
 fn add_notes<'s>(notes: &mut Vec<String>, subjects: impl Iterator<Item = &'s Subject>) {
     for note in subjects.flat_map(|subject| &subject.notes) {
         if !notes.contains(note) {

@@ -178,7 +178,7 @@ fn host_of(path: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// A path as it is said. A sysctl has a name of its own.
+/// The words for a path. A sysctl has a name of its own.
 fn shown(path: &str) -> String {
     match path.strip_prefix("sysctls.") {
         Some(sysctl) => sysctl.to_owned(),

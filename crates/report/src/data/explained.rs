@@ -1,4 +1,4 @@
-//! The stages of traced paths under two conditions: what explains the difference of the whole.
+//! The stages of traced paths under two conditions, which explain the difference of the whole.
 
 use record::PathTrace;
 use serde::Serialize;
@@ -126,7 +126,7 @@ fn runs(
 /// conditions that are compared with one baseline, are judged together.
 ///
 /// # Errors
-/// [`Error::NothingTraced`]; what the statistics refuse.
+/// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
     let mut pairs = Vec::new();
     let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {

@@ -35,7 +35,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     ))
 }
 
-/// As how many packets a datagram of so many bytes leaves.
+/// The number of packets of a datagram of this size, in bytes.
 fn packets(message: u32, mtu: u32, family: Family) -> u32 {
     if message <= Traffic::largest_segment(mtu, family) {
         return 1;

@@ -8,7 +8,6 @@ use study::{Protocol, Stop};
 /// The look that a stored study has reached, and its stopping rule; `None` if it always takes all
 /// its boots. Between two looks, and inside a boot (of an interrupted study), it is the earlier
 /// one, whose bound is the stricter; before the first, the first.
-/// whose bound is the stricter; before the first, the first.
 pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     let Protocol { stop, boots, .. } = stored.plan.asked.protocol;
     let stop = stop?;
@@ -25,7 +24,7 @@ pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
-/// The planned looks of a study of at most so many boots.
+/// The planned looks of a study of at most this number of boots.
 pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
     Schedule { bounds: bounds(stop.bounds), looks: stop.looks, boots }
 }

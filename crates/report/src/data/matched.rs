@@ -144,7 +144,7 @@ fn values<'a>(all: &'a [Settings], path: &str) -> BTreeSet<Option<&'a str>> {
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }
 
-/// A path as it is said: `message`, `guest kernel`.
+/// The words for a path: `message`, `guest kernel`.
 fn shown(path: &str) -> String {
     let short = path.strip_prefix("workload.").or_else(|| path.strip_prefix("boot.")).unwrap_or(path);
     short.replace('.', " ")

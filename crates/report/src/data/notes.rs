@@ -10,7 +10,8 @@ use crate::data::outcomes::fallbacks;
 use crate::data::turns;
 use crate::words::number::counted;
 
-/// The limitations of the testbeds, and what of the machine affects the results, each once.
+/// The limitations of the testbeds, and the properties of the machine that affect results, each
+/// once.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {

@@ -30,7 +30,7 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
     if any { format!("\nSends without copying, over all runs:\n{}", table.render()) } else { String::new() }
 }
 
-/// Options that the kernel refused, and what was done instead, each once.
+/// The options that the kernel refused, with the substitute, each once.
 pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<String> {
     let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
     for run in stored.measurements() {

@@ -103,7 +103,7 @@ impl Spread {
     /// does.
     ///
     /// # Errors
-    /// As [`crate::Sizing::new`], and what the statistics refuse.
+    /// As [`crate::Sizing::new`], and [`Error::Stats`].
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
         let plan = study.plan();

@@ -45,7 +45,7 @@ pub(crate) struct Sampled {
     pub(crate) one_end: bool,
 }
 
-/// The stacks of two conditions, with what each costs for a message as the mean of all runs.
+/// The stacks of two conditions, each with its cost for a message as the mean of all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stacks {
     /// The condition compared with.

@@ -59,7 +59,7 @@ impl Mean {
     }
 }
 
-/// Studies beside the newest one, with what keeps the others out.
+/// The studies that compare with the newest one, and the reasons that keep the others out.
 pub(crate) struct Members<'e> {
     /// The studies that share conditions with the newest, the oldest first, each with the pairs of
     /// conditions (its own, the newest study's).

@@ -29,7 +29,7 @@ pub struct Subject {
     pub unit: String,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
-    /// The conditions whose labels say what they are without.
+    /// The conditions whose labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
     /// The runs, in the order of measurement.
     pub observations: Vec<Observation>,

@@ -88,7 +88,8 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
     stored.plan.conditions.iter().enumerate().filter_map(of_condition).collect()
 }
 
-/// Sentences without full stops: who took turns, and what that may have changed.
+/// Sentences without full stops: the conditions that took turns, and the effect of turns on
+/// results.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
@@ -133,7 +134,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     notes
 }
 
-/// Conditions of whose turns nothing is concluded, because turns of others last into them.
+/// Conditions whose turns prove nothing, because turns of others last into them.
 pub(crate) fn carried(stored: &StoredStudy) -> Vec<usize> {
     let all = stored.plan.asked.protocol.alternate.map(|_| in_turns(stored)).unwrap_or_default();
     leaving(&all).map(|one| one.condition).collect()

@@ -33,7 +33,7 @@ pub(crate) fn answer_lines(group: &Group) -> Vec<String> {
     lines
 }
 
-/// One sentence for one comparison: what is proven with its size, then what is not.
+/// One sentence for one comparison: the proven differences with their size, then the others.
 pub(crate) fn answer(group: &Group) -> String {
     answer_for(group, &group.rows.iter().collect::<Vec<_>>())
 }

@@ -1,4 +1,5 @@
-//! Whether differences between conditions that take turns are those between runs of their own.
+//! The comparison of conditions measured in turns with the same conditions measured in runs of
+//! their own.
 
 use serde::Serialize;
 use stats::agreement::{Agreement, EitherWay, Share, agree};

@@ -80,7 +80,7 @@ fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     text
 }
 
-/// In what the two hosts of the first boot differ: the property, and its value on each of them.
+/// The properties in which the two hosts of the first boot differ, with the value of each.
 /// Without a row where nobody receives.
 #[must_use]
 pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {

@@ -1,8 +1,8 @@
-//! A table with its title and what must be said below it.
+//! A table with its title and notes.
 
 use crate::words::table::Table;
 
-/// A table with its title and what must be said below it.
+/// A table with its title and notes.
 #[derive(Debug, Clone)]
 pub struct Exhibit {
     /// The subject of the table.

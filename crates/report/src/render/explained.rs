@@ -24,7 +24,7 @@ fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
     [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
 }
 
-/// A row: the difference of a part, and what it is of that of the whole.
+/// A row: the difference of a part, and its share of the difference of the whole.
 pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
     let whole = &explained.whole;
     let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));

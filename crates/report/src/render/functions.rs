@@ -1,4 +1,4 @@
-//! The functions that explain the difference of what a message takes of the CPU, as text.
+//! The functions that explain a difference in the CPU time of a message, as text.
 
 use stats::Comparison;
 

@@ -12,7 +12,7 @@ use crate::words::number::{counted, duration};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-// A list of features is cut to so many letters; the JSON has it whole.
+// The longest list of features, in letters; the JSON has it whole.
 const LISTED: usize = 100;
 
 /// A study's plan, for `--dry-run`.

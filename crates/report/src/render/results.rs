@@ -91,7 +91,7 @@ pub struct Condition {
 }
 
 impl Results {
-    /// Works out what a stored study found.
+    /// Reads a stored study: comparisons, credit, limits and notes.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take.

@@ -11,12 +11,12 @@ use crate::words::number::{figure, percent, plain, range, times};
 pub struct Row {
     /// Its label.
     pub label: String,
-    /// Whether the name says what the condition is without.
+    /// The name says which switches the condition is without.
     #[serde(skip)]
     pub(crate) is_without: bool,
     /// The label of the condition that it is compared with.
     pub against: String,
-    /// The difference and what it comes to.
+    /// The difference with its verdict.
     #[serde(flatten)]
     pub comparison: Comparison,
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is

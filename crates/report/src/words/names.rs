@@ -7,7 +7,7 @@ use serde::Serializer;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
 
-// A word of at most so many columns is never replaced: its mark would not be shorter.
+// The longest word, in columns, that is never replaced: its mark would not be shorter.
 const SHORT: usize = 4;
 
 /// Writes a name as people read it.
@@ -91,7 +91,7 @@ pub fn apart(names: &[Name]) -> Vec<String> {
     shown.iter().map(|name| text::line(name).into_owned()).collect()
 }
 
-/// A word that can be told elsewhere.
+/// A word that a legend can say instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
     key: Option<String>,

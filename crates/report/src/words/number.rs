@@ -66,7 +66,7 @@ pub fn percent(value: f64) -> String {
     }
 }
 
-/// A unit as it is said: a plain number's, `1` in the vocabulary of metrics, is not.
+/// The unit in words; empty for a plain number, `1` in the vocabulary of metrics.
 #[must_use]
 pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
@@ -90,7 +90,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// [`duration`] of so many seconds.
+/// [`duration`] of a number of seconds.
 #[must_use]
 pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())

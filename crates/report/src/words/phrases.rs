@@ -54,7 +54,7 @@ fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) 
     metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("{} {own}", whose(side)))
 }
 
-/// A workload before what is said of it: `tcp_stream: `; empty where nobody named it.
+/// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
 pub(crate) fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
 }

@@ -69,7 +69,7 @@ impl Lanes<'_> {
         drawn
     }
 
-    /// Adds the dots of boots to those of their colours; gives how many that took.
+    /// Adds the dots of boots to the paths of their colours; returns the number of dots.
     pub(super) fn gather(&self, colours: &mut Colours, boots: &[Boot], x: impl Fn(Finite) -> f64) -> usize {
         let mut drawn = 0;
         for (index, boot) in boots.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A history for people: what is said first, then tables.
+//! A history as text: the sentences first, then tables.
 
 use super::changed::ends;
 use super::member::{Member, studies};

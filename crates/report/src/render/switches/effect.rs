@@ -29,7 +29,7 @@ pub struct Context {
     pub flags: Vec<String>,
 }
 
-/// A study that leaves out what a context does not need.
+/// A smaller study, without the levels that a context does not need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alone {
     /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.

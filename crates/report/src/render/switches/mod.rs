@@ -52,7 +52,7 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// Works out what each switch of a stored study changes; all proven changes hold together with
+    /// Reads the effect of each switch of a stored study; all proven changes hold together with
     /// this confidence, a probability.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! One counter, and what it may explain.
+//! Rules by which a counter may explain an effect.
 
 use stats::{ValueRange, mean};
 use store::Metrics;
@@ -31,7 +31,7 @@ pub(super) enum About {
     Waits,
 }
 
-/// A counter, and what it may explain.
+/// A rule by which a counter may explain an effect.
 pub(super) struct Rule {
     pub(super) about: About,
     pub(super) counter: &'static str,
@@ -44,7 +44,7 @@ pub(super) struct Rule {
     pub(super) floor: f64,
     /// The least factor between the two.
     pub(super) factor: f64,
-    /// A metric that counts a part of this one, and how that part is told after its share.
+    /// A metric that counts a part of this one, and the words for that part after its share.
     pub(super) part: Option<(&'static str, &'static str)>,
     /// Whether it may explain a metric.
     pub(super) explains: fn(&Metric) -> bool,

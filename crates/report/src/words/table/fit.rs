@@ -10,7 +10,7 @@ use crate::words::names::Names;
 
 // No cell is cut to fewer columns.
 const SHORTEST: usize = 6;
-// Names have so many columns, if need be at the cost of others.
+// The least number of columns for names, if need be at the cost of others.
 const LEAST_NAME: usize = 12;
 // Names are shortened only when other words have no more than so many columns.
 const LEAST_WORDS: usize = 30;
@@ -135,7 +135,7 @@ impl Table {
         narrowed.max(head.unwrap_or(0).min(SHORTEST))
     }
 
-    /// Shortens the names in a column; what they no longer say, as lines.
+    /// Shortens the names in a column; returns the legend for the shortened parts, as lines.
     fn shorten(&mut self, column: usize, width: usize) -> String {
         let name = |(place, row): (usize, &Vec<String>)| {
             let other = || Name::from(row.get(column).map_or("", String::as_str));

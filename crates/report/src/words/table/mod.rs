@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 use self::cell::{begins_with_number, cut, is_number, owned};
 use crate::words::colour::{Tone, paint};
 
-/// Rows of text in columns. Columns whose cells are all numbers stand to the right.
+/// Rows of text in columns. Columns of numbers are aligned at the right.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Header lines, each with one cell a column; later lines continue the earlier ones.
@@ -25,7 +25,7 @@ pub struct Table {
     known: BTreeMap<usize, Name>,
     /// The columns that are left out where the width does not do, the first of these first.
     optional: Vec<usize>,
-    /// The columns whose words say nothing when they are cut, as names of functions.
+    /// The columns whose words are useless when they are cut, as names of functions.
     whole: Vec<usize>,
 }
 
