@@ -7,9 +7,8 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
 
-use crate::depends::{AsLeft, DependsOn};
 use crate::judge::Standing;
-use crate::recommendation::Recommendation;
+use crate::recommendation::{AsLeft, DependsOn, Recommendation};
 use crate::workload_advice::WorkloadAdvice;
 
 /// The extent of the checks of recommended switches against the other switches.

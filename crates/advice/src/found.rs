@@ -5,10 +5,10 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::Dropped;
 
+use crate::advice::Request;
 use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::Recommendation;
-use crate::request::Request;
 use crate::workload_advice::WorkloadAdvice;
 
 /// Advice drawn from one study.

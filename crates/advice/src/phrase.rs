@@ -5,10 +5,9 @@ use stats::signed;
 use study::Side;
 
 use crate::command::{bare, lines};
-use crate::depends::AsLeft;
 use crate::found::StudyAdvice;
 use crate::goal::side;
-use crate::recommendation::Recommendation;
+use crate::recommendation::{AsLeft, Recommendation};
 use crate::workload_advice::WorkloadAdvice;
 
 pub(crate) fn switches(factors: &[String]) -> String {

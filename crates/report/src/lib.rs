@@ -11,7 +11,7 @@ mod words;
 pub use data::acted::{Acted, Checksum};
 pub use data::cases::{Against, Case, CaseAnswer, Cases};
 pub use data::chosen::{Chosen, HistoryChoice, HistoryOrder};
-pub use data::decided::is_decided;
+pub use data::early_stop::is_decided;
 pub use data::differences::Difference;
 pub use data::error::Error;
 pub use data::limits::LimitView;

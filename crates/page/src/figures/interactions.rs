@@ -3,7 +3,7 @@
 use chart::{Effect, Figure, Forest, Panel};
 use report::{Credit, EffectView, capital, metric_name, percent};
 
-use super::change::{percentage, place, proven};
+use super::credit::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::View;

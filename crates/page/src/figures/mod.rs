@@ -4,7 +4,6 @@
 //! in words what can be seen in it, and is left out where the data has nothing to show.
 
 mod campaign;
-mod change;
 mod cpu;
 mod credit;
 mod effects;

@@ -8,13 +8,13 @@ use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits;
-use crate::data::looks::look_of;
+use crate::data::early_stop::look_of;
 use crate::data::metric::range_of;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target};
 use crate::data::truth::truth;
 use crate::data::turns::carried;
-use crate::data::unmeasured::hint;
+use crate::data::missing::hint;
 
 /// The runs and the question of each target.
 ///

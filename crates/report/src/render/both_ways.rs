@@ -10,7 +10,7 @@ use study::{Alternate, Plan, format_duration, metric::Metric};
 use crate::data::error::Error;
 use crate::data::target::own_targets;
 use crate::data::turns::uncounted;
-use crate::data::unmeasured::hint;
+use crate::data::missing::hint;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent, range, times};
 use crate::words::table::Table;

@@ -14,7 +14,7 @@ use crate::data::subject::{Subject, answer};
 use crate::data::target::{ComparisonRequest, targets};
 use crate::render::answer::answered;
 use crate::render::credit::Credits;
-use crate::render::explain::explain;
+use crate::render::why::explain;
 use crate::render::group::Group;
 use crate::words::layout::Layout;
 

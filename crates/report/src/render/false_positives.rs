@@ -10,7 +10,7 @@ use stats::{Components, Design, Observation, Question, Verdict};
 use store::StoredStudy;
 
 use crate::data::error::Error;
-use crate::data::unmeasured::hint;
+use crate::data::missing::hint;
 use crate::render::spread;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent};

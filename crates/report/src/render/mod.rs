@@ -10,7 +10,6 @@ pub(crate) mod copies;
 pub(crate) mod credit;
 pub(crate) mod environment;
 pub(crate) mod exhibit;
-pub(crate) mod explain;
 pub(crate) mod explained;
 pub(crate) mod false_positives;
 pub(crate) mod functions;

@@ -6,7 +6,7 @@ use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use study::{Percent, Protocol, Study};
 
 use crate::data::error::Error;
-use crate::data::looks::schedule;
+use crate::data::early_stop::schedule;
 use crate::data::pilot::{ASSURANCE, Nearness, Spread, states_of, target};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration_of, percent, times};

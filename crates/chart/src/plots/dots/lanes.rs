@@ -1,6 +1,6 @@
 //! The lanes of a condition: its runs by boot.
 
-use super::boot::Boot;
+use super::Boot;
 use crate::colour::series;
 use crate::drawing::Drawing;
 use crate::finite::Finite;

@@ -1,10 +1,8 @@
 //! Every run of each condition, in lanes by boot.
 
-mod boot;
 mod lanes;
 mod tables;
 
-pub use self::boot::Boot;
 use self::lanes::{Colours, Lanes};
 use crate::axis::Scale;
 use crate::colour::{SERIES, series};
@@ -39,6 +37,15 @@ pub struct Condition {
     pub interval: Option<Interval>,
 }
 
+/// The runs of a condition in one boot.
+#[derive(Debug, Clone)]
+pub struct Boot {
+    /// The boot's name: the same one in every condition.
+    pub name: String,
+    /// The value of each run.
+    pub runs: Vec<Finite>,
+}
+
 // With more runs each has no words of its own: its boot has, and the table has the boots.
 const TOLD: usize = 200;
 // With more lanes the marks that the keyboard reaches are the conditions, not their boots.
@@ -48,6 +55,16 @@ const SEPARATE: usize = 240;
 // The height of a lane is at most this, in px, and that of all lanes of a condition together that.
 const LANE: f64 = 11.0;
 const LANES: f64 = 150.0;
+
+impl Boot {
+    /// The mean of its runs; none without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<Finite> {
+        // Divided first, the sum of finite numbers cannot overflow.
+        let count = self.runs.len() as f64;
+        Finite::new(self.runs.iter().map(|run| run.value() / count).sum()).filter(|_| count > 0.0)
+    }
+}
 
 impl Condition {
     /// Its boots with one run each: their mean.

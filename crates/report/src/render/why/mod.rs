@@ -5,23 +5,62 @@
 //! and there is none where counters are alike, move against the effect, or overlap between boots.
 
 mod counters;
-mod reason;
 mod rule;
 mod rules;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
-use study::metric::{Better, Metric};
+use serde::Serialize;
+use store::{Metrics, StoredStudy};
+use study::metric::{Better, Metric, find};
 
 pub use self::counters::Counter;
 pub(crate) use self::counters::counters;
-pub use self::reason::Why;
 
 use self::rule::{About, Boots};
 use self::rules::RULES;
+use crate::data::means::per_boot;
+use crate::render::group::Group;
+
+/// A counter that differs between two conditions as their effect does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Why {
+    /// The counter's metric.
+    pub counter: &'static str,
+    /// Its figure in the condition, in the unit that the sentence names.
+    pub value: f64,
+    /// The figure of the baseline.
+    pub baseline: f64,
+    /// Both in words, without a full stop.
+    pub sentence: String,
+}
 
 // More reasons than this explain nothing.
 const MOST: usize = 2;
+// From this share of the baseline on, an effect needs an explanation.
+const LARGE: f64 = 0.03;
+
+/// Adds its explanation to each large, proven difference of a stored study.
+pub(crate) fn explain(groups: &mut [Group], stored: &StoredStudy) {
+    // Many rows have the same baseline.
+    let mut means: BTreeMap<usize, Vec<Metrics>> = BTreeMap::new();
+    for group in groups {
+        let Some(metric) = find(&group.metric) else { continue };
+        for row in &mut group.rows {
+            let comparison = &row.comparison;
+            let is_large = comparison.difference.abs() >= LARGE * comparison.baseline_mean.abs();
+            if is_large && row.is_proven() {
+                let both = [comparison.condition, comparison.baseline];
+                for condition in both {
+                    means.entry(condition).or_insert_with(|| per_boot(stored, condition));
+                }
+                let boots = both.map(|condition| means[&condition].as_slice());
+                row.why = reasons(metric, comparison.difference > 0.0, boots);
+            }
+        }
+    }
+}
 
 /// The counters that differ between a condition and its baseline as an effect does, the most
 /// telling first. `rises`: whether the metric is higher than the baseline's.
@@ -52,8 +91,6 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Ve
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use store::Metrics;
-    use study::metric::find;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use store::Metrics;
 use study::Side;
 use study::metric::{Metric, find};
 
-use super::reason::Why;
+use super::Why;
 use crate::data::metric::range_of;
 use crate::words::number::{percent, rounded};
 
