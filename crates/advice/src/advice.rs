@@ -22,8 +22,7 @@ pub struct Request {
 
 impl Request {
     /// The smallest difference that matters, unless a request says otherwise: 2 %.
-    #[must_use]
-    pub fn default_matters() -> Percent {
+    pub(crate) fn default_matters() -> Percent {
         Percent::parse("2%").unwrap_or(Percent::LEAST)
     }
 }

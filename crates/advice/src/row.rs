@@ -148,9 +148,8 @@ impl Row {
         (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
     }
 
-    /// Its cells under [`crate::Summary::HEAD`].
-    #[must_use]
-    pub fn cells(&self) -> [String; 6] {
+    /// Its cells under `Summary::HEAD`.
+    pub(crate) fn cells(&self) -> [String; 6] {
         let set = match (&self.to, self.factors.is_empty()) {
             (_, true) => "nothing".to_owned(),
             (Some(to), false) => phrase::set(&self.factors, to),

@@ -63,14 +63,12 @@ impl Advice {
 
 impl StudyAdvice {
     /// Its name and question.
-    #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
     }
 
     /// The confidence of the advice, and the limits that hold for all of it, as sentences.
-    #[must_use]
-    pub fn method(&self) -> Vec<String> {
+    pub(crate) fn method(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(phrase::judged(self).map(|line| format!("{line}.")));
         lines.extend(phrase::checked(self).map(|line| format!("{line}.")));
@@ -80,8 +78,7 @@ impl StudyAdvice {
     }
 
     /// Notes beside the advice, as sentences.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let all = self.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
         let mut notes: Vec<String> = Vec::new();
         if all.flat_map(|one| &one.apply).next().is_some() {
@@ -106,14 +103,12 @@ impl StudyAdvice {
 
 impl WorkloadAdvice {
     /// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
-    #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         format!("{}, {}", phrase::under(self), report::counted(self.boots as usize, "boot"))
     }
 
     /// The settings that all runs share, as a sentence.
-    #[must_use]
-    pub fn holds_for(&self) -> String {
+    pub(crate) fn holds_for(&self) -> String {
         format!("Holds for: {}.", phrase::held(self))
     }
 }

@@ -53,8 +53,7 @@ impl Summary {
     }
 
     /// Its heading.
-    #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match self.scope {
             Scope::Scenario(scenario) => scenario.to_string(),
             Scope::All => "over all scenarios".to_owned(),
@@ -63,8 +62,7 @@ impl Summary {
 
     /// The lines below the table: what changes are of, and what each row holds for, without full
     /// stops; empty where nothing is said of any switch.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         // What holds for several kinds of traffic and goals is said once.
         let mut found: Vec<(String, Vec<String>)> = Vec::new();
         for row in &self.rows {
@@ -104,11 +102,10 @@ impl Summary {
     }
 
     /// The heading of the columns of [`Row::cells`].
-    pub const HEAD: [&'static str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
+    pub(crate) const HEAD: [&'static str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
     /// The table; a kind of traffic and a goal stand in their first row only.
-    #[must_use]
-    pub fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let has_intervals = self.rows.iter().any(|row| row.interval.is_some());
         let columns = Self::HEAD.len() - usize::from(!has_intervals);
         // Each case has its interval below the table, too.

@@ -132,8 +132,7 @@ impl Check {
     }
 
     /// The bound that it is judged by.
-    #[must_use]
-    pub fn judged_by(&self) -> Bound {
+    pub(crate) fn judged_by(&self) -> Bound {
         self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
     }
 }

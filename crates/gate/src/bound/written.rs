@@ -86,8 +86,7 @@ fn or_units(units: &str) -> String {
 
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
-    #[must_use]
-    pub fn limit_in_words(&self) -> String {
+    pub(crate) fn limit_in_words(&self) -> String {
         let sign = match self.value {
             value if value > 0.0 => "+",
             value if value < 0.0 => "-",
