@@ -4,7 +4,7 @@ use netassay_advice::{Goal, More, Standing};
 use study::Dropped;
 
 use crate::made::{
-    Noise, QUIET, advice, factorial, level, limited, measured, of, of_goal, on, protocol, said, study,
+    Noise, QUIET, advice, factorial, level, limited, measured, switch_named, of_goal, on, protocol, recommendations, study,
     with_workload,
 };
 
@@ -28,8 +28,8 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let stored = measured(&study, &plan, QUIET, 1, &truth);
     let advice = advice(&stored, &[]);
     assert_eq!(advice.goals, [Goal::Throughput, Goal::Cpu], "streams have no latency");
-    let all = said(&advice, Goal::Throughput);
-    let tso = of(all, TSO);
+    let all = recommendations(&advice, Goal::Throughput);
+    let tso = switch_named(all, TSO);
     assert_eq!((&tso.standing, tso.to.as_str()), (&Standing::Recommended, "on"));
     let gain = &tso.expected[0].there;
     assert_eq!(gain.base, "all off");
@@ -43,18 +43,18 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let there = &as_left.changes[0].there;
     assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
     assert_eq!(as_left.off, ["receiver.rx"]);
-    let gso = of(all, GSO);
+    let gso = switch_named(all, GSO);
     let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
-    let gro = of(all, GRO);
+    let gro = switch_named(all, GRO);
     assert_eq!((&gro.standing, gro.apply.len(), &gro.more), (&Standing::Tie, 0, &None));
-    let rx = of(all, "receiver.rx");
+    let rx = switch_named(all, "receiver.rx");
     assert_eq!((&rx.standing, rx.to.as_str()), (&Standing::Recommended, "off"));
     assert!(rx.expected[0].there.value > 0.0 && rx.expected[0].is_better() == Some(true), "{rx:?}");
     assert_eq!(rx.apply[0].to_string(), "ethtool -K \"$IF\" rx off");
-    let cpu = said(&advice, Goal::Cpu);
-    assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
-    assert_eq!(of(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
+    let cpu = recommendations(&advice, Goal::Cpu);
+    assert_eq!(switch_named(cpu, TSO).standing, Standing::Recommended);
+    assert_eq!(switch_named(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
     insta::assert_snapshot!("text", terminal(&advice.blocks(Detail::Brief), report::Layout::PLAIN));
     insta::assert_snapshot!("script", advice.script());
 }
@@ -71,9 +71,9 @@ fn a_proven_loss_without_a_percentage_is_a_trade_off_and_a_small_one_with_it_is_
         ]
     });
     let advice = advice(&stored, &[Goal::Throughput]);
-    let all = said(&advice, Goal::Throughput);
+    let all = recommendations(&advice, Goal::Throughput);
     let loss = |factor: &str, metric: &str| {
-        let one = of(all, factor);
+        let one = switch_named(all, factor);
         let change = one.elsewhere.iter().find(|change| change.metric.key == metric).unwrap();
         assert_eq!(change.is_better(), Some(false), "{change:?}");
         (change.there.relative.map(f64::round), one.standing.clone(), one.to.as_str())
@@ -93,11 +93,11 @@ fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
         });
         limited(&mut stored, label);
         let advice = advice(&stored, &[]);
-        for one in said(&advice, Goal::Throughput) {
+        for one in recommendations(&advice, Goal::Throughput) {
             assert_eq!(one.standing, Standing::Saturated(limit.to_owned()));
             assert!(one.apply.is_empty() && one.more.is_none(), "{one:?}");
         }
-        assert_eq!(of(said(&advice, Goal::Cpu), TSO).standing, Standing::Recommended);
+        assert_eq!(switch_named(recommendations(&advice, Goal::Cpu), TSO).standing, Standing::Recommended);
         assert_eq!(advice.summaries[0].rows[0].why, Some(format!("saturated: {limit}")));
     }
 }
@@ -106,7 +106,7 @@ fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
 fn one_boot_is_no_evidence_and_three_are_the_least() {
     let (study, plan) = study(&factorial(&[TSO, GRO], 1));
     let advice = advice(&measured(&study, &plan, QUIET, 3, &truth), &[Goal::Throughput]);
-    for one in said(&advice, Goal::Throughput) {
+    for one in recommendations(&advice, Goal::Throughput) {
         assert!(matches!(one.standing, Standing::Unknown(_)), "{one:?}");
         assert!(one.apply.is_empty());
         assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, set: Vec::new(), detects: None }));
@@ -128,12 +128,12 @@ fn counts_are_judged_by_their_resolution() {
         vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO) + 0.000_1 * on(one, GRO))]
     });
     let advice = advice(&stored, &[Goal::Throughput, Goal::Cpu]);
-    let cpu = said(&advice, Goal::Cpu);
-    assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
-    assert_eq!(of(cpu, TSO).expected[0].there.interval, None);
-    assert_eq!(of(cpu, GRO).standing, Standing::Tie);
+    let cpu = recommendations(&advice, Goal::Cpu);
+    assert_eq!(switch_named(cpu, TSO).standing, Standing::Recommended);
+    assert_eq!(switch_named(cpu, TSO).expected[0].there.interval, None);
+    assert_eq!(switch_named(cpu, GRO).standing, Standing::Tie);
     let why = "exact mode counts instructions, it measures no rate".to_owned();
-    assert_eq!(of(said(&advice, Goal::Throughput), TSO).standing, Standing::Unknown(why));
+    assert_eq!(switch_named(recommendations(&advice, Goal::Throughput), TSO).standing, Standing::Unknown(why));
     let text = terminal(&advice.blocks(Detail::Full), report::Layout::WIDE);
     assert!(text.contains("above the resolution of counts is real") && !text.contains("Holm"), "{text}");
 }
@@ -146,7 +146,7 @@ fn counts_that_do_not_repeat_prove_nothing() {
     let stored = measured(&study, &plan, noisy, 4, &|one| {
         vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO))]
     });
-    for one in said(&advice(&stored, &[Goal::Cpu]), Goal::Cpu) {
+    for one in recommendations(&advice(&stored, &[Goal::Cpu]), Goal::Cpu) {
         assert!(matches!(&one.standing, Standing::Unknown(why) if why.contains("do not repeat")), "{one:?}");
     }
 }
@@ -157,7 +157,7 @@ fn a_noisy_study_has_no_evidence_and_says_how_much_more_settles_it() {
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
     let stored = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
     let advice = advice(&stored, &[Goal::Throughput]);
-    for one in said(&advice, Goal::Throughput) {
+    for one in recommendations(&advice, Goal::Throughput) {
         assert_eq!(one.standing, Standing::NoEvidence, "{one:?}");
         let more = one.more.as_ref().unwrap();
         assert!(more.boots > 20 && more.detects == Some(2.0), "{more:?}");
@@ -200,7 +200,7 @@ fn opposite_effects_by_the_other_switches_are_no_recommendation() {
         vec![("throughput", 1000.0 + on(one, TSO) * (600.0 - 700.0 * on(one, GSO)) + 500.0 * on(one, GSO))]
     });
     let advice = advice(&stored, &[Goal::Throughput]);
-    let tso = of(said(&advice, Goal::Throughput), TSO);
+    let tso = switch_named(recommendations(&advice, Goal::Throughput), TSO);
     assert_eq!((&tso.standing, tso.apply.len()), (&Standing::Depends, 0));
     let row = advice.summaries[0].rows.iter().find(|row| row.factors == [TSO]).unwrap();
     assert_eq!((row.to.as_deref(), row.apply.len()), (None, 0));
@@ -219,7 +219,7 @@ fn a_switch_that_did_not_move_is_named_and_not_judged() {
     let (plan, _) = plan.settled(&reads, vec![gone.clone()]);
     let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[Goal::Throughput]);
     assert_eq!(advice.studies[0].absent, [gone]);
-    assert_eq!(said(&advice, Goal::Throughput).len(), 2);
+    assert_eq!(recommendations(&advice, Goal::Throughput).len(), 2);
     assert!(terminal(&advice.blocks(Detail::Full), report::Layout::WIDE).contains("Not switched: receiver.lro: it stays off."));
 }
 
@@ -235,7 +235,7 @@ fn of_several_levels_the_winner_beats_each_other_one() {
     };
     let stored = measured(&study, &plan, QUIET, 8, &rate([1000.0, 1500.0, 2000.0]));
     let found = advice(&stored, &[Goal::Throughput]);
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let [one] = recommendations(&found, Goal::Throughput) else { panic!("{found:?}") };
     assert_eq!((&one.standing, one.to.as_str(), one.from.as_str()), (&Standing::Recommended, "9000", "4000"));
     assert_eq!(one.apply[0].to_string(), "ip link set dev \"$IF\" mtu 9000");
     assert_eq!(one.undo[0].to_string(), "ip link set dev \"$IF\" mtu 4000");
@@ -243,7 +243,7 @@ fn of_several_levels_the_winner_beats_each_other_one() {
     // The two best cannot be told apart: no winner.
     let stored = measured(&study, &plan, QUIET, 8, &rate([1000.0, 2000.0, 2000.0]));
     let found = advice(&stored, &[Goal::Throughput]);
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let [one] = recommendations(&found, Goal::Throughput) else { panic!("{found:?}") };
     assert!(!one.standing.is_proven() && one.apply.is_empty(), "{one:?}");
 }
 
@@ -257,10 +257,10 @@ fn the_tail_of_the_latency_and_a_setting_of_the_kernel() {
     });
     let found = advice(&stored, &[]);
     assert_eq!(found.goals, [Goal::Throughput, Goal::Cpu, Goal::Latency]);
-    let [one] = said(&found, Goal::Latency) else { panic!("{found:?}") };
+    let [one] = recommendations(&found, Goal::Latency) else { panic!("{found:?}") };
     assert_eq!((&one.standing, one.to.as_str()), (&Standing::Recommended, "reno"));
     assert_eq!(one.apply[0].to_string(), "sysctl -w net.ipv4.tcp_congestion_control=reno");
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let [one] = recommendations(&found, Goal::Throughput) else { panic!("{found:?}") };
     assert_eq!(one.standing, Standing::Tie);
     insta::assert_snapshot!("script_sysctl", found.script());
 }
@@ -296,7 +296,7 @@ fn scenarios_have_a_table_each_and_one_over_all() {
     });
     let found = advice(&stored, &[Goal::Throughput]);
     assert_eq!(found.studies[0].under.len(), 2);
-    let tso = found.studies[0].under.iter().map(|one| of(of_goal(one, Goal::Throughput), TSO).to.as_str());
+    let tso = found.studies[0].under.iter().map(|one| switch_named(of_goal(one, Goal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
     let text = found.table(report::Layout::PLAIN);
     insta::assert_snapshot!("scenarios", text);

@@ -97,7 +97,7 @@ pub(crate) fn advice(stored: &StoredStudy, goals: &[Goal]) -> Advice {
 }
 
 /// The recommendations for a goal, of the only traffic.
-pub(crate) fn said(advice: &Advice, goal: Goal) -> &[Recommendation] {
+pub(crate) fn recommendations(advice: &Advice, goal: Goal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
     let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
     of_goal(under, goal)
@@ -108,7 +108,7 @@ pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
 }
 
 /// The recommendation of one switch.
-pub(crate) fn of<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
+pub(crate) fn switch_named<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
     all.iter().find(|one| one.factors == [factor]).unwrap_or_else(|| panic!("{factor}"))
 }
 

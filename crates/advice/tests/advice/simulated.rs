@@ -2,7 +2,7 @@
 
 use netassay_advice::{Goal, Standing};
 
-use crate::made::{Noise, advice, factorial, measured, on, said, study};
+use crate::made::{Noise, advice, factorial, measured, on, recommendations, study};
 
 in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
     without_any_effect_advice_is_as_rare_as_stated
@@ -18,7 +18,7 @@ fn wrong(experiments: u64, truth: crate::made::Truth<'_>, is_false: impl Fn(&str
     let (study, plan) = study(&factorial(&OFFLOADS, 3));
     let is_wrong = |seed: &u64| {
         let found = advice(&measured(&study, &plan, NOISE, *seed, truth), &[]);
-        let all = [Goal::Throughput, Goal::Cpu].into_iter().flat_map(|goal| said(&found, goal));
+        let all = [Goal::Throughput, Goal::Cpu].into_iter().flat_map(|goal| recommendations(&found, goal));
         all.into_iter().any(|one| {
             let is_claim = one.standing.is_proven() || one.standing == Standing::Depends;
             is_claim && is_false(&one.factors[0])
@@ -65,7 +65,7 @@ fn what_is_large_is_found() {
             vec![("throughput", 1000.0 * (1.0 + 0.2 * on(one, OFFLOADS[1])))]
         });
         let advice = advice(&stored, &[Goal::Throughput]);
-        let all = said(&advice, Goal::Throughput);
+        let all = recommendations(&advice, Goal::Throughput);
         all.iter().any(|one| one.factors == [OFFLOADS[1]] && one.standing == Standing::Recommended)
     });
     let found = found.count();
@@ -80,7 +80,7 @@ fn without_an_interaction_advice_is_withheld_as_rarely_as_stated(experiments: u6
         });
         let advice = advice(&stored, &[Goal::Throughput]);
         let is_doubted = |standing: &Standing| matches!(standing, Standing::Conditional | Standing::Depends);
-        said(&advice, Goal::Throughput).iter().any(|one| is_doubted(&one.standing))
+        recommendations(&advice, Goal::Throughput).iter().any(|one| is_doubted(&one.standing))
     });
     let found = found.count() as u64;
     assert!(found <= most(experiments), "{found} of {experiments}");

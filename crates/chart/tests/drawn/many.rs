@@ -83,7 +83,7 @@ fn few_runs_are_all_in_the_table() {
 
 #[test]
 fn no_mark_is_a_stop_of_the_keyboard_without_the_script() {
-    for figure in figures::all() {
+    for figure in figures::every_kind() {
         for html in [figure.html(), figure.small_html()] {
             let pieces = read(html.as_str()).unwrap();
             let elements = pieces.iter().filter_map(|piece| match piece {
@@ -101,7 +101,7 @@ fn no_mark_is_a_stop_of_the_keyboard_without_the_script() {
 
 #[test]
 fn a_small_figure_has_one_drawing_for_each_panel() {
-    for figure in figures::all() {
+    for figure in figures::every_kind() {
         let drawings = |html: netassay_chart::Markup| html.as_str().matches("<svg").count();
         let panels = figure.panels.len();
         assert_eq!(drawings(figure.small_html()), panels, "{}", figure.id);
@@ -111,7 +111,7 @@ fn a_small_figure_has_one_drawing_for_each_panel() {
 
 #[test]
 fn columns_of_numbers_are_named_once() {
-    let figure = figures::all().into_iter().find(|figure| figure.id.as_str() == "runs").unwrap();
+    let figure = figures::every_kind().into_iter().find(|figure| figure.id.as_str() == "runs").unwrap();
     let html = figure.panels[0].plot.table().html("Runs");
     assert!(html.as_str().starts_with("<table class=\"n3 n4 n5\">"), "{html}");
     assert!(!html.as_str().contains("\"number\""), "{html}");

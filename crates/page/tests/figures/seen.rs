@@ -9,7 +9,7 @@ use netassay_page::{Section, Study, figures};
 use crate::faults::faults;
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
 
-fn all(sections: &[Section]) -> impl Iterator<Item = &Figure> {
+fn figures_of(sections: &[Section]) -> impl Iterator<Item = &Figure> {
     sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
 }
 
@@ -35,7 +35,7 @@ fn words(sections: &[Section]) -> String {
 fn check(name: &str, studies: &[Study]) {
     let sections = figures::sections(studies);
     assert_snapshot!(format!("{name}-words"), words(&sections));
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         let svg = figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<");
         assert_snapshot!(format!("{name}-{}", figure.id), svg);
         for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
@@ -68,7 +68,7 @@ fn guests_with_their_hosts_latency_and_losses() {
 fn of_many_conditions_the_most_telling_come_first() {
     let sections = figures::sections(&[shown(&large(40, 2, 2))]);
     assert_snapshot!("large-words", words(&sections));
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         for width in [NARROW, WIDE] {
             assert_eq!(faults(figure, width), [""; 0]);
         }
@@ -87,7 +87,7 @@ fn several_studies_are_side_by_side_and_named() {
     let rates = sections.iter().find(|section| section.id.as_str() == "rates").unwrap();
     assert_eq!(rates.figures.len(), 1, "both studies are in one figure, on one scale");
     assert_eq!(rates.figures[0].panels.len(), 4);
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         assert_eq!(faults(figure, WIDE), [""; 0]);
     }
 }
@@ -121,7 +121,7 @@ fn one_boot_has_no_interval() {
         };
         tables.flat_map(end).collect()
     };
-    let ends: Vec<chart::Cell> = all(&sections).flat_map(ends).collect();
+    let ends: Vec<chart::Cell> = figures_of(&sections).flat_map(ends).collect();
     assert!(!ends.is_empty() && ends.iter().all(|cell| *cell == chart::Cell::Empty), "{ends:?}");
     let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(ids, ["runs", "rates", "credit", "campaign"], "interactions without intervals show nothing");
@@ -131,7 +131,7 @@ fn one_boot_has_no_interval() {
 fn names_in_the_page_are_unique_and_stay() {
     let ids = || -> Vec<String> {
         let sections = figures::sections(&[shown(&ladder()), shown(&large(20, 2, 2)), clusters()]);
-        let figures = all(&sections).map(|figure| figure.id.to_string());
+        let figures = figures_of(&sections).map(|figure| figure.id.to_string());
         sections.iter().map(|section| section.id.to_string()).chain(figures).collect()
     };
     let names = ids();

@@ -9,7 +9,7 @@ pub(crate) mod runs;
 use netassay_chart::{Figure, Finite, Interval, Quantity};
 
 /// A figure of each kind.
-pub(crate) fn all() -> Vec<Figure> {
+pub(crate) fn every_kind() -> Vec<Figure> {
     vec![
         runs::dots(),
         runs::many_dots(),
