@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::{Change, Interplay, Pair};
+use report::{Interplay, MetricChange, SwitchPair};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
@@ -13,7 +13,7 @@ use crate::workload_advice::WorkloadAdvice;
 
 /// The extent of the checks of recommended switches against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Checked {
+pub struct DependenceTests {
     /// The number of pairs of switches that were judged together, by Holm's procedure.
     pub pairs: usize,
     /// The level of each interval of [`crate::DependsOn`] by itself: of the procedure's last step.
@@ -26,18 +26,18 @@ pub struct Checked {
 /// family of hypotheses of its own, with the confidence of the study: it decides what is withheld,
 /// and a wrong answer withholds advice where there could be some. In the family of the changes
 /// themselves it would cost them power.
-pub(crate) struct Checks<'s> {
+pub(crate) struct DependenceChecks<'s> {
     stored: &'s StoredStudy,
     level: f64,
-    made: Checked,
+    made: DependenceTests,
     /// By context, metric and factor.
-    pairs: BTreeMap<(usize, &'static str, String), Vec<Pair>>,
+    pairs: BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>,
 }
 
-impl<'s> Checks<'s> {
-    /// Reads from a stored study what the checks of these recommendations need. `contexts`: the
-    /// place of each of `under` in the study's contexts.
-    pub(crate) fn of(
+impl<'s> DependenceChecks<'s> {
+    /// Reads the interactions that the checks need. `contexts`: the place of each of `under` in the
+    /// study's contexts.
+    pub(crate) fn from_stored(
         stored: &'s StoredStudy,
         level: f64,
         confidence: f64,
@@ -50,7 +50,7 @@ impl<'s> Checks<'s> {
                 for one in under.recommendations.iter().flat_map(|(_, all)| all) {
                     let [factor] = one.factors.as_slice() else { continue };
                     for metric in serving(one) {
-                        let found = Interplay::of(stored, *context, metric, level);
+                        let found = Interplay::for_context(stored, *context, metric, level);
                         let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
                         pairs.insert((*context, metric.key, factor.clone()), found);
                     }
@@ -65,18 +65,18 @@ impl<'s> Checks<'s> {
         Self {
             stored,
             level,
-            made: Checked { pairs: p.len(), level: of_pairs },
+            made: DependenceTests { pairs: p.len(), level: of_pairs },
             pairs: if of_pairs > confidence { read(of_pairs) } else { first },
         }
     }
 
     /// The extent of the checks; `None` if there was nothing to check.
-    pub(crate) fn made(&self) -> Option<Checked> {
+    pub(crate) fn made(&self) -> Option<DependenceTests> {
         (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
 
-    /// Withdraws what the state that the advice leaves contradicts, and says of each on what it
-    /// depends.
+    /// Withdraws the recommendations that the resulting state contradicts, and adds to each of the
+    /// rest the switches on which it depends.
     pub(crate) fn settle(&self, contexts: &[usize], under: &mut [WorkloadAdvice]) {
         for (context, under) in contexts.iter().zip(under) {
             for (_, all) in &mut under.recommendations {
@@ -133,7 +133,7 @@ impl<'s> Checks<'s> {
         if there.iter().any(|change| change.is_better() == Some(true)) {
             return false;
         }
-        let is_contrary = |pair: &&Pair| {
+        let is_contrary = |pair: &&SwitchPair| {
             pair.is_proven && change_with(pair, is_left_on(&pair.other, off), one).is_better() != Some(true)
         };
         serving(one)
@@ -144,14 +144,15 @@ impl<'s> Checks<'s> {
     fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {
         let off: Vec<String> = off.iter().filter(|factor| !one.factors.contains(factor)).cloned().collect();
         let change = |metric: &'static Metric| {
-            let change = Interplay::of(self.stored, context, metric, self.level)?.at(&one.factors, &off)?;
+            let change = Interplay::for_context(self.stored, context, metric, self.level)?
+                .change_in_state(&one.factors, &off)?;
             Some(directed(&change, one))
         };
         let changes = one.expected.iter().filter_map(|change_of| change(change_of.metric)).collect();
         AsLeft { off, changes }
     }
 
-    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[Pair] {
+    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[SwitchPair] {
         let key = |factor: &String| (context, metric.key, factor.clone());
         let found = one.factors.first().and_then(|factor| self.pairs.get(&key(factor)));
         found.map_or(&[], Vec::as_slice)
@@ -189,20 +190,20 @@ impl<'s> Checks<'s> {
             one.standing = Standing::Conditional;
         }
         let as_left = self.as_left(context, one, off);
-        let is_new = !(one.how == report::How::OthersOn && as_left.off.is_empty());
+        let is_new = !(one.how == report::EffectMethod::OthersOn && as_left.off.is_empty());
         one.as_left = is_new.then_some(as_left);
         one.depends_on = found;
     }
 }
 
-/// The metrics in which it is proven to serve the goal; of what depends on others, those in which
-/// anything is proven. None for levels of a factor outside of a design.
+/// The metrics in which a switch is proven to serve the goal; if its effect depends on others, the
+/// metrics in which any change is proven. Empty for a factor outside of a design.
 fn serving(one: &Recommendation) -> Vec<&'static Metric> {
-    let is_serving = |change: &&Change| match one.standing {
+    let is_serving = |change: &&MetricChange| match one.standing {
         Standing::Depends => change.is_better().is_some(),
         _ => one.standing.is_proven() && change.is_better() == Some(true),
     };
-    if one.how == report::How::Alone {
+    if one.how == report::EffectMethod::Alone {
         return Vec::new();
     }
     one.expected.iter().filter(is_serving).map(|change| change.metric).collect()
@@ -218,17 +219,17 @@ fn is_left_on(factor: &str, off: &[String]) -> bool {
     !off.iter().any(|one| one == factor)
 }
 
-fn change_with(pair: &Pair, is_on: bool, one: &Recommendation) -> Change {
+fn change_with(pair: &SwitchPair, is_on: bool, one: &Recommendation) -> MetricChange {
     directed(&pair.changes[usize::from(is_on)], one)
 }
 
 /// The change of switching on as that of this recommendation.
-fn directed(change: &Change, one: &Recommendation) -> Change {
+fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
     if one.to == "off" { change.reversed() } else { change.clone() }
 }
 
 /// One hypothesis for each two switches in a metric, whichever of them is recommended.
-fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<Pair>>) -> Vec<Vec<f64>> {
+fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
     let mut each: BTreeMap<(usize, &str, [&str; 2]), f64> = BTreeMap::new();
     for ((context, metric, factor), pairs) in found {
         for pair in pairs {

@@ -1,11 +1,11 @@
 //! The goals of advice.
 
-use report::Effect;
+use report::SwitchEffect;
 use study::{Kind, Side, Switch};
 
 words::vocabulary! {
     /// A goal of advice.
-    pub enum Goal: "a goal" {
+    pub enum AdviceGoal: "a goal" {
         /// The rate: payload, packets or transactions per second.
         Throughput = "throughput";
         /// CPU time per unit of work, on the side where the switch is set.
@@ -15,9 +15,9 @@ words::vocabulary! {
     }
 }
 
-impl Goal {
+impl AdviceGoal {
     /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
-    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &Effect) -> Vec<String> {
+    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<String> {
         let of_side = |side: Side| format!("{side}.service_demand_{}", kind.unit_of_work());
         match self {
             Self::Throughput | Self::Latency if exact => Vec::new(),

@@ -1,9 +1,9 @@
 //! The judgement of a switch for a goal.
 
-use report::{Change, Effect, Outcome};
+use report::{ChangeOutcome, MetricChange, SwitchEffect};
 use serde::Serialize;
 
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 
 /// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -42,13 +42,17 @@ impl Standing {
 /// Judges a switch for a goal: the standing, and the effects in the direction that serves the goal
 /// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
 /// is the main one.
-pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
+pub(crate) fn judge(
+    ends: &[SwitchEffect],
+    metrics: &[String],
+    matters: f64,
+) -> (Standing, Vec<SwitchEffect>) {
     let as_they_are = || ends.to_vec();
-    let reversed = || ends.iter().map(Effect::reversed).collect::<Vec<_>>();
-    let of_goal = |effect: &Effect| -> Vec<Change> {
+    let reversed = || ends.iter().map(SwitchEffect::reversed).collect::<Vec<_>>();
+    let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
         metrics.iter().filter_map(|metric| effect.change(metric).cloned()).collect()
     };
-    let changes: Vec<Change> = ends.iter().flat_map(of_goal).collect();
+    let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
         let names: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
         let why = format!("no run has {}; disturbed runs have no CPU time", report::listed(&names));
@@ -59,7 +63,7 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
         };
         return (Standing::Unknown(why), as_they_are());
     }
-    let says = |effect: &Effect, better: bool| {
+    let says = |effect: &SwitchEffect, better: bool| {
         of_goal(effect).iter().any(|change| change.is_better() == Some(better))
     };
     let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
@@ -83,13 +87,13 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
     }
 }
 
-fn open(changes: &[Change], matters: f64) -> Standing {
+fn open(changes: &[MetricChange], matters: f64) -> Standing {
     let unknown = changes.iter().find_map(|change| match &change.outcome {
-        Outcome::Unknown(why) => Some(why),
+        ChangeOutcome::Unknown(why) => Some(why),
         _ => None,
     });
     let limit = changes.iter().find_map(|change| match &change.outcome {
-        Outcome::Saturated(limit) => Some(limit),
+        ChangeOutcome::Saturated(limit) => Some(limit),
         _ => None,
     });
     if let Some(limit) = limit {
@@ -103,7 +107,7 @@ fn open(changes: &[Change], matters: f64) -> Standing {
 
 /// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
 /// resolution is small.
-fn is_small(change: &Change, matters: f64) -> bool {
+fn is_small(change: &MetricChange, matters: f64) -> bool {
     match (change.there.relative_interval, change.there.interval) {
         (Some((low, high)), _) => -matters < low && high < matters,
         (None, Some(_)) => false,
@@ -112,7 +116,7 @@ fn is_small(change: &Change, matters: f64) -> bool {
 }
 
 /// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
-fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
+fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for change in ends.iter().flat_map(|effect| &effect.changes) {
         let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
@@ -127,8 +131,8 @@ fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
 
 /// The level, of more than two, that is proven to serve the goal better than each other one; `None`
 /// without such a level. `effects` are the pairs of levels.
-pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
-    let says = |effect: &Effect, better: bool| {
+pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<String> {
+    let says = |effect: &SwitchEffect, better: bool| {
         let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();
         of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
     };
@@ -138,7 +142,7 @@ pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
     })
 }
 
-pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
+pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
         if !levels.contains(level) {
@@ -148,6 +152,11 @@ pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
     levels
 }
 
-pub(crate) fn metrics_of(goal: Goal, kind: study::Kind, exact: bool, effects: &[Effect]) -> Vec<String> {
+pub(crate) fn metrics_of(
+    goal: AdviceGoal,
+    kind: study::Kind,
+    exact: bool,
+    effects: &[SwitchEffect],
+) -> Vec<String> {
     effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
 }

@@ -1,13 +1,16 @@
 //! Words and figures that all renderings share.
 
-use report::{Change, Estimate, How, Outcome, figure, listed, metric_words, percent, plain, range};
+use report::{
+    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, figure, listed, metric_words, percent, plain,
+    range,
+};
 use stats::signed;
 use study::Side;
 
 use crate::command::{bare, lines};
-use crate::found::StudyAdvice;
 use crate::goal::side;
 use crate::recommendation::{AsLeft, Recommendation};
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
 pub(crate) fn switches(factors: &[String]) -> String {
@@ -49,7 +52,7 @@ pub(crate) fn switches_at<'f>(factors: impl IntoIterator<Item = &'f String>) -> 
 }
 
 /// The state that advice leaves the other switches in: `gro off at the receiver, all others on`.
-pub(crate) fn left(one: &AsLeft) -> String {
+pub(crate) fn state_left(one: &AsLeft) -> String {
     match one.off.as_slice() {
         [] => "all others on".to_owned(),
         off => {
@@ -60,12 +63,12 @@ pub(crate) fn left(one: &AsLeft) -> String {
 }
 
 /// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`, and whether they are proven.
-pub(crate) fn changes(all: &[Change]) -> String {
-    let words = |change: &Change| {
+pub(crate) fn changes(all: &[MetricChange]) -> String {
+    let words = |change: &MetricChange| {
         let open = match &change.outcome {
-            Outcome::Proven => String::new(),
-            Outcome::Saturated(limit) => format!("saturated ({}), ", text::line(limit)),
-            Outcome::NotProven | Outcome::Unknown(_) => "no difference proven, ".to_owned(),
+            ChangeOutcome::Proven => String::new(),
+            ChangeOutcome::Saturated(limit) => format!("saturated ({}), ", text::line(limit)),
+            ChangeOutcome::NotProven | ChangeOutcome::Unknown(_) => "no difference proven, ".to_owned(),
         };
         open + &expected(change)
     };
@@ -85,7 +88,7 @@ pub(crate) fn interval(ends: (f64, f64), unit: &str) -> String {
 }
 
 /// A change without its interval: `+45.1 %`.
-pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
+pub(crate) fn size(estimate: &ChangeEstimate, unit: &str) -> String {
     match estimate.relative {
         Some(relative) => format!("{} %", signed(percent(relative))),
         None => format!("{} {}", signed(figure(estimate.value)), plain(unit)).trim_end().to_owned(),
@@ -93,7 +96,7 @@ pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
 }
 
 /// A change with its interval: `+45.1 % (30.0 to 60.1)`.
-pub(crate) fn sized(estimate: &Estimate, unit: &str) -> String {
+pub(crate) fn sized(estimate: &ChangeEstimate, unit: &str) -> String {
     let interval = match (estimate.relative, estimate.relative_interval, estimate.interval) {
         (Some(_), Some(interval), _) => format!(" ({})", range(Some(interval), percent)),
         (None, _, Some(interval)) => format!(" ({})", range(Some(interval), figure)),
@@ -103,7 +106,7 @@ pub(crate) fn sized(estimate: &Estimate, unit: &str) -> String {
 }
 
 /// A change of the goal's metric with its base: `throughput +45.1 % (30.0 to 60.1) of all off`.
-pub(crate) fn expected(change: &Change) -> String {
+pub(crate) fn expected(change: &MetricChange) -> String {
     let of = if change.there.relative.is_some() { "of" } else { "from" };
     format!(
         "{} {} {of} {}",
@@ -114,12 +117,12 @@ pub(crate) fn expected(change: &Change) -> String {
 }
 
 /// The way in which a change was found, to stand after its figures; empty where the base says it.
-pub(crate) fn how(how: How) -> &'static str {
+pub(crate) fn how(how: EffectMethod) -> &'static str {
     match how {
-        How::Share => ", its fair share",
-        How::MainEffect => ", its main effect",
-        How::Step => ", as a step of the ladder",
-        How::OthersOn | How::Alone => "",
+        EffectMethod::Share => ", its fair share",
+        EffectMethod::MainEffect => ", its main effect",
+        EffectMethod::Step => ", as a step of the ladder",
+        EffectMethod::OthersOn | EffectMethod::Alone => "",
     }
 }
 
@@ -144,7 +147,7 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 }
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
-pub(crate) fn under(one: &WorkloadAdvice) -> String {
+pub(crate) fn workload_context(one: &WorkloadAdvice) -> String {
     let at = one.at.iter().map(|(name, level)| format!(", {}={}", text::line(name), text::line(level)));
     let kind = one.kind.to_string();
     let workload = match text::line(&one.workload) {

@@ -3,15 +3,15 @@
 use report::listed;
 
 use crate::advice::Advice;
-use crate::found::StudyAdvice;
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
 pub(crate) struct GoalAdvice {
-    pub(crate) goal: Goal,
+    pub(crate) goal: AdviceGoal,
     pub(crate) switches: Vec<SwitchAdvice>,
     /// All switches of which nothing is proven in one sentence; `None` for fewer than two.
     pub(crate) open: Option<String>,
@@ -42,7 +42,7 @@ impl Fact {
 
 impl Advice {
     pub(crate) fn by_goal(&self, study: &StudyAdvice, under: &WorkloadAdvice) -> Vec<GoalAdvice> {
-        let of_goal = |(goal, all): &(Goal, Vec<Recommendation>)| {
+        let of_goal = |(goal, all): &(AdviceGoal, Vec<Recommendation>)| {
             let mut others = reasons(all);
             let ties: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::Tie).collect();
             if !ties.is_empty() {
@@ -104,7 +104,7 @@ impl StudyAdvice {
 impl WorkloadAdvice {
     /// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
     pub(crate) fn title(&self) -> String {
-        format!("{}, {}", phrase::under(self), report::counted(self.boots as usize, "boot"))
+        format!("{}, {}", phrase::workload_context(self), report::counted(self.boots as usize, "boot"))
     }
 
     /// The settings that all runs share, as a sentence.
@@ -153,7 +153,7 @@ fn states(one: &Recommendation) -> Vec<Fact> {
             [] => "not measured".to_owned(),
             changes => phrase::changes(changes),
         };
-        facts.push(Fact::words(&format!("with {}", phrase::left(as_left)), words));
+        facts.push(Fact::words(&format!("with {}", phrase::state_left(as_left)), words));
     }
     for on in &one.depends_on {
         for (level, changes) in [(&on.left, &on.with_left), (&on.other, &on.with_other)] {

@@ -1,10 +1,10 @@
 //! The advice for one kind of traffic.
 
-use report::Held;
+use report::ConstantSetting;
 use serde::Serialize;
 use study::{Kind, Scenario};
 
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 use crate::recommendation::Recommendation;
 
 /// The advice for one kind of traffic and one combination of the other factors' levels.
@@ -19,11 +19,11 @@ pub struct WorkloadAdvice {
     /// The levels of the other factors: `mtu` and `1500`.
     pub at: Vec<(String, String)>,
     /// The settings that all runs share: the advice may hold only with them.
-    pub held: Vec<Held>,
+    pub held: Vec<ConstantSetting>,
     /// The number of boots with a measurement.
     pub boots: u32,
     /// The contradictions between counters and the switches that read back.
     pub flags: Vec<String>,
     /// By goal, in the order of [`crate::Advice::goals`]; those that are proven first.
-    pub recommendations: Vec<(Goal, Vec<Recommendation>)>,
+    pub recommendations: Vec<(AdviceGoal, Vec<Recommendation>)>,
 }

@@ -126,7 +126,7 @@ pub(crate) fn cool_class(step: usize) -> String {
 pub fn rules_of_pages() -> Code {
     let variables = |theme| {
         COLOURS.iter().fold(String::new(), |mut out, colour| {
-            write!(out, "--chart-{}:{};", colour.name, colour.of(theme)).expect("a string takes all");
+            write!(out, "--chart-{}:{};", colour.name, colour.in_theme(theme)).expect("a string takes all");
             out
         })
     };
@@ -141,13 +141,13 @@ pub fn rules_of_pages() -> Code {
 
 /// The style sheet of a drawing that stands alone.
 pub(crate) fn alone(theme: Theme) -> Markup {
-    sheet(Code::checked(rules(|colour| colour.of(theme).to_owned(), false)))
+    sheet(Code::checked(rules(|colour| colour.in_theme(theme).to_owned(), false)))
 }
 
 /// The style sheet of a drawing that stands alone and follows the reader's theme. The light colours
 /// stand there by themselves: not every program that shows SVG knows variables or themes.
 pub(crate) fn following() -> Markup {
-    let plain = |theme| rules(|colour| colour.of(theme).to_owned(), false);
+    let plain = |theme| rules(|colour| colour.in_theme(theme).to_owned(), false);
     let (light, dark) = (plain(Theme::Light), plain(Theme::Dark));
     // Only what the theme changes stands there twice.
     let changed: String = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light).fold(
@@ -190,7 +190,7 @@ fn rules(value: impl Fn(&Colour) -> String, page: bool) -> String {
 impl Colour {
     /// The colour in a theme.
     #[must_use]
-    pub fn of(&self, theme: Theme) -> &'static str {
+    pub fn in_theme(&self, theme: Theme) -> &'static str {
         match theme {
             Theme::Light => self.light,
             Theme::Dark => self.dark,

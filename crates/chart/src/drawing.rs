@@ -5,11 +5,11 @@ use std::mem;
 use crate::area::Area;
 use crate::markup::{Attribute, Markup, number};
 use crate::measure;
-use crate::path::Path;
+use crate::path::SvgPath;
 
 /// A line of text and the room that it takes at most.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Label {
+pub struct DrawnText {
     /// The text.
     pub text: String,
     /// The area that the text covers.
@@ -24,7 +24,7 @@ pub struct Drawing {
     /// Its height.
     pub height: f64,
     /// Every line of text in it.
-    pub labels: Vec<Label>,
+    pub labels: Vec<DrawnText>,
     /// The area that all marks are within.
     pub marks: Area,
     back: Markup,
@@ -97,7 +97,7 @@ impl Drawing {
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         path.to(from.0, from.1).to(to.0, to.1);
         self.path(class, &path);
     }
@@ -110,10 +110,10 @@ impl Drawing {
     }
 
     pub(crate) fn rect(&mut self, class: &str, area: Area) {
-        self.path(class, &Path::around(&area));
+        self.path(class, &SvgPath::around(&area));
     }
 
-    pub(crate) fn path(&mut self, class: &str, path: &Path) {
+    pub(crate) fn path(&mut self, class: &str, path: &SvgPath) {
         if path.is_empty() {
             return;
         }
@@ -132,7 +132,7 @@ impl Drawing {
 
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
     pub(crate) fn dot(&mut self, x: f64, y: f64, title: &str) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
         self.titled("path", &[("d", path.data.as_str().into())], Some(title));
@@ -140,7 +140,7 @@ impl Drawing {
 
     /// Dots of [`Self::shared`] class, without words of their own.
     pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         places.iter().for_each(|(x, y)| path.dot(*x, *y));
         if !path.is_empty() {
             self.marks.join(&path.area, 0.0, 0.0);
@@ -176,7 +176,7 @@ impl Drawing {
         self.labels.extend(drawing.labels.iter().map(|label| {
             let mut area = Area::NONE;
             area.join(&label.area, x, y);
-            Label { text: label.text.clone(), area }
+            DrawnText { text: label.text.clone(), area }
         }));
     }
 
@@ -225,7 +225,7 @@ impl Anchor {
     }
 }
 
-fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> Label {
+fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {
     let width = measure::width(text);
     let left = match anchor {
         Anchor::Start => x,
@@ -234,5 +234,5 @@ fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> Label {
     };
     let area =
         Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 };
-    Label { text: text.to_owned(), area }
+    DrawnText { text: text.to_owned(), area }
 }

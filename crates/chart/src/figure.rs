@@ -6,16 +6,15 @@ use crate::drawing::{Anchor, Drawing};
 use crate::id::Id;
 use crate::markup::{Attribute, Markup};
 use crate::measure::{LINE, wrap};
-use crate::table::Table;
+use crate::table::FigureTable;
 
 /// Data that can be drawn.
 pub trait Plot {
-    /// Draws in so many px of width; the height is as needed. Less than [`NARROWEST`] is taken for
-    /// that.
+    /// Draws at this width, in px, at least [`NARROWEST`]; the height is as needed.
     fn draw(&self, width: f64) -> Drawing;
 
     /// The data behind the drawing, as a table.
-    fn table(&self) -> Table;
+    fn table(&self) -> FigureTable;
 }
 
 /// A figure: a description in words, and its drawings.
@@ -139,8 +138,8 @@ impl Figure {
         self.alone(&self.draw(width), &colour::alone(theme))
     }
 
-    /// An SVG file with a drawing of so many px on paper of its own, for a page of any colour: it
-    /// follows the reader's theme, and is light where a program knows none.
+    /// An SVG file with a drawing of this width, in px, on paper of its own, for a page of any
+    /// colour: it follows the reader's theme, and is light in a program without themes.
     #[must_use]
     pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);

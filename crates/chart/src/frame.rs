@@ -1,12 +1,12 @@
 //! Rows with names beside or above them, and one axis of values below.
 
 use crate::area::Area;
-use crate::axis::{Axis, Room, Scale};
+use crate::axis::{Axis, AxisRoom, Scale};
 use crate::drawing::{Anchor, Drawing};
 use crate::finite::{Finite, Interval};
 use crate::legend;
 use crate::measure::{LINE, width, wrap};
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::quantity::Quantity;
 
 // Narrower drawings have names above the rows.
@@ -74,7 +74,7 @@ impl Frame {
         values: impl IntoIterator<Item = Finite>,
         quantity: &Quantity,
     ) -> Axis {
-        Axis::new(scale, values, quantity, Room::Across(self.right - self.left))
+        Axis::new(scale, values, quantity, AxisRoom::Across(self.right - self.left))
     }
 
     pub(crate) fn x(&self, axis: &Axis, value: Finite) -> f64 {
@@ -130,13 +130,13 @@ impl Frame {
 
     /// Shades the area between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
-        if let Some((top, bottom)) = self.whole() {
+        if let Some((top, bottom)) = self.extent() {
             let (left, right) = (self.x(axis, low), self.x(axis, high));
             drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
         }
     }
 
-    fn whole(&self) -> Option<(f64, f64)> {
+    fn extent(&self) -> Option<(f64, f64)> {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
 
@@ -144,8 +144,8 @@ impl Frame {
     /// path has them all, and one covers them where names are: with hundreds of rows a piece of
     /// each line for each row would be most of the drawing.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
-        let Some((top, bottom)) = self.whole() else { return };
-        let (mut lines, mut covers) = (Path::new(), Path::new());
+        let Some((top, bottom)) = self.extent() else { return };
+        let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
         places.for_each(|x| {
             lines.from(x, top).to(x, bottom);
         });
@@ -163,7 +163,7 @@ impl Frame {
 
     /// A line through all plots, before all rows, but through no name above them.
     fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
             path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
         }

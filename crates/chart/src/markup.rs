@@ -24,12 +24,12 @@ pub enum Attribute<'a> {
     /// A link to an element of the same page.
     Link(&'a Id),
     /// A file inside the page.
-    File(&'a File),
+    File(&'a EmbeddedFile),
 }
 
 /// A file inside a page, as an address that holds it (RFC 2397).
 #[derive(Debug, Clone)]
-pub struct File {
+pub struct EmbeddedFile {
     /// Its media type.
     pub media: &'static str,
     /// The content of the file.
@@ -224,7 +224,7 @@ impl Markup {
                 Attribute::Number(value) => self.0.push_str(&number(*value)),
                 Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),
                 // No letter of base64 needs an escape.
-                Attribute::File(File { media, bytes }) => {
+                Attribute::File(EmbeddedFile { media, bytes }) => {
                     write!(self.0, "data:{media};base64,").expect("writing to a string cannot fail");
                     STANDARD.encode_string(bytes, &mut self.0);
                 }

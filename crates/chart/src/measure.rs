@@ -41,8 +41,8 @@ fn advance(letter: char) -> f64 {
     f64::from(hundredths) / 100.0 * SIZE
 }
 
-/// The text in at most so many lines of at most so many px, broken between words where that can be;
-/// the end is cut where it does not do. Hostile characters are replaced by their escapes first.
+/// Breaks text between words, if possible, into at most `most` lines of `room` px; the rest is cut.
+/// Hostile characters are replaced by their escapes first.
 pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     let near: String = text.chars().take(MOST + 1).collect();
     let text = text::line(&near);

@@ -5,7 +5,7 @@ use crate::markup::Markup;
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum FigureCell {
     /// Words.
     Text(String),
     /// A number with all its digits, and as it is written for people.
@@ -16,11 +16,11 @@ pub enum Cell {
 
 /// Rows of cells; the first of each names it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct FigureTable {
     /// The head of each column, with its unit.
     pub head: Vec<String>,
     /// The rows: each has a cell for each column.
-    pub rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<FigureCell>>,
 }
 
 /// The number of columns that [`columns`] can name as columns of numbers.
@@ -40,12 +40,12 @@ pub fn beyond(numeric: &[bool]) -> impl Iterator<Item = bool> {
     numeric.iter().zip(0..).map(|(numeric, place)| *numeric && place >= NAMED)
 }
 
-impl Table {
+impl FigureTable {
     pub(crate) fn new(head: &[&str]) -> Self {
         Self { head: head.iter().map(|name| text::reason(name)).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = FigureCell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
@@ -83,8 +83,8 @@ impl Table {
     #[must_use]
     pub fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        let has_numbers = cells.clone().any(|cell| matches!(cell, Cell::Number(..)));
-        has_numbers && cells.all(|cell| !matches!(cell, Cell::Text(_)))
+        let has_numbers = cells.clone().any(|cell| matches!(cell, FigureCell::Number(..)));
+        has_numbers && cells.all(|cell| !matches!(cell, FigureCell::Text(_)))
     }
 
     /// Comma-separated values (RFC 4180, but lines end in a bare newline); numbers with all their
@@ -93,11 +93,11 @@ impl Table {
     pub fn csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\n";
         let head = line(self.head.iter().map(|name| text::csv_field(name)).collect());
-        self.rows.iter().fold(head, |csv, row| csv + &line(row.iter().map(Cell::csv).collect()))
+        self.rows.iter().fold(head, |csv, row| csv + &line(row.iter().map(FigureCell::csv).collect()))
     }
 }
 
-impl Cell {
+impl FigureCell {
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(text::reason(text))
     }

@@ -38,7 +38,7 @@ pub(crate) fn dots(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// A note on the number of marks that are drawn; `None` if all are.
-pub(crate) fn said(drawn: usize, all: usize, noun: &str) -> Option<String> {
+pub(crate) fn drawn_note(drawn: usize, all: usize, noun: &str) -> Option<String> {
     (drawn < all).then(|| format!("{drawn} of {all} {noun} are drawn: the others would cover these."))
 }
 

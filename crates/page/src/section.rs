@@ -5,7 +5,7 @@ use report::Results;
 use store::StoredSeries;
 
 /// A study that a page shows.
-pub struct Study {
+pub struct ReportedStudy {
     /// The results of the study.
     pub results: Results,
     /// The counters of its runs over time.
@@ -22,7 +22,7 @@ pub(crate) fn is_vast(results: &Results) -> bool {
 }
 
 /// Figures under one heading.
-pub struct Section {
+pub struct FigureSection {
     /// Its name in the page.
     pub id: Id,
     /// Its heading.

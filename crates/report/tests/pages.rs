@@ -7,7 +7,7 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{
-    Classic, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
+    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
     over_time,
 };
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
@@ -356,7 +356,7 @@ fn rates_over_the_window() {
 fn comparisons_by_boots_and_classic() {
     let request = ComparisonRequest::default();
     insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text(Layout::WIDE));
-    insta::assert_snapshot!("classic", Classic::new(&stored(3), &request).unwrap().text());
+    insta::assert_snapshot!("classic", ClassicTest::new(&stored(3), &request).unwrap().text());
     let other = ComparisonRequest {
         metric: Some("cpu".to_owned()),
         baseline: Some("tcp6_nooffload".to_owned()),
@@ -380,7 +380,7 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
             confidence,
             ..ComparisonRequest::default()
         };
-        Classic::new(&stored(3), &request).unwrap_err().to_string()
+        ClassicTest::new(&stored(3), &request).unwrap_err().to_string()
     };
     assert_eq!(
         error(Some("troughput"), None, 0.95),

@@ -8,7 +8,7 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{
-    ComparisonRequest, Comparisons, Layout, PlanListing, Results, Sizing, SizingRequest, Spread, list,
+    ComparisonRequest, Comparisons, Layout, PilotSpread, PlanListing, Results, Sizing, SizingRequest, list,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -168,7 +168,7 @@ fn bundled_studies_fit<const N: usize>(most_conditions: usize, widths: [usize; N
             confidence: 0.95,
             metric: None,
         };
-        let spread = Spread::of(&found, &study, None).unwrap();
+        let spread = PilotSpread::from_pilot(&found, &study, None).unwrap();
         let sized = spread.map(|spread| Sizing::new(&study, spread, &request).unwrap());
         let mut pages = pages(&found, false, &widths);
         assert!(pages.len() == 4 * widths.len() && pages[0].1.contains("Answer: "), "{}", bundled.name);

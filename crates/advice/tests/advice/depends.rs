@@ -1,10 +1,12 @@
 //! Shares that the effect in the state which the advice leaves bears out, qualifies or contradicts.
 
-use netassay_advice::{Advice, Goal, Standing};
+use netassay_advice::{Advice, AdviceGoal, Standing};
 use report::Layout;
 use study::{Condition, Plan};
 
-use crate::made::{QUIET, advice, factorial, level, measured, switch_named, on, protocol, recommendations, study};
+use crate::made::{
+    QUIET, advice, factorial, level, measured, on, protocol, recommendations, study, switch_named,
+};
 
 const TSO: &str = "transmitter.tso";
 const GSO: &str = "transmitter.gso";
@@ -14,7 +16,7 @@ const GRO: &str = "receiver.gro";
 fn advice_for(offloads: &[&str], rate: impl Fn(&Condition) -> f64) -> Advice {
     let (study, plan) = study(&factorial(offloads, 5));
     let stored = measured(&study, &plan, QUIET, 12, &|one| vec![("throughput", rate(one))]);
-    advice(&stored, &[Goal::Throughput])
+    advice(&stored, &[AdviceGoal::Throughput])
 }
 
 /// GRO costs half where TSO is off, and nothing where it is on: as veth does.
@@ -25,7 +27,7 @@ fn like_veth(one: &Condition) -> f64 {
 #[test]
 fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_recommendation() {
     let advice = advice_for(&[TSO, GRO, GSO], like_veth);
-    let all = recommendations(&advice, Goal::Throughput);
+    let all = recommendations(&advice, AdviceGoal::Throughput);
     let gro = switch_named(all, GRO);
     // On average it is proven to pay off; with TSO on, as it is left, it does nothing.
     assert_eq!((gro.expected[0].is_better(), gro.to.as_str()), (Some(true), "off"));
@@ -46,7 +48,10 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
     let row = |factor: &str| advice.summaries[0].rows.iter().find(|row| row.factors == [factor]).unwrap();
     assert_eq!((row(GRO).to.as_deref(), row(GRO).apply.len()), (None, 0));
     assert_eq!(row(TSO).to.as_deref(), Some("on"));
-    insta::assert_snapshot!("depends", Layout::PLAIN.wrap(&terminal(&advice.blocks(Detail::Brief), Layout::PLAIN)));
+    insta::assert_snapshot!(
+        "depends",
+        Layout::PLAIN.wrap(&terminal(&advice.blocks(Detail::Brief), Layout::PLAIN))
+    );
     let script = advice.script();
     assert!(!script.contains("'gro'"), "{script}");
     let named =
@@ -63,7 +68,7 @@ fn where_the_sign_flips_the_effect_at_the_state_left_decides() {
     // Alike they gain, unlike they lose: each share is nothing.
     let advice = advice_for(&[TSO, GSO], |one| if on(one, TSO) == on(one, GSO) { 1500.0 } else { 1000.0 });
     for (one, other) in [(TSO, GSO), (GSO, TSO)] {
-        let said = switch_named(recommendations(&advice, Goal::Throughput), one);
+        let said = switch_named(recommendations(&advice, AdviceGoal::Throughput), one);
         assert_eq!((&said.standing, said.to.as_str()), (&Standing::Conditional, "on"), "{said:?}");
         let [depends] = said.depends_on.as_slice() else { panic!("{said:?}") };
         assert_eq!((depends.factor.as_str(), depends.left.as_str()), (other, "on"));
@@ -76,7 +81,7 @@ fn what_helps_only_together_is_recommended_together() {
     let both_off = |one: &Condition| if on(one, TSO) + on(one, GRO) == 0.0 { 2000.0 } else { 1000.0 };
     let advice = advice_for(&[TSO, GRO], both_off);
     for (one, other) in [(TSO, GRO), (GRO, TSO)] {
-        let said = switch_named(recommendations(&advice, Goal::Throughput), one);
+        let said = switch_named(recommendations(&advice, AdviceGoal::Throughput), one);
         assert_eq!((&said.standing, said.to.as_str()), (&Standing::Conditional, "off"), "{said:?}");
         assert_eq!(said.as_left.as_ref().unwrap().off, [other]);
         assert_eq!((said.depends_on[0].left.as_str(), said.depends_on[0].other.as_str()), ("off", "on"));
@@ -88,7 +93,7 @@ fn effects_of_one_direction_depend_on_nothing() {
     let sizes = |one: &Condition| 1000.0 + 400.0 * on(one, TSO) - 200.0 * on(one, GRO);
     let products = |one: &Condition| 1000.0 * (1.0 + 0.5 * on(one, TSO)) * (1.0 - 0.3 * on(one, GRO));
     for advice in [advice_for(&[TSO, GRO], sizes), advice_for(&[TSO, GRO], products)] {
-        for one in recommendations(&advice, Goal::Throughput) {
+        for one in recommendations(&advice, AdviceGoal::Throughput) {
             assert_eq!((&one.standing, one.depends_on.len()), (&Standing::Recommended, 0), "{one:?}");
         }
     }
@@ -115,13 +120,15 @@ fn a_state_that_was_not_measured_contradicts_nothing_and_is_called_that() {
     let stored = measured(&study, &plan, QUIET, 13, &|one| {
         vec![("throughput", 1000.0 + 300.0 * on(one, "transmitter.tx") + 500.0 * on(one, TSO))]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
-    let all = recommendations(&advice, Goal::Throughput);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
+    let all = recommendations(&advice, AdviceGoal::Throughput);
     let tx = switch_named(all, "transmitter.tx");
     assert_eq!((&tx.standing, tx.depends_on.len()), (&Standing::Recommended, 0));
     // TX cannot be switched with TSO on.
     assert!(tx.as_left.as_ref().unwrap().changes.is_empty(), "{tx:?}");
-    assert!(terminal(&advice.blocks(Detail::Full), Layout::WIDE).contains("with all others on: not measured\n"));
+    assert!(
+        terminal(&advice.blocks(Detail::Full), Layout::WIDE).contains("with all others on: not measured\n")
+    );
     let tso = switch_named(all, TSO);
     assert_eq!(tso.standing, Standing::Recommended);
     assert_eq!(tso.as_left.as_ref().unwrap().changes[0].is_better(), Some(true));
@@ -136,8 +143,8 @@ fn counts_depend_on_other_switches_above_their_resolution() {
     let stored = measured(&study, &plan, none, 4, &|one| {
         vec![("kernel_instructions_byte", 3.0 - like_veth(one) / 1000.0)]
     });
-    let advice = advice(&stored, &[Goal::Cpu]);
-    let gro = switch_named(recommendations(&advice, Goal::Cpu), GRO);
+    let advice = advice(&stored, &[AdviceGoal::Cpu]);
+    let gro = switch_named(recommendations(&advice, AdviceGoal::Cpu), GRO);
     assert_eq!((&gro.standing, gro.depends_on[0].factor.as_str()), (&Standing::Depends, TSO));
 }
 
@@ -150,7 +157,7 @@ fn two_settings_that_are_proven_only_without_each_other_are_not_set_together() {
         let is_small = level(one, "mtu") == "1500" && level(one, "offloads") == "none";
         vec![("throughput", if is_small { 1000.0 } else { 2000.0 })]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
     let with = |factor: &str| {
         let row = advice.summaries[0].rows.iter().find(|row| row.factors == [factor]).unwrap();
         row.proven_with.clone().unwrap()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netassay_advice::{Advice, Goal, Recommendation, Request, WorkloadAdvice};
+use netassay_advice::{Advice, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
@@ -91,19 +91,19 @@ pub(crate) fn limited(stored: &mut StoredStudy, by: &str) {
     }
 }
 
-pub(crate) fn advice(stored: &StoredStudy, goals: &[Goal]) -> Advice {
-    let request = Request { goals: goals.to_vec(), ..Request::default() };
-    Advice::of(std::slice::from_ref(stored), &request).unwrap()
+pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
+    let request = AdviceRequest { goals: goals.to_vec(), ..Request::default() };
+    Advice::from_studies(std::slice::from_ref(stored), &request).unwrap()
 }
 
 /// The recommendations for a goal, of the only traffic.
-pub(crate) fn recommendations(advice: &Advice, goal: Goal) -> &[Recommendation] {
+pub(crate) fn recommendations(advice: &Advice, goal: AdviceGoal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
     let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
     of_goal(under, goal)
 }
 
-pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
+pub(crate) fn of_goal(under: &WorkloadAdvice, goal: AdviceGoal) -> &[Recommendation] {
     &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
 }
 

@@ -76,7 +76,7 @@ fn named(name: &str) -> &'static Colour {
 #[test]
 fn text_and_marks_have_the_contrast_that_wcag_asks_for() {
     for theme in THEMES {
-        let of = |name: &str| named(name).of(theme);
+        let of = |name: &str| named(name).in_theme(theme);
         for text in ["ink", "muted"] {
             for paper in ["paper", "band"] {
                 assert!(contrast(of(text), of(paper)) >= 4.5, "{text} on {paper}, {theme:?}");

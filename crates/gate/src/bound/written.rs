@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 use study::metric::{self, Metric};
 use thiserror::Error;
 
-use super::{Bound, Fails};
-use crate::unit;
+use super::{Bound, FailingSide};
+use crate::bound_units;
 
 // Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
@@ -109,9 +109,9 @@ impl Bound {
         }
         let rest = rest.trim();
         let (fails, limit) = if let Some(limit) = rest.strip_prefix('<') {
-            (Fails::Below, limit)
+            (FailingSide::Below, limit)
         } else if let Some(limit) = rest.strip_prefix('>') {
-            (Fails::Above, limit)
+            (FailingSide::Above, limit)
         } else {
             return Err(BoundError::NoSign(rest.to_owned()));
         };
@@ -134,10 +134,10 @@ impl Bound {
             }
             return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
         }
-        let found = unit::of(metric).iter().copied().find(|(word, _)| *word == unit);
+        let found = bound_units::units_of(metric).iter().copied().find(|(word, _)| *word == unit);
         let found = found.filter(|(_, factor)| (value * factor).is_finite());
         let unit = found.ok_or_else(|| {
-            let (metric, units) = (metric.key, unit::listed(metric));
+            let (metric, units) = (metric.key, bound_units::listed(metric));
             match unit {
                 "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
                 unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
@@ -172,8 +172,8 @@ impl FromStr for Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match self.fails {
-            Fails::Below => '<',
-            Fails::Above => '>',
+            FailingSide::Below => '<',
+            FailingSide::Above => '>',
         };
         write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
     }
@@ -190,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
     use study::metric::METRICS;
 
-    use super::super::Limit;
+    use super::super::BoundLimit;
     use super::*;
 
     fn read(text: &str) -> Bound {
@@ -200,57 +200,69 @@ mod tests {
     #[test]
     fn bounds_are_shares_of_the_baseline_or_differences() {
         for (text, key, fails, limit, shown) in [
-            ("throughput < -2%", "throughput", Fails::Below, Limit::Percent(-2.0), "throughput < -2%"),
+            (
+                "throughput < -2%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(-2.0),
+                "throughput < -2%",
+            ),
             (
                 "instructions_packet>+0.5 %",
                 "instructions_packet",
-                Fails::Above,
-                Limit::Percent(0.5),
+                FailingSide::Above,
+                BoundLimit::Percent(0.5),
                 "instructions_packet > +0.5%",
             ),
             (
                 "latency_p99 > +20us",
                 "latency_p99",
-                Fails::Above,
-                Limit::Absolute(20_000.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(20_000.0),
                 "latency_p99 > +20us",
             ),
             (
                 "latency_p99 > 1.5 ms",
                 "latency_p99",
-                Fails::Above,
-                Limit::Absolute(1.5e6),
+                FailingSide::Above,
+                BoundLimit::Absolute(1.5e6),
                 "latency_p99 > +1.5ms",
             ),
             (
                 "throughput < -1 Gbit/s",
                 "throughput",
-                Fails::Below,
-                Limit::Absolute(-1000.0),
+                FailingSide::Below,
+                BoundLimit::Absolute(-1000.0),
                 "throughput < -1Gbit/s",
             ),
             (
                 "cpu > 3 points",
                 "transmitter.cpu",
-                Fails::Above,
-                Limit::Absolute(3.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(3.0),
                 "transmitter.cpu > +3points",
             ),
             (
                 "transactions < -100/s",
                 "transactions",
-                Fails::Below,
-                Limit::Absolute(-100.0),
+                FailingSide::Below,
+                BoundLimit::Absolute(-100.0),
                 "transactions < -100/s",
             ),
             (
                 "receiver.drops > 0",
                 "receiver.drops",
-                Fails::Above,
-                Limit::Absolute(0.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(0.0),
                 "receiver.drops > 0",
             ),
-            ("throughput < -0%", "throughput", Fails::Below, Limit::Percent(0.0), "throughput < 0%"),
+            (
+                "throughput < -0%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(0.0),
+                "throughput < 0%",
+            ),
         ] {
             let bound = read(text);
             assert_eq!((bound.metric.key, bound.fails, bound.limit()), (key, fails, limit), "{text}");
@@ -309,7 +321,7 @@ mod tests {
             size in 0_i32..99_999,
             unit in 0_usize..8,
         ) {
-            let units = unit::of(&metric);
+            let units = bound_units::units_of(&metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
             let minus = if sign.contains('<') { "-" } else { "" };
             let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);

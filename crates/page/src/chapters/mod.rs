@@ -9,7 +9,7 @@ mod runs;
 use report::document::Block;
 
 use crate::page::{Chapter, Page, study_heading};
-use crate::section::{Section, Study};
+use crate::section::{FigureSection, ReportedStudy};
 
 // The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
@@ -41,10 +41,14 @@ impl Page<'_> {
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
         chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions::blocks)));
-        let is_other = |section: &&Section| answering.is_none_or(|shown| shown.id != section.id);
+        let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment::blocks)));
-        chapters.push(Chapter::new("left-out", "Failed and disturbed runs", self.of_all_studies(runs::blocks)));
+        chapters.push(Chapter::new(
+            "left-out",
+            "Failed and disturbed runs",
+            self.of_all_studies(runs::blocks),
+        ));
         chapters.push(Chapter::new("method", "Method", self.of_all_studies(method::blocks)));
         chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
         chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
@@ -52,7 +56,7 @@ impl Page<'_> {
     }
 
     /// The blocks of all studies, each under its name if there are several.
-    fn of_all_studies<'p>(&'p self, blocks: impl Fn(&'p Study) -> Vec<Block<'p>>) -> Vec<Block<'p>> {
+    fn of_all_studies<'p>(&'p self, blocks: impl Fn(&'p ReportedStudy) -> Vec<Block<'p>>) -> Vec<Block<'p>> {
         let mut all = Vec::new();
         for study in self.studies {
             let own = blocks(study);
@@ -66,7 +70,7 @@ impl Page<'_> {
 }
 
 /// The chapter of a section; without its first figure and its sentences where the answer has them.
-fn figures(section: &Section, is_first_shown: bool) -> Chapter<'_> {
+fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
     let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
     let about = about.iter().cloned().map(Block::Text);
     let figures = section.figures.iter().skip(shown).map(Block::Figure);

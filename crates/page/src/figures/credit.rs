@@ -1,19 +1,19 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
 //! CPU per unit of work of both sides.
 
-use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot};
-use report::{Credit, Part, capital, listed, metric_name, percent};
+use chart::{Bars, Figure, Finite, Forest, ForestRow, Interval, Panel, Plot};
+use report::{Credit, CreditPart, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
 use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("credit");
     let (mut figures, mut folded, mut about) = (Vec::new(), Vec::new(), Vec::new());
     for view in views {
@@ -30,7 +30,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         }
     }
     about.dedup();
-    Some(Section { id, title: "What each offload gives".to_owned(), about, figures, folded })
+    Some(FigureSection { id, title: "What each offload gives".to_owned(), about, figures, folded })
 }
 
 /// The division of the credit by the kind of design.
@@ -51,7 +51,7 @@ fn explained(design: DesignKind) -> Option<&'static str> {
     })
 }
 
-fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for credit in credits {
         let Some(plot) = plot(view, credit) else { continue };
@@ -69,7 +69,7 @@ fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> 
     })
 }
 
-fn plot(view: &View<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
+fn plot(view: &StudyView<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
     if credit.parts.is_empty() {
         return None;
     }
@@ -104,8 +104,8 @@ fn shares(credit: &Credit) -> Option<Bars> {
             shares,
         ),
         None => {
-            let measure = Measure::of(credit.metric);
-            let of = |part: &Part| {
+            let measure = Measure::for_metric(credit.metric);
+            let of = |part: &CreditPart| {
                 Some((part.name.clone(), measure.interval(part.change.value, part.change.interval)?))
             };
             let shares = credit.parts.iter().filter_map(of).collect();
@@ -118,7 +118,7 @@ fn shares(credit: &Credit) -> Option<Bars> {
 /// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
     let base = format!("of {}", base(credit));
-    let effect = |part: &Part| Effect {
+    let effect = |part: &CreditPart| ForestRow {
         name: part.name.clone(),
         interval: percentage(credit, &part.change),
         verdict: match percentage(credit, &part.change) {
@@ -146,7 +146,7 @@ fn base(credit: &Credit) -> String {
 fn size(credit: &Credit, change: &Estimated) -> String {
     match change.relative {
         Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(Measure::of(credit.metric).words(change.value)),
+        None => stats::signed(Measure::for_metric(credit.metric).words(change.value)),
     }
 }
 
@@ -157,7 +157,8 @@ fn words(credit: &Credit) -> String {
         (None, Some(why)) => format!("the whole is not known, {why}"),
         (None, None) => String::new(),
     };
-    let mut sure: Vec<&Part> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
+    let mut sure: Vec<&CreditPart> =
+        credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
     sure.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
     let named: Vec<String> =
         sure.iter().map(|part| format!("{} {}", part.name, size(credit, &part.change))).collect();

@@ -11,7 +11,7 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    pub(super) fn of(key: &str) -> Self {
+    pub(super) fn for_metric(key: &str) -> Self {
         let known = metric::find(key);
         let unit = known.map_or("", |metric| plain(metric.unit));
         let quantity = Quantity::new(&metric_name(key), unit, figure);
@@ -19,12 +19,12 @@ impl Measure {
     }
 
     /// The measure of latencies, whatever their quantile.
-    pub(super) fn of_latency() -> Self {
+    pub(super) fn for_latency() -> Self {
         Self { quantity: Quantity::new("latency", "ns", figure).relative("from request to response") }
     }
 
     /// The measure of whole numbers of a unit, such as requests/s.
-    pub(super) fn of_plain(name: &str, unit: &str) -> Self {
+    pub(super) fn for_unit(name: &str, unit: &str) -> Self {
         Self { quantity: Quantity::new(name, unit, rounded) }
     }
 
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_metric_has_one_unit_and_a_base() {
         let shown = |key: &str, value: f64| {
-            let measure = Measure::of(key);
+            let measure = Measure::for_metric(key);
             format!("{} {}", measure.words(value), measure.quantity.base)
         };
         assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");

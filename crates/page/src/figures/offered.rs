@@ -9,7 +9,7 @@ use study::{Name, NameWord};
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::paragraph;
 
 // The factor whose levels are offered loads.
@@ -26,7 +26,7 @@ pub(super) const KNEE: &str = "The knee of latency against offered load is the l
      measured; marked is their median, and the least and the largest of them hold it with the confidence given.";
 
 /// The conditions that differ in nothing but the offered load.
-struct Path {
+struct LoadCurve {
     /// A name that tells it from others; empty for the only one.
     name: String,
     /// Offered loads in 1/s with their conditions, rising.
@@ -34,14 +34,14 @@ struct Path {
 }
 
 /// The knee of a path, in words, and where it is marked with which label.
-struct Found {
+struct MarkedKnee {
     words: String,
     mark: Option<(Finite, String)>,
 }
 
-impl Found {
+impl MarkedKnee {
     /// A knee at a load, with the ends of its interval and a note on them.
-    fn at(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
+    fn at_load(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
         let (at, range) =
             (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));
         let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
@@ -52,12 +52,12 @@ impl Found {
 }
 
 /// The curves of a workload, a panel for each path; `None` if its rate was not varied.
-pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Figure> {
+pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
-    let measure = Measure::of_latency();
+    let measure = Measure::for_latency();
     let measure = measure.reaching(paths.iter().flat_map(|path| path.latencies(view)));
     let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
-    let offered = Measure::of_plain("offered load", "requests/s").reaching(loads);
+    let offered = Measure::for_unit("offered load", "requests/s").reaching(loads);
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for path in &paths {
         let curve = |(key, name): (&str, &str)| {
@@ -88,13 +88,14 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) ->
 }
 
 /// The paths of a workload of which several loads were measured.
-fn paths(view: &View<'_>, workload: &Workload<'_>) -> Vec<Path> {
-    type Levels = Vec<(String, String)>;
-    let mut groups: Vec<(Levels, Vec<(f64, usize)>)> = Vec::new();
+fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
+    type OtherLevels = Vec<(String, String)>;
+    let mut groups: Vec<(OtherLevels, Vec<(f64, usize)>)> = Vec::new();
     for index in &workload.conditions {
         let Some(condition) = view.stored.plan.conditions.get(*index) else { continue };
         let Some(rate) = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr()) else { continue };
-        let own: Levels = condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
+        let own: OtherLevels =
+            condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
         let load = (f64::from(rate), *index);
         match groups.iter_mut().find(|(levels, _)| *levels == own) {
             Some((_, loads)) => loads.push(load),
@@ -104,27 +105,27 @@ fn paths(view: &View<'_>, workload: &Workload<'_>) -> Vec<Path> {
     groups.retain(|(_, loads)| loads.len() > 1);
     let names: Vec<Name> = groups.iter().map(|(_, loads)| name(view, loads[0].1)).collect();
     let alone = groups.len() == 1;
-    let path = |((_, mut loads), name): ((Levels, Vec<(f64, usize)>), String)| {
+    let path = |((_, mut loads), name): ((OtherLevels, Vec<(f64, usize)>), String)| {
         loads.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Path { name: if alone { String::new() } else { name }, loads }
+        LoadCurve { name: if alone { String::new() } else { name }, loads }
     };
-    groups.into_iter().zip(report::apart(&names)).map(path).collect()
+    groups.into_iter().zip(report::distinct_names(&names)).map(path).collect()
 }
 
-fn name(view: &View<'_>, condition: usize) -> Name {
+fn name(view: &StudyView<'_>, condition: usize) -> Name {
     let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
     let is_rate = |word: &&NameWord| word.factor.as_deref() == Some(RATE);
     words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
 }
 
-impl Path {
-    fn latencies(&self, view: &View<'_>) -> Vec<f64> {
+impl LoadCurve {
+    fn latencies(&self, view: &StudyView<'_>) -> Vec<f64> {
         let of = |condition: usize| QUANTILES.map(|(key, _)| view.mean(condition, key));
         self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
     }
 
     /// The curve of each boot that measured every load.
-    fn curves(&self, view: &View<'_>) -> Vec<Vec<Point>> {
+    fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
         let by_boot = |metric: &str| {
             let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
             for (condition, boot, value) in view.stored.values(metric) {
@@ -151,8 +152,8 @@ impl Path {
         boots.into_iter().filter_map(curve).collect()
     }
 
-    fn knee(&self, view: &View<'_>) -> Found {
-        let none = |why: &str| Found { words: format!("no knee: {why}"), mark: None };
+    fn knee(&self, view: &StudyView<'_>) -> MarkedKnee {
+        let none = |why: &str| MarkedKnee { words: format!("no knee: {why}"), mark: None };
         let most = self.loads.last().map_or(0.0, |load| load.0);
         let curves = self.curves(view);
         if self.loads.len() < LEAST {
@@ -164,11 +165,11 @@ impl Path {
             (Some(knee), _) if knee.is_beyond(most) => beyond(),
             (Some(Knee { load, lower, upper, confidence }), _) => {
                 let sure = format!("{} % confidence", report::percent(100.0 * confidence));
-                Found::at(load, Some([lower, upper]), &sure)
+                MarkedKnee::at_load(load, Some([lower, upper]), &sure)
             }
             (None, [only]) => match of_curve(only) {
                 Some(load) if load >= most => beyond(),
-                Some(load) => Found::at(load, None, "one boot: no interval"),
+                Some(load) => MarkedKnee::at_load(load, None, "one boot: no interval"),
                 None => none("nothing was answered"),
             },
             (None, []) => none("no boot measured every load"),
@@ -177,7 +178,7 @@ impl Path {
     }
 
     /// From which load on less was answered than was asked for, as a part of a sentence.
-    fn unanswered(&self, view: &View<'_>) -> String {
+    fn unanswered(&self, view: &StudyView<'_>) -> String {
         // A window's edges cut requests: less than this share proves nothing.
         const SHORT: f64 = 0.98;
         let short = self.loads.iter().find_map(|(load, condition)| {

@@ -1,6 +1,6 @@
 //! Made-up studies like the published ones.
 
-use netassay_page::Study as Shown;
+use netassay_page::ReportedStudy as Shown;
 use record::{CountedTurn, Detail, LatencyHistogram, Response, Series, Turns, sample};
 use report::Results;
 use store::{RunStatus, StoredSeries, StoredStudy};

@@ -1,6 +1,6 @@
 //! Pages stay small.
 
-use netassay_page::{Packed, Page, Study, figures};
+use netassay_page::{PackedStudy, Page, ReportedStudy, figures};
 use record::{Evidence, Limit, Threads};
 use store::StoredStudy;
 use study::metric::{METRICS, Needs};
@@ -12,8 +12,8 @@ use crate::made_up::{large, parsed, shown};
 /// A page of 1,000 runs is at most so large, in bytes, its downloads included.
 const MOST: usize = 1_000_000;
 
-fn bytes(studies: &[Study]) -> usize {
-    let of = |section: &netassay_page::Section| -> usize {
+fn bytes(studies: &[ReportedStudy]) -> usize {
+    let of = |section: &netassay_page::FigureSection| -> usize {
         let shown = section.figures.iter().map(|figure| figure.html().as_str().len());
         shown.chain(section.folded.iter().map(|figure| figure.small_html().as_str().len())).sum()
     };
@@ -96,12 +96,12 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
 /// The page of a study with its downloads and advice, and how large each chapter of it is.
 fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
     let studies = [shown(stored)];
-    let advice = advice::Advice::of([stored], &advice::Request::default()).unwrap();
+    let advice = advice::Advice::from_studies([stored], &advice::AdviceRequest::default()).unwrap();
     let page = Page {
         studies: &studies,
         figures: figures::sections(&studies),
-        data: vec![Packed::of(stored).compressed()],
-        advice: advice.blocks(advice::Detail::Full),
+        data: vec![PackedStudy::from_stored(stored).compressed()],
+        advice: advice.blocks(advice::AdviceDetail::Full),
     };
     let html = page.html().to_string();
     let mut parts: Vec<(String, usize)> = html

@@ -43,7 +43,7 @@ impl Checksum {
 
 /// The offloads that acted in a condition's runs; `None` where no counter tells.
 #[derive(Debug, Serialize)]
-pub struct Acted {
+pub struct ActedOffloads {
     /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
     /// cut the buffer, as between namespaces).
     pub segments_per_buffer: Option<f64>,
@@ -71,9 +71,9 @@ pub struct Contradiction {
     pub(crate) sentence: String,
 }
 
-/// The flags of conditions, each with its label and without a full stop; of those that say the same
-/// of the same switch the first alone, with how many others there are.
-pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<String> {
+/// The flags of conditions, each with its label and without a full stop; the first of several equal
+/// flags of a switch stands for all, with the number of the others.
+pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let mut kinds: Vec<(&Contradiction, String, usize)> = Vec::new();
     for (label, acted) in all {
         for (one, flag) in acted.contradictions.iter().zip(acted.flags(label)) {
@@ -93,9 +93,13 @@ pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<
     kinds.into_iter().map(told).collect()
 }
 
-impl Acted {
+impl ActedOffloads {
     /// From the means of a condition's metrics.
-    pub(crate) fn of(condition: &Condition, effective: Option<&Effective>, means: &Metrics) -> Self {
+    pub(crate) fn for_condition(
+        condition: &Condition,
+        effective: Option<&Effective>,
+        means: &Metrics,
+    ) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.

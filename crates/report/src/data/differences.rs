@@ -8,12 +8,12 @@ use store::Outline;
 use study::metric::Metric;
 use study::{BootKind, Plan};
 
-use crate::data::leaves::{each, leaves};
+use crate::data::leaves::{leaves, visit_leaves};
 
 /// Something that two studies do not share, with every value that each has of it; none where it is
 /// not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct StudyDifference {
     /// The setting: `kernel release (transmitter)`.
     pub what: String,
     /// Every value in the baseline.
@@ -22,7 +22,7 @@ pub struct Difference {
     pub study: Vec<String>,
 }
 
-impl Difference {
+impl StudyDifference {
     pub(crate) fn new(what: String, baseline: Option<&str>, study: Option<&str>) -> Self {
         let values = |value: Option<&str>| value.map(str::to_owned).into_iter().collect();
         Self { what, baseline: values(baseline), study: values(study) }
@@ -54,12 +54,12 @@ const FIRST: [&str; 12] = [
 const LAST: &str = "cpu.vulnerabilities.";
 
 /// The values of a path in all boots of a study.
-type Values = BTreeMap<String, BTreeSet<String>>;
+type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
 /// The difference in the fresh start of a boot between machines.
-pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
+pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
-    (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
+    (before != after).then(|| StudyDifference::new("each boot".to_owned(), before, after))
 }
 
 // The largest number of builds that are named.
@@ -88,7 +88,7 @@ pub(crate) fn of_builds<'e>(
 }
 
 /// The differences between the environments of two studies, the weightiest first.
-pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Difference> {
+pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
     let [one, other] = [baseline, study].map(values);
     let none = BTreeSet::new();
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
@@ -99,7 +99,7 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
             found.insert(path, (before, after));
         }
     }
-    let mut differences: Vec<(usize, Difference)> = Vec::new();
+    let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
     for (path, (before, after)) in &found {
         let (host, own) = host_of(path);
         let twin = match host {
@@ -117,14 +117,18 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
         let rank = FIRST.iter().position(is_of).filter(|_| !own.starts_with(LAST)).unwrap_or(FIRST.len());
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
         let what = format!("{}{whose}", shown(own));
-        differences.push((rank, Difference { what, baseline: list(before), study: list(after) }));
+        differences.push((rank, StudyDifference { what, baseline: list(before), study: list(after) }));
     }
     differences.sort_by_key(|(rank, _)| *rank);
     differences.into_iter().map(|(_, difference)| difference).collect()
 }
 
 /// The settings of interfaces that read back differently in conditions that the plans set alike.
-pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize, usize)]) -> Vec<Difference> {
+pub(crate) fn of_read_back(
+    baseline: &Outline,
+    study: &Outline,
+    pairs: &[(usize, usize)],
+) -> Vec<StudyDifference> {
     let mut found: BTreeMap<(String, Option<String>, Option<String>), usize> = BTreeMap::new();
     for (before, after) in pairs {
         let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
@@ -147,16 +151,16 @@ pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize,
             path.replace('.', " "),
             crate::words::number::counted(count, "condition")
         );
-        Difference::new(what, before.as_deref(), after.as_deref())
+        StudyDifference::new(what, before.as_deref(), after.as_deref())
     };
     found.into_iter().map(said).collect()
 }
 
-fn values(outline: &Outline) -> Values {
-    let mut values = Values::new();
+fn values(outline: &Outline) -> ValuesByPath {
+    let mut values = ValuesByPath::new();
     let lasts = |name: &str| !name.split('.').any(|part| PASSING.contains(&part));
     for environment in &outline.environments {
-        each(environment, &lasts, &mut |path, value| {
+        visit_leaves(environment, &lasts, &mut |path, value| {
             // Nearly every boot has the same values as the one before.
             let Some(known) = values.get_mut(path) else {
                 values.insert(path.to_owned(), BTreeSet::from([value.to_owned()]));

@@ -4,7 +4,7 @@ use store::StoredStudy;
 use study::{Condition, Family, Traffic};
 
 use crate::words::number::counted;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 // The largest number of conditions that are named.
 const NAMED: usize = 3;
@@ -26,7 +26,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let which = match (found.len(), stored.plan.conditions.len()) {
         (some, all) if some == all => "every condition".to_owned(),
-        (some, _) if some <= NAMED => list(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
+        (some, _) if some <= NAMED => listed(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
         (some, all) => format!("{some} of {}, such as {}", counted(all, "condition"), found[0].0),
     };
     Some(format!(

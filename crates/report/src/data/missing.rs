@@ -11,7 +11,7 @@ use crate::words::number::counted;
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
-pub(crate) struct Missing {
+pub(crate) struct MissingRuns {
     /// Their number.
     runs: usize,
     /// The number of planned runs.
@@ -22,7 +22,7 @@ pub(crate) struct Missing {
     disturbed: usize,
     not_tried: usize,
     /// The reasons of the failures, the most frequent first.
-    reasons: Vec<Reason>,
+    reasons: Vec<FailureReason>,
     #[serde(skip)]
     study: i64,
     #[serde(skip)]
@@ -31,7 +31,7 @@ pub(crate) struct Missing {
 
 /// A reason why runs failed.
 #[derive(Debug, Serialize)]
-struct Reason {
+struct FailureReason {
     /// The number of missing runs.
     runs: usize,
     /// The condition of the last of them.
@@ -42,9 +42,9 @@ struct Reason {
     why: String,
 }
 
-impl Missing {
+impl MissingRuns {
     /// The missing runs of a stored study; `None` if it is complete.
-    pub(crate) fn of(stored: &StoredStudy) -> Option<Self> {
+    pub(crate) fn from_stored(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
@@ -84,7 +84,7 @@ impl Missing {
                 known.runs += 1;
                 (known.condition, known.boot) = (condition, boot);
             }
-            None => self.reasons.push(Reason { runs: 1, condition, boot, why: why.to_owned() }),
+            None => self.reasons.push(FailureReason { runs: 1, condition, boot, why: why.to_owned() }),
         }
     }
 
@@ -97,7 +97,7 @@ impl Missing {
     pub(crate) fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
-            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
+            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(FailureReason::text).collect();
             let more = match self.reasons.len().saturating_sub(REASONS) {
                 0 => String::new(),
                 more => format!("; and {}", counted(more, "other reason")),
@@ -216,7 +216,7 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
 // The largest number of reasons on a page.
 const REASONS: usize = 2;
 
-impl Reason {
+impl FailureReason {
     fn text(&self) -> String {
         format!(
             "{}, last in {}, boot {}: {}",

@@ -10,7 +10,7 @@ use store::StoredStudy;
 use study::Waiting;
 
 use crate::data::error::Error;
-use crate::data::explained::{compared, together};
+use crate::data::path_comparison::{compared, together};
 
 /// The samples of two conditions.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub(crate) struct ProfilePair {
     /// Boots of the one with fewer, or that both have in common.
     pub(crate) boots: usize,
     #[serde(flatten)]
-    pub(crate) rest: Sampled,
+    pub(crate) rest: SampledFunctions,
     /// The differences of the functions, in their order, of a message's CPU time, and of all other
     /// functions together.
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct ProfilePair {
 
 /// Two conditions, and the functions in which they are compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct Sampled {
+pub(crate) struct SampledFunctions {
     /// The condition compared with.
     pub(crate) baseline: String,
     /// The other one.
@@ -91,7 +91,7 @@ pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
     let mut found = Vec::new();
     for (baseline, conditions) in compared(stored) {
         for reader in readers(stored) {
-            let with = |condition: &usize| both(stored, [baseline, *condition], reader);
+            let with = |condition: &usize| sampled_stacks(stored, [baseline, *condition], reader);
             found.extend(conditions.iter().filter_map(with));
         }
     }
@@ -121,7 +121,7 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
 }
 
 /// The cost of functions for a message, in one run.
-struct Costs {
+struct FunctionCosts {
     boot: u32,
     message: f64,
     /// The cost that one sample stands for.
@@ -129,14 +129,18 @@ struct Costs {
     costs: BTreeMap<String, f64>,
 }
 
-impl Costs {
-    fn of(&self, function: &str) -> f64 {
+impl FunctionCosts {
+    fn cost_of(&self, function: &str) -> f64 {
         self.costs.get(function).copied().unwrap_or_default()
     }
 }
 
 /// `None` if one of the two was not sampled.
-fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<(Vec<Divided>, Sampled)> {
+fn ready(
+    stored: &StoredStudy,
+    conditions: [usize; 2],
+    reader: Waiting,
+) -> Option<(Vec<Divided>, SampledFunctions)> {
     let all = conditions.map(|condition| profiles(stored, condition, reader));
     if all.iter().any(Vec::is_empty) {
         return None;
@@ -144,27 +148,27 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
     let costs = |(boot, profile): &(u32, &Profile)| {
         let costs: BTreeMap<String, f64> =
             profile.costs().into_iter().map(|cost| (cost.name, cost.cost)).collect();
-        Costs { boot: *boot, message: profile.message, sample: profile.sample(), costs }
+        FunctionCosts { boot: *boot, message: profile.message, sample: profile.sample(), costs }
     };
     let [before, after] = all.each_ref().map(|of| of.iter().map(costs).collect::<Vec<_>>());
     let runs: Vec<_> =
         before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run))).collect();
     let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
     let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
-    let sum = |name: &String| runs.iter().map(|(_, run)| run.of(name)).sum::<f64>();
+    let sum = |name: &String| runs.iter().map(|(_, run)| run.cost_of(name)).sum::<f64>();
     let functions: Vec<String> =
         met.iter().filter(|name| sum(name) >= LEAST * whole).map(|name| (*name).clone()).collect();
     let divided = runs.iter().map(|(of_condition, run)| Divided {
         of_condition: *of_condition,
         boot: run.boot,
         whole: run.message,
-        parts: functions.iter().map(|name| run.of(name)).collect(),
+        parts: functions.iter().map(|name| run.cost_of(name)).collect(),
         // So many samples at so much each: their number varies by its root.
-        by_count: functions.iter().map(|name| run.of(name) * run.sample).collect(),
+        by_count: functions.iter().map(|name| run.cost_of(name) * run.sample).collect(),
     });
     let divided = divided.collect();
     let samples = |of: &Vec<(u32, &Profile)>| of.iter().map(|(_, profile)| profile.samples).sum::<u64>();
-    let rest = Sampled {
+    let rest = SampledFunctions {
         baseline: stored.label(conditions[0]),
         condition: stored.label(conditions[1]),
         runs: all.iter().map(Vec::len).min().unwrap_or(0),
@@ -176,7 +180,7 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
     Some((divided, rest))
 }
 
-fn both(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {
+fn sampled_stacks(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {
     let mut costs = BTreeMap::<Vec<&str>, [f64; 2]>::new();
     let all = conditions.map(|condition| profiles(stored, condition, reader));
     if all.iter().any(Vec::is_empty) {

@@ -19,7 +19,7 @@ pub(crate) struct Shortfall {
 impl Shortfall {
     /// The missing runs of a study; `None` if every planned run is recorded. A study that ended
     /// early by its rule planned only the boots that it began.
-    pub(crate) fn of(row: &StudyRow, plan: &Plan) -> Option<Self> {
+    pub(crate) fn from_row(row: &StudyRow, plan: &Plan) -> Option<Self> {
         let protocol = &plan.asked.protocol;
         let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
         let last = if may_be_less { row.boots } else { u32::MAX };

@@ -5,7 +5,7 @@ use stats::{Analysis, Observation, Question, Spending};
 use study::{BootKind, Copies, Name, Quality};
 
 use crate::data::error::Error;
-use crate::data::exact::{self, Unlike};
+use crate::data::exact::{self, UnequalCounts};
 
 /// The name of boots in messages.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl Subject {
     }
 
     /// Conditions whose counts do not repeat; empty where time was measured.
-    pub(crate) fn unlike(&self) -> Vec<Unlike> {
+    pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
         let runs = if self.resolution.is_some() { self.compared_observations() } else { Vec::new() };
         exact::unlike(&runs, &self.metric, |condition| self.label(condition))
     }

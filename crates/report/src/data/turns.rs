@@ -10,7 +10,7 @@ use store::{StoredRun, StoredStudy};
 use study::{Alternate, format_duration};
 
 use crate::words::number::{counted, percent};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 /// Parts of a turn for people, in tenths.
 pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
@@ -24,7 +24,7 @@ const SMALL: f64 = 0.1;
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
-pub(crate) struct InTurns {
+pub(crate) struct TurnsOfCondition {
     condition: usize,
     pub(crate) label: String,
     /// The flows that it had turns in.
@@ -43,10 +43,9 @@ pub(crate) struct InTurns {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-impl InTurns {
-    /// Whether a turn is proven to leave something to the next one that is not small against the
-    /// largest difference in the flow. So many conditions are asked, and the error rate is shared
-    /// out over them (Bonferroni).
+impl TurnsOfCondition {
+    /// Whether a turn is proven to affect the next one by more than a small part of the largest
+    /// difference in the flow. The error rate is shared out over all conditions (Bonferroni).
     fn leaves_much(&self, conditions: usize) -> bool {
         let interval = interval(&self.boots, ALPHA / conditions as f64);
         let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
@@ -55,7 +54,7 @@ impl InTurns {
 }
 
 /// The turns of each condition that took any.
-pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
+pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
         let own = stored
             .measurements()
@@ -73,7 +72,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
             by_boot.entry(boot).or_default().push(share);
         }
         let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
-        (!boots.is_empty()).then(|| InTurns {
+        (!boots.is_empty()).then(|| TurnsOfCondition {
             condition: index,
             label: condition.label.to_string(),
             flows: all.len(),
@@ -98,7 +97,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     if !all.is_empty() {
         notes.push(format!(
             "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
-            list(&names),
+            listed(&names),
             format_duration(turn),
             uncounted(stored).unwrap_or_default()
         ));
@@ -140,7 +139,7 @@ pub(crate) fn carried(stored: &StoredStudy) -> Vec<usize> {
     leaving(&all).map(|one| one.condition).collect()
 }
 
-fn leaving(all: &[InTurns]) -> impl Iterator<Item = &InTurns> {
+fn leaving(all: &[TurnsOfCondition]) -> impl Iterator<Item = &TurnsOfCondition> {
     all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
@@ -263,7 +262,7 @@ mod tests {
     fn of_more_conditions_each_must_be_surer() {
         // Their mean is 3.3 standard errors from nothing: p is 0.03 with four degrees of freedom.
         let boots = vec![1.0, 2.0, 3.0, 4.0, 0.5];
-        let one = InTurns {
+        let one = TurnsOfCondition {
             condition: 0,
             label: String::new(),
             flows: 5,

@@ -12,7 +12,7 @@ const CAUTION: &str = "The classic test treats the runs of a boot as independent
 
 /// The classic test of ministat on a stored study's runs.
 #[derive(Debug, Serialize)]
-pub struct Classic {
+pub struct ClassicTest {
     study: i64,
     name: String,
     /// The comparisons.
@@ -32,7 +32,7 @@ struct ClassicGroup {
     text: String,
 }
 
-impl Classic {
+impl ClassicTest {
     /// Compares as asked.
     ///
     /// # Errors

@@ -4,14 +4,14 @@ use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
 use crate::words::number::{beyond_rounding, counted, figure, percent, range};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
 /// A table of such parts.
 pub(crate) fn table(part: &str, explained: &Explained) -> Table {
     let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], explained);
     let verdict = heads.len() - 1;
-    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).whole(&[0, 3, verdict])
+    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict])
 }
 
 /// All cells, without the interval where all are judged as counts that repeat.
@@ -70,7 +70,7 @@ pub(crate) fn answer(
     let parts = match named.as_slice() {
         [] if names.is_empty() => format!("no {part} is judged"),
         [] => format!("no {part} is proven to differ"),
-        named => format!("proven to differ: {}", list(named)),
+        named => format!("proven to differ: {}", listed(named)),
     };
     format!("{changed}; {parts}; {of_boots}")
 }

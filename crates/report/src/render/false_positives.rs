@@ -25,15 +25,15 @@ const LEVEL: f64 = 0.95;
 const FEWEST: usize = 3;
 
 // The methods compared, netassay's own first, the usual ones last.
-const METHODS: [(Method, &str); 3] = [
-    (Method::Crossed, "netassay: differences inside boots"),
-    (Method::Nested, "Welch's t on boot means, boots taken apart"),
-    (Method::Pooled, "t on pooled runs (ministat)"),
+const METHODS: [(TestMethod, &str); 3] = [
+    (TestMethod::Crossed, "netassay: differences inside boots"),
+    (TestMethod::Nested, "Welch's t on boot means, boots taken apart"),
+    (TestMethod::Pooled, "t on pooled runs (ministat)"),
 ];
 
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Method {
+enum TestMethod {
     Crossed,
     Nested,
     Pooled,
@@ -57,7 +57,7 @@ pub struct FalsePositives {
 struct MetricRates {
     metric: &'static str,
     unit: &'static str,
-    rates: Vec<Rate>,
+    rates: Vec<FalsePositiveRate>,
     /// The spread of boots and runs, from all boots together.
     spread: Components,
     mean: f64,
@@ -65,8 +65,8 @@ struct MetricRates {
 
 /// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
-struct Rate {
-    method: Method,
+struct FalsePositiveRate {
+    method: TestMethod,
     found: u64,
     of: u64,
     /// In %.
@@ -144,7 +144,10 @@ impl FalsePositives {
             "\nA method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
         );
         if let Some(first) = self.metrics.first() {
-            text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL, layout)));
+            text.push_str(&format!(
+                "\n{}",
+                spread::text(&first.spread, first.unit, first.mean, LEVEL, layout)
+            ));
         }
         text
     }
@@ -196,7 +199,7 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
         let of = experiments.len() as u64;
         let (low, high) = binomial_interval(found, of, LEVEL).unwrap_or((0.0, 1.0));
         let rate = 100.0 * found as f64 / of as f64;
-        rates.push(Rate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
+        rates.push(FalsePositiveRate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
     }
     let analysis = stats::analyse(&all, &Question::against(0))?;
     let mean = analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
@@ -204,17 +207,17 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
 }
 
 /// Does this method see a difference?
-fn differs(method: Method, experiment: &[Observation]) -> Result<bool, Error> {
+fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error> {
     let design = match method {
-        Method::Pooled => {
+        TestMethod::Pooled => {
             let set = |condition: usize| {
                 let runs = experiment.iter().filter(|run| run.condition == condition);
                 Set::new("", runs.map(|run| run.value).collect())
             };
             return Ok(set(1)?.against(&set(0)?, Level::default()).is_proven);
         }
-        Method::Crossed => Design::Crossed,
-        Method::Nested => Design::Nested,
+        TestMethod::Crossed => Design::Crossed,
+        TestMethod::Nested => Design::Nested,
     };
     let question = Question { design: Some(design), level: LEVEL, ..Question::against(0) };
     let analysis = stats::analyse(experiment, &question)?;

@@ -5,7 +5,7 @@ use stats::Comparison;
 use crate::data::profiled::{LEAST, ProfilePair};
 use crate::render::explained::{self, answer, ranked};
 use crate::words::number::counted;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
 // The number of functions that are shown, those that explain most; the rest is in the JSON.
@@ -45,7 +45,7 @@ pub(crate) fn sentences(pair: &ProfilePair, unit: &str) -> Vec<String> {
     if beyond > 0 {
         rest.push(format!("{} that explain less are not shown", counted(beyond, "function")));
     }
-    said.push(list(&rest));
+    said.push(listed(&rest));
     said.push(format!("{} of each condition at least", counted(pair.rest.samples as usize, "sample")));
     said
 }

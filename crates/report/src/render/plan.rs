@@ -9,7 +9,7 @@ use study::{
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
 // The longest list of features, in letters; the JSON has it whole.
@@ -232,8 +232,8 @@ fn traced(tracing: &Tracing) -> String {
     let profile = if tracing.profile { "; the functions that take the CPU are sampled" } else { "" };
     format!(
         "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all{profile}\n",
-        list(&paths),
-        list(&readers),
+        listed(&paths),
+        listed(&readers),
         counted(tracing.rounds as usize, "round"),
         tracing.batch
     )

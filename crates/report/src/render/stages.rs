@@ -4,18 +4,18 @@ use serde::Serialize;
 use stats::confidence;
 use store::StoredStudy;
 
-use crate::data::aligned::Unmatched;
+use crate::data::aligned::UnmatchedStage;
 use crate::data::error::Error;
 use crate::data::exact::RESOLUTION;
-use crate::data::explained::{PathPair, pairs};
-use crate::data::origin::Origin;
+use crate::data::origin::TraceOrigin;
+use crate::data::path_comparison::{PathPair, pairs};
 use crate::data::profiled::{ProfilePair, Stacks, profile_pairs, stacks};
 use crate::data::truth;
 use crate::render::explained::{self, answer, ranked, row};
 use crate::render::functions;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
 // The meaning of counts.
@@ -23,7 +23,7 @@ const EXACT: &str = "exact mode: instructions counted in an emulated guest with 
 
 /// The stages of a study's traced paths, under each two conditions that it compares.
 #[derive(Debug, Serialize)]
-pub struct Stages {
+pub struct StageDifferences {
     study: i64,
     name: String,
     question: String,
@@ -32,7 +32,7 @@ pub struct Stages {
     /// The confidence of all stages of a path together.
     confidence: f64,
     #[serde(flatten)]
-    origin: Origin,
+    origin: TraceOrigin,
     pairs: Vec<PathPair>,
     /// By function, where runs were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,7 +43,7 @@ pub struct Stages {
     truth: Option<&'static str>,
 }
 
-impl Stages {
+impl StageDifferences {
     /// Reads a study whose runs were traced.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Stages {
             question: stored.plan.asked.question.clone(),
             unit: unit(stored.plan.exact),
             confidence,
-            origin: Origin::of(stored),
+            origin: TraceOrigin::from_stored(stored),
             pairs: pairs(stored, confidence)?,
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
@@ -193,10 +193,10 @@ pub(crate) fn unit(exact: bool) -> &'static str {
 }
 
 /// The reason why a stage is no boundary, and the place of its cost.
-pub(crate) fn unmatched(one: &Unmatched, names: [&str; 2]) -> String {
+pub(crate) fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
     let functions = |place: usize| {
         let names: Vec<&str> = one.seen_at[place].iter().map(String::as_str).collect();
-        list(&names)
+        listed(&names)
     };
     let (stage, cost) = (&one.stage, one.cost());
     if let Some(moved) = one.moved {

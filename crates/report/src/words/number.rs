@@ -124,7 +124,7 @@ pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> Stri
 }
 
 /// `value` as it was `shown`, in three significant digits where these are more: the error of an
-/// interval's end is far larger than what is left out. A sign and a unit stay.
+/// interval's end is far larger than the omitted digits. A sign and a unit stay.
 fn three_digits(value: f64, shown: String) -> String {
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);

@@ -3,15 +3,15 @@
 use serde::Serialize;
 use store::StudyStatus;
 
-use crate::data::differences::Difference;
+use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
-use crate::data::series::Entry;
+use crate::data::series::HistoryEntry;
 use crate::data::shortfall::stands;
 use crate::words::number::{counted, instant};
 
 /// A study of a history.
 #[derive(Debug, Serialize)]
-pub(crate) struct Member {
+pub(crate) struct HistoryMember {
     pub(crate) study: i64,
     /// Its name in the history.
     pub(crate) label: String,
@@ -21,11 +21,11 @@ pub(crate) struct Member {
     pub(crate) version: String,
     pub(crate) status: String,
     /// The differences from the study before it, the weightiest first.
-    pub(crate) differs: Vec<Difference>,
+    pub(crate) differs: Vec<StudyDifference>,
 }
 
-impl Member {
-    pub(super) fn of(entry: &Entry, differs: Vec<Difference>) -> Self {
+impl HistoryMember {
+    pub(super) fn from_entry(entry: &HistoryEntry, differs: Vec<StudyDifference>) -> Self {
         let row = &entry.outline.row;
         Self {
             study: row.id.0,
@@ -40,7 +40,7 @@ impl Member {
 }
 
 /// Notes on a study.
-pub(super) fn notes(entry: &Entry) -> impl Iterator<Item = String> {
+pub(super) fn notes(entry: &HistoryEntry) -> impl Iterator<Item = String> {
     let row = &entry.outline.row;
     let is_whole = row.status == StudyStatus::Complete;
     let lack = (!is_whole).then(|| {

@@ -15,17 +15,17 @@ use serde::Serialize;
 use store::{Metrics, StoredStudy};
 use study::metric::{Better, Metric, find};
 
-pub use self::counters::Counter;
+pub use self::counters::ExplainingCounter;
 pub(crate) use self::counters::counters;
 
-use self::rule::{About, Boots};
+use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;
 use crate::data::means::per_boot;
-use crate::render::group::Group;
+use crate::render::group::ComparisonGroup;
 
 /// A counter that differs between two conditions as their effect does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Why {
+pub struct Explanation {
     /// The counter's metric.
     pub counter: &'static str,
     /// Its figure in the condition, in the unit that the sentence names.
@@ -42,7 +42,7 @@ const MOST: usize = 2;
 const LARGE: f64 = 0.03;
 
 /// Adds its explanation to each large, proven difference of a stored study.
-pub(crate) fn explain(groups: &mut [Group], stored: &StoredStudy) {
+pub(crate) fn explain(groups: &mut [ComparisonGroup], stored: &StoredStudy) {
     // Many rows have the same baseline.
     let mut means: BTreeMap<usize, Vec<Metrics>> = BTreeMap::new();
     for group in groups {
@@ -64,7 +64,7 @@ pub(crate) fn explain(groups: &mut [Group], stored: &StoredStudy) {
 
 /// The counters that differ between a condition and its baseline as an effect does, the most
 /// telling first. `rises`: whether the metric is higher than the baseline's.
-pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Vec<Why> {
+pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [BootMeans<'_>; 2]) -> Vec<Explanation> {
     let is_worse = match metric.better {
         Better::Higher => !rises,
         Better::Lower => rises,
@@ -72,12 +72,12 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Ve
     };
     let rules = RULES.iter().filter(|rule| (rule.explains)(metric));
     let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
-    let mut found: Vec<(About, f64, Why)> = rules
+    let mut found: Vec<(CounterSubject, f64, Explanation)> = rules
         .flat_map(|rule| sides().filter_map(|side| rule.reason(&side.to_string(), is_worse, boots)))
         .collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
-    let mut told: Vec<About> = Vec::new();
+    let mut told: Vec<CounterSubject> = Vec::new();
     let mut reasons = Vec::new();
     for (about, _, why) in found {
         if !told.contains(&about) && reasons.len() < MOST {

@@ -5,7 +5,7 @@ use store::Metrics;
 use study::Side;
 use study::metric::{Metric, find};
 
-use super::Why;
+use super::Explanation;
 use crate::data::metric::range_of;
 use crate::words::number::{percent, rounded};
 
@@ -16,14 +16,14 @@ const PART: f64 = 0.5;
 
 /// The direction of a counter that costs performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum More {
+pub(super) enum IncreaseEffect {
     Costs,
     Helps,
 }
 
 /// The subject of a counter; of several about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum CounterSubject {
     Batches,
     Timers,
     OtherCpus,
@@ -32,13 +32,13 @@ pub(super) enum About {
 }
 
 /// A rule by which a counter may explain an effect.
-pub(super) struct Rule {
-    pub(super) about: About,
+pub(super) struct ExplanationRule {
+    pub(super) about: CounterSubject,
     pub(super) counter: &'static str,
-    /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a
-    /// figure by itself.
+    /// The metric that it is divided by, and the factor of the quotient; `None`: it is a figure by
+    /// itself.
     pub(super) per: Option<(&'static str, f64)>,
-    pub(super) more: More,
+    pub(super) more: IncreaseEffect,
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
     pub(super) floor: f64,
@@ -51,28 +51,28 @@ pub(super) struct Rule {
 }
 
 /// The metrics' means of each boot of a condition.
-pub(super) type Boots<'m> = &'m [Metrics];
+pub(super) type BootMeans<'m> = &'m [Metrics];
 
-impl Rule {
+impl ExplanationRule {
     /// The subject, the weight of the evidence, and the reason, if the counter differs as the
     /// effect does.
     pub(super) fn reason(
         &self,
         side: &str,
         is_worse: bool,
-        boots: [Boots<'_>; 2],
-    ) -> Option<(About, f64, Why)> {
+        boots: [BootMeans<'_>; 2],
+    ) -> Option<(CounterSubject, f64, Explanation)> {
         let counter = self.metric_of(side)?;
-        let figures = |boots: Boots<'_>| -> Option<Vec<f64>> {
+        let figures = |boots: BootMeans<'_>| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
         let [value, baseline] = boots.map(figures);
         let factor = |[value, baseline]: [&[f64]; 2]| self.factor_between(is_worse, [value, baseline]);
         let (value, baseline) = (value?, baseline?);
         let least = factor([&value, &baseline])?;
-        if self.per.is_none() && self.more == More::Costs {
+        if self.per.is_none() && self.more == IncreaseEffect::Costs {
             // A rate may be higher only because more was done.
-            let per_work = |figures: &[f64], boots: Boots<'_>| -> Option<Vec<f64>> {
+            let per_work = |figures: &[f64], boots: BootMeans<'_>| -> Option<Vec<f64>> {
                 figures.iter().zip(boots).map(|(figure, means)| Some(figure / work(means)?)).collect()
             };
             let [value, baseline] = [per_work(&value, boots[0])?, per_work(&baseline, boots[1])?];
@@ -82,12 +82,12 @@ impl Rule {
                 return None;
             }
         }
-        let more = if is_worse == (self.more == More::Costs) { boots[0] } else { boots[1] };
+        let more = if is_worse == (self.more == IncreaseEffect::Costs) { boots[0] } else { boots[1] };
         let (value, baseline) = (mean(&value), mean(&baseline));
         let words = self.words.replace('@', side);
         let part = self.part(side, more).unwrap_or_default();
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
-        Some((self.about, least.ln() / self.factor.ln(), Why { counter, value, baseline, sentence }))
+        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
     }
 
     /// The counter's metric of a side.
@@ -131,7 +131,7 @@ impl Rule {
     /// By how much the figures differ in the effect's direction, if it is enough and no boot says
     /// otherwise.
     fn factor_between(&self, is_worse: bool, [value, baseline]: [&[f64]; 2]) -> Option<f64> {
-        let is_higher = is_worse == (self.more == More::Costs);
+        let is_higher = is_worse == (self.more == IncreaseEffect::Costs);
         let [high, low] = if is_higher { [value, baseline] } else { [baseline, value] };
         if high.is_empty() || low.is_empty() {
             return None;
@@ -144,7 +144,7 @@ impl Rule {
 
     /// The share of a part of the counter in the condition that has more of it, where it is most of
     /// it.
-    fn part(&self, side: &str, boots: Boots<'_>) -> Option<String> {
+    fn part(&self, side: &str, boots: BootMeans<'_>) -> Option<String> {
         let (key, words) = self.part?;
         let sum =
             |key: &str| -> f64 { boots.iter().filter_map(|means| means.get(&format!("{side}.{key}"))).sum() };

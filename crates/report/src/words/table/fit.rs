@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::cell::begins_with_number;
 use super::{GAP, Table};
 use crate::words::layout::Layout;
-use crate::words::names::Names;
+use crate::words::names::ShortNames;
 
 // No cell is cut to fewer columns.
 const SHORTEST: usize = 6;
@@ -18,7 +18,7 @@ const LEAST_WORDS: usize = 30;
 impl Table {
     /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
     /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
-    /// words never are. What is not in the rows is told above and below them.
+    /// words never are. A legend above or below has the omitted parts.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         if !layout.wide && self.is_stacked(layout) {
@@ -142,7 +142,7 @@ impl Table {
             self.known.get(&place).cloned().unwrap_or_else(other)
         };
         let names: Vec<Name> = self.rows.iter().enumerate().map(name).collect();
-        let names = Names::within(&names, width);
+        let names = ShortNames::within(&names, width);
         for (row, name) in self.rows.iter_mut().zip(&names.short) {
             if let Some(cell) = row.get_mut(column) {
                 cell.clone_from(name);

@@ -48,7 +48,7 @@ impl Table {
 
     /// Adds a header line below the others: units, mostly. Empty cells stay empty.
     #[must_use]
-    pub fn under(mut self, head: &[&str]) -> Self {
+    pub fn units(mut self, head: &[&str]) -> Self {
         self.head.push(owned(head));
         self
     }
@@ -61,11 +61,11 @@ impl Table {
         self
     }
 
-    /// Says which columns are not cut, whatever else has to go: those whose words are names of
-    /// functions, or verdicts. Where they have no room beside each other, the first column, one of
-    /// them, is written above the others.
+    /// Sets the columns that are never cut: their words are names of functions, or verdicts. If
+    /// these columns have no room beside each other, the first of them, the first column, is
+    /// written above the others.
     #[must_use]
-    pub fn whole(mut self, columns: &[usize]) -> Self {
+    pub fn uncut(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.whole);
         self
     }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_column_of_whole_words_stays_and_others_go() {
         let mut table =
-            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).whole(&[0, 2, 3]);
+            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).uncut(&[0, 2, 3]);
         table.row(&["__skb_wait_for_more_packets to udp_recvmsg", "1234.5", "-12.5", "not proven"]);
         table.row(&["whole", "1234567.5", "0", "more"]);
         let at = |width| table.fit(Layout { width, ..Layout::PLAIN });

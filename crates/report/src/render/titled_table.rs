@@ -4,7 +4,7 @@ use crate::words::table::Table;
 
 /// A table with its title and notes.
 #[derive(Debug, Clone)]
-pub struct Exhibit {
+pub struct TitledTable {
     /// The subject of the table.
     pub title: String,
     /// The table.
@@ -13,7 +13,7 @@ pub struct Exhibit {
     pub notes: Vec<String>,
 }
 
-impl Exhibit {
+impl TitledTable {
     /// As a part of a wide page of text; empty without a row.
     pub(crate) fn text(&self) -> String {
         if self.table.is_empty() {

@@ -16,13 +16,14 @@ const UNITS: &[(&str, &[Unit])] = &[
     ("1", &[("", 1.0)]),
 ];
 
-pub(crate) fn of(metric: &Metric) -> &'static [Unit] {
+pub(crate) fn units_of(metric: &Metric) -> &'static [Unit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
 /// The words of a metric's units for a sentence; empty for a plain number.
 pub(crate) fn listed(metric: &Metric) -> String {
-    let words: Vec<&str> = of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        units_of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
     words.join(", ")
 }
 
@@ -35,7 +36,7 @@ mod tests {
     #[test]
     fn every_metric_has_units_and_the_first_is_its_own() {
         for metric in METRICS {
-            let units = of(metric);
+            let units = units_of(metric);
             assert!(units.first().is_some_and(|(_, factor)| *factor == 1.0), "{}: {units:?}", metric.key);
         }
     }

@@ -1,13 +1,13 @@
 //! The advice of one study.
 
-use report::{Context, Switches};
+use report::{SwitchContext, SwitchEffects};
 use serde::Serialize;
 use store::StoredStudy;
 use study::Dropped;
 
-use crate::advice::Request;
-use crate::checks::{Checked, Checks};
-use crate::goal::Goal;
+use crate::advice::AdviceRequest;
+use crate::checks::{DependenceChecks, DependenceTests};
+use crate::goal::AdviceGoal;
 use crate::recommendation::Recommendation;
 use crate::workload_advice::WorkloadAdvice;
 
@@ -27,7 +27,7 @@ pub struct StudyAdvice {
     /// The number of changes that were judged together.
     pub judged: usize,
     /// The extent of the checks against the other switches; `None` if there was nothing to check.
-    pub checked: Option<Checked>,
+    pub checked: Option<DependenceTests>,
     /// Whether instructions were counted: then the resolution of counts judges, and there are no
     /// intervals.
     pub exact: bool,
@@ -42,9 +42,14 @@ pub struct StudyAdvice {
 }
 
 impl StudyAdvice {
-    pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
-        let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
-        let under = |context: &Context| WorkloadAdvice {
+    pub(crate) fn from_stored(
+        stored: &StoredStudy,
+        switches: SwitchEffects,
+        goals: &[AdviceGoal],
+        request: &AdviceRequest,
+    ) -> Self {
+        let tried = |(_, context): &(usize, &SwitchContext)| !context.effects.is_empty();
+        let under = |context: &SwitchContext| WorkloadAdvice {
             scenario: context.scenario,
             workload: context.workload.clone(),
             kind: context.kind,
@@ -54,13 +59,15 @@ impl StudyAdvice {
             flags: context.flags.clone(),
             recommendations: goals
                 .iter()
-                .map(|goal| (*goal, Recommendation::all(context, *goal, &switches, request)))
+                .map(|goal| (*goal, Recommendation::for_context(context, *goal, &switches, request)))
                 .collect(),
         };
-        let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();
+        let contexts: Vec<(usize, &SwitchContext)> =
+            switches.contexts.iter().enumerate().filter(tried).collect();
         let mut found: Vec<WorkloadAdvice> = contexts.iter().map(|(_, context)| under(context)).collect();
         let places: Vec<usize> = contexts.iter().map(|(place, _)| *place).collect();
-        let checks = Checks::of(stored, switches.level, switches.confidence, &places, &found);
+        let checks =
+            DependenceChecks::from_stored(stored, switches.level, switches.confidence, &places, &found);
         checks.settle(&places, &mut found);
         Self {
             checked: checks.made(),

@@ -31,7 +31,7 @@ pub struct HistoryChoice {
 
 /// A chosen study.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenStudy {
     /// Its number.
     pub study: StudyId,
     /// The tag that it was chosen for, else its first one, else its number in words.
@@ -49,7 +49,7 @@ impl HistoryChoice {
     /// The studies of these rows that are meant, the oldest first. Of studies without a tag the
     /// order by version is that of time, and they come first.
     #[must_use]
-    pub fn of(&self, rows: &[StudyRow]) -> Vec<Chosen> {
+    pub fn choose(&self, rows: &[StudyRow]) -> Vec<ChosenStudy> {
         let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
         let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();
         for row in rows.iter().filter(|row| row.name == self.name) {
@@ -67,7 +67,7 @@ impl HistoryChoice {
             });
         }
         let skipped = self.last.map_or(0, |last| found.len().saturating_sub(last));
-        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| Chosen {
+        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| ChosenStudy {
             study: row.id,
             label: tag.map_or_else(|| format!("study {}", row.id), str::to_owned),
         };
@@ -217,7 +217,7 @@ mod tests {
             row(4, "quick", &[], 10),
         ];
         let of = |choice: HistoryChoice| -> Vec<String> {
-            choice.of(&rows).into_iter().map(|one| one.label).collect()
+            choice.choose(&rows).into_iter().map(|one| one.label).collect()
         };
         let quick = HistoryChoice { name: "quick".to_owned(), ..HistoryChoice::default() };
         assert_eq!(of(quick.clone()), ["study 4", "main", "v6.12"]);

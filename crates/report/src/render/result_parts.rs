@@ -3,19 +3,19 @@
 
 use crate::data::exact;
 use crate::data::limits;
-use crate::data::missing::Missing;
+use crate::data::missing::MissingRuns;
 use crate::data::notes::kept_disturbed;
 use crate::render::answer::{answer_for, answer_lines};
+use crate::render::comparison_row::ComparisonRow;
 use crate::render::copies;
 use crate::render::credit::Credits;
-use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
-use crate::render::row::Row;
 use crate::render::runs::{DISTURBED, FAILED};
 use crate::render::spread;
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, instant, plain};
-use crate::words::phrases::{before, capital, list, title};
+use crate::words::phrases::{before, capital, listed, title};
 use crate::words::table::Table;
 
 // The largest number of letters of an answer that is read at a glance; a longer one is replaced by
@@ -87,7 +87,7 @@ impl Results {
         let metric = &self.comparisons.first()?.metric;
         let groups = self.comparisons.iter().filter(|group| group.metric == *metric);
         let rows = groups.flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-        let size = |row: &Row| {
+        let size = |row: &ComparisonRow| {
             let comparison = &row.comparison;
             comparison.relative.map_or(comparison.difference, |share| share * comparison.baseline_mean).abs()
         };
@@ -106,7 +106,7 @@ impl Results {
     /// The missing runs, the reasons, and the remedy; empty if the study is complete.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
-        self.missing.as_ref().map(Missing::lines).into_iter().flatten().collect()
+        self.missing.as_ref().map(MissingRuns::lines).into_iter().flatten().collect()
     }
 
     /// The notes to read before all figures: their kind, and counts that do not repeat.
@@ -152,17 +152,17 @@ impl Results {
         }
         facts.push(("netassay", row.version.clone()));
         if !row.tags.is_empty() {
-            facts.push(("tags", list(&row.tags)));
+            facts.push(("tags", listed(&row.tags)));
         }
         facts
     }
 
     /// The limit of the runs of each condition, with the evidence; without a row if unknown.
     #[must_use]
-    pub fn limits(&self) -> Exhibit {
+    pub fn limits(&self) -> TitledTable {
         let limits = self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref()));
         let title = "What limited the runs".to_owned();
-        Exhibit { title, table: limits::table(limits), notes: Vec::new() }
+        TitledTable { title, table: limits::table(limits), notes: Vec::new() }
     }
 
     /// The effect of each offload of the study's design, as text; empty without a design.
@@ -199,14 +199,14 @@ impl Results {
 
     /// The standard deviations between and inside boots of each metric compared.
     #[must_use]
-    pub fn spreads(&self) -> Vec<Exhibit> {
-        let mut exhibits: Vec<Exhibit> = Vec::new();
+    pub fn spreads(&self) -> Vec<TitledTable> {
+        let mut exhibits: Vec<TitledTable> = Vec::new();
         for group in self.comparisons.iter().filter(|group| group.resolution.is_none()) {
             let title =
                 format!("{}{}, spread of boots and runs", before(&group.workload), title(&group.metric));
             if !exhibits.iter().any(|known| known.title == title) {
                 let table = spread::table(&group.spread, plain(&group.unit), group.mean(), group.level);
-                exhibits.push(Exhibit { title, table, notes: Vec::new() });
+                exhibits.push(TitledTable { title, table, notes: Vec::new() });
             }
         }
         exhibits.retain(|exhibit| !exhibit.table.is_empty());
@@ -228,7 +228,7 @@ impl Results {
 
     /// Evidence that the switches acted: tables from the kernel's counters.
     #[must_use]
-    pub fn proofs(&self) -> Vec<Exhibit> {
+    pub fn proofs(&self) -> Vec<TitledTable> {
         if !self.has_measurements() {
             return Vec::new();
         }
@@ -238,7 +238,7 @@ impl Results {
     /// The requested and the applied state of each condition's switches; and the conditions that
     /// were not measured for that.
     #[must_use]
-    pub fn applied(&self) -> Exhibit {
+    pub fn applied(&self) -> TitledTable {
         let is_more = self.switches().iter().any(|(_, state)| state.len() > 1);
         let head = ["condition", "switches", "not applied, or changed by the kernel"];
         let mut table = Table::new(&head[..if is_more { 3 } else { 2 }]).named(0);
@@ -246,7 +246,7 @@ impl Results {
             let more = state[1..].join("; ");
             table.row(&[label, state[0].as_str(), more.as_str()][..if is_more { 3 } else { 2 }]);
         }
-        Exhibit { title: self.read_back(), table, notes: self.not_measured() }
+        TitledTable { title: self.read_back(), table, notes: self.not_measured() }
     }
 
     /// The changes of the machine for the study, which were undone.
@@ -270,14 +270,14 @@ impl Results {
 
     /// The tries that do not count, failed ones and disturbed ones apart: which, and why.
     #[must_use]
-    pub fn uncounted(&self) -> Vec<Exhibit> {
+    pub fn uncounted(&self) -> Vec<TitledTable> {
         let bad = self.bad_runs();
         let exhibits = [FAILED, DISTURBED].into_iter().zip(bad).map(|(title, runs)| {
             let mut table = Table::new(&["run", "why"]);
             for run in &runs {
                 table.row(&[&run.which(), run.reason]);
             }
-            Exhibit { title: title.to_owned(), table, notes: Vec::new() }
+            TitledTable { title: title.to_owned(), table, notes: Vec::new() }
         });
         let figures = std::iter::once(self.disturbed_figures());
         figures.chain(exhibits).filter(|exhibit| !exhibit.table.is_empty()).collect()
