@@ -251,9 +251,9 @@ fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: Axi
 }
 
 fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
-    let high = values.map(|value| Scale::Quantiles.at(value, 1.0)).fold(1.0, f64::max);
+    let high = values.map(|value| Scale::Quantiles.position(value, 1.0)).fold(1.0, f64::max);
     let marks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999, 0.999_999_9];
-    let at = |mark: f64| Scale::Quantiles.at(mark, 1.0);
+    let at = |mark: f64| Scale::Quantiles.position(mark, 1.0);
     let axis = Axis { scale: Scale::Quantiles, unit: 1.0, low: 0.0, high, ticks: Vec::new(), factor: 0 };
     let named = marks.into_iter().filter(|mark| at(*mark) <= high + 1e-9);
     // The shortest text that is the fraction.

@@ -46,11 +46,11 @@ pub use render::switches::{
 };
 pub use render::titled_table::TitledTable;
 pub use render::why::{ExplainingCounter, Explanation};
-pub use words::colour::{Tone, colours};
+pub use words::colour::{Tone, colour_sequences};
 pub use words::layout::Layout;
 pub use words::names::distinct_names;
 pub use words::number::{
-    beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded,
+    beyond_rounding, counted, duration, duration_of, figure, percent, plain, range, rounded,
 };
 pub use words::phrases::{capital, first_of, listed, metric_name, metric_words, stages_by_end};
 pub use words::table::Table;

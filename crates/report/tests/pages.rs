@@ -7,8 +7,8 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{
-    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
-    over_time,
+    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments,
+    list_studies, over_time,
 };
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use serde_json::json;
@@ -444,7 +444,7 @@ fn a_plan_before_it_is_run() {
 
 #[test]
 fn the_stored_studies_and_where_they_were_measured() {
-    insta::assert_snapshot!("list", list(&[stored(3).row]).text(Layout::WIDE));
+    insta::assert_snapshot!("list", list_studies(&[stored(3).row]).text(Layout::WIDE));
     insta::assert_snapshot!("environments", environments(&stored(1)));
     // Its hosts may be gone when it ends.
     let mut gone = stored(1);

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    Agreed, BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PilotSpread,
-    PlanListing, Results, Sizing, SizingRequest, is_decided,
+    BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PilotSpread, PlanListing,
+    Results, Sizing, SizingRequest, WaysOutcome, is_decided,
 };
 use record::{Detail, Response, Turns, sample};
 use serde_json::json;
@@ -209,7 +209,7 @@ fn both_ways(hidden: f64, in_turns: bool) -> StoredStudy {
 #[test]
 fn turns_and_runs_are_compared_in_the_same_boots() {
     let found = BothWays::new(&both_ways(0.0, true)).unwrap();
-    assert_eq!(found.outcome(), Agreed::Agree);
+    assert_eq!(found.outcome(), WaysOutcome::Agree);
     insta::assert_snapshot!("both_ways", found.text(Layout::WIDE));
     // The baseline of the study, and the condition of the other flow that is most like it.
     let json = serde_json::to_value(&found).unwrap();
@@ -229,7 +229,7 @@ fn turns_and_runs_are_compared_in_the_same_boots() {
     );
 
     let found = BothWays::new(&both_ways(0.5, true)).unwrap();
-    assert_eq!(found.outcome(), Agreed::Disagree);
+    assert_eq!(found.outcome(), WaysOutcome::Disagree);
     let text = found.text(Layout::WIDE);
     assert!(text.contains("Turns and runs disagree: do not rely on differences"), "{text}");
 }
@@ -265,7 +265,7 @@ fn what_is_not_counted_in_turns_is_missing_for_that_reason() {
 #[test]
 fn what_took_no_turns_is_not_compared() {
     let found = BothWays::new(&both_ways(0.0, false)).unwrap();
-    assert_eq!(found.outcome(), Agreed::NotCompared);
+    assert_eq!(found.outcome(), WaysOutcome::NotCompared);
     let text = found.text(Layout::WIDE);
     assert!(text.contains("2 conditions took no turns"), "{text}");
     let other = stored(&looking("2%"), 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));

@@ -92,7 +92,7 @@ pub(crate) fn limited(stored: &mut StoredStudy, by: &str) {
 }
 
 pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
-    let request = AdviceRequest { goals: goals.to_vec(), ..Request::default() };
+    let request = AdviceRequest { goals: goals.to_vec(), ..AdviceRequest::default() };
     Advice::from_studies(std::slice::from_ref(stored), &request).unwrap()
 }
 

@@ -63,7 +63,7 @@ impl Flame {
         baseline: Option<String>,
         stacks: impl IntoIterator<Item = FlameStack>,
     ) -> Self {
-        let mut root = FlameNode { name: "all".to_owned(), ..Node::default() };
+        let mut root = FlameNode { name: "all".to_owned(), ..FlameNode::default() };
         for FlameStack { frames, before, now } in stacks {
             let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
             let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];

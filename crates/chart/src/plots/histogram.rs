@@ -231,6 +231,6 @@ mod tests {
         let outline = "M1 100V70H2V80.5H3V100H7V99H8v1";
         assert!(drawing.markup().as_str().contains(outline), "{}", drawing.markup().as_str());
         assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60 %, from 1 to 2");
-        assert_eq!(plot.most(), v(60.0));
+        assert_eq!(plot.largest_share(), v(60.0));
     }
 }

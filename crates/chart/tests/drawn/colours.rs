@@ -93,7 +93,7 @@ fn series_are_told_apart_by_every_kind_of_sight() {
     for theme in THEMES {
         for (index, one) in COLOURS[..SERIES].iter().enumerate() {
             for other in &COLOURS[..index] {
-                let apart = distance(one.of(theme), other.of(theme));
+                let apart = distance(one.in_theme(theme), other.in_theme(theme));
                 assert!(apart >= 24.0, "{} and {}, {theme:?}: {apart}", one.name, other.name);
             }
         }

@@ -81,7 +81,7 @@ mod tests {
     fn what_is_below_a_field_that_does_not_count_is_left_out() {
         let mut found = Vec::new();
         let record = json!({"a": {"b": {"c": 1}, "d": 2}, "b": [{"e": 3}]});
-        each(&record, &|name| name != "b", &mut |path, value| found.push(format!("{path} {value}")));
+        visit_leaves(&record, &|name| name != "b", &mut |path, value| found.push(format!("{path} {value}")));
         assert_eq!(found, ["a.d 2"]);
     }
 }

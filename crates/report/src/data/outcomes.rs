@@ -9,7 +9,7 @@ use crate::words::table::Table;
 /// Sends without copying, and how many the kernel copied; a table, empty without any.
 pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String {
     let mut table =
-        Table::new(&["condition", "sends", "copied", "share"]).under(&["", "completed", "after all", "%"]);
+        Table::new(&["condition", "sends", "copied", "share"]).units(&["", "completed", "after all", "%"]);
     let mut any = false;
     for (index, condition) in conditions.iter().enumerate() {
         let sides =

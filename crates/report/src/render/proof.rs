@@ -299,7 +299,7 @@ impl Results {
         let plan = &self.stored.plan;
         [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
             .into_iter()
-            .flat_map(|(title, listed)| {
+            .flat_map(|(title, list)| {
                 list.iter().map(move |dropped| format!("{title}: {}: {}", dropped.label, dropped.why))
             })
             .collect()

@@ -33,7 +33,7 @@ impl Tone {
 
 /// Every escape sequence that a page may hold. A terminal gets no other.
 #[must_use]
-pub fn colours() -> Vec<String> {
+pub fn colour_sequences() -> Vec<String> {
     let starts = Tone::ALL.map(|tone| tone.style().render().to_string());
     starts.into_iter().chain([Tone::Open.style().render_reset().to_string()]).collect()
 }

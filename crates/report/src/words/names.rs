@@ -215,13 +215,13 @@ mod tests {
             },
         );
         assert_eq!(
-            apart(&names),
+            distinct_names(&names),
             ["checksum=off offloads=default", "checksum=on offloads=none", "checksum=on offloads=default"]
         );
-        assert_eq!(apart(&names[..1]), ["ipv4 checksum=off offloads=default"]);
+        assert_eq!(distinct_names(&names[..1]), ["ipv4 checksum=off offloads=default"]);
         let swapped = [["a", "b"], ["b", "a"]].map(|[one, other]| name(&[("", one), ("", other)]));
-        assert_eq!(apart(&swapped), ["a b", "b a"], "only their order differs");
-        assert_eq!(apart(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
+        assert_eq!(distinct_names(&swapped), ["a b", "b a"], "only their order differs");
+        assert_eq!(distinct_names(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
                 name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
             };
             let names: Vec<Name> = names.iter().map(words).collect();
-            let short = apart(&names);
+            let short = distinct_names(&names);
             for (one, place) in names.iter().zip(0..) {
                 for (other, there) in names.iter().zip(0..) {
                     prop_assert_eq!(short[place] == short[there], one.as_str() == other.as_str(), "{:?}", short);

@@ -84,7 +84,7 @@ pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) ->
 
 /// `a, b and c`.
 #[must_use]
-pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+pub fn listed<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn numbers_stand_right_and_words_left() {
-        let mut table = Table::new(&["condition", "throughput"]).under(&["", "Mbit/s"]);
+        let mut table = Table::new(&["condition", "throughput"]).units(&["", "Mbit/s"]);
         table.row(&["ipv4", "42.1"]);
         table.row(&["ipv6 offloads=none", "-"]);
         assert_eq!(
