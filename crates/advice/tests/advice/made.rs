@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use netassay_advice::{Advice, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
+use netassay_advice::{Advice, AdviceDetail, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
+use report::Layout;
+use report::document::terminal;
 use store::{StoredRun, StoredStudy};
 use study::{Condition, Plan, Study};
 
@@ -94,6 +96,16 @@ pub(crate) fn limited(stored: &mut StoredStudy, by: &str) {
 pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
     let request = AdviceRequest { goals: goals.to_vec(), ..AdviceRequest::default() };
     Advice::from_studies(std::slice::from_ref(stored), &request).unwrap()
+}
+
+/// The advice as a terminal of 80 columns shows it, before its lines are broken.
+pub(crate) fn brief(advice: &Advice) -> String {
+    terminal(&advice.blocks(AdviceDetail::Brief), Layout::PLAIN)
+}
+
+/// The advice with every figure.
+pub(crate) fn wide(advice: &Advice) -> String {
+    terminal(&advice.blocks(AdviceDetail::Full), Layout::WIDE)
 }
 
 /// The recommendations for a goal, of the only traffic.

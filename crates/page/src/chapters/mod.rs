@@ -56,7 +56,7 @@ impl Page<'_> {
     }
 
     /// The blocks of all studies, each under its name if there are several.
-    fn of_all_studies<'p>(&'p self, blocks: impl Fn(&'p ReportedStudy) -> Vec<Block<'p>>) -> Vec<Block<'p>> {
+    fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
         let mut all = Vec::new();
         for study in self.studies {
             let own = blocks(study);
