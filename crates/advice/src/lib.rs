@@ -1,9 +1,9 @@
 //! Advice drawn from stored studies: which switch to set on which side, what that changes, what it
 //! costs elsewhere, and the commands that do it and undo it.
 //!
-//! [`Advice::from_studies`] gives all of it as data; [`Advice::blocks`] and [`Advice::script`] put it into
-//! words. Nothing is recommended that the study did not prove, and
-//! no opinion is built in: what is known of a switch is what `report` found in the runs.
+//! [`Advice::from_studies`] gives all of it as data; [`Advice::blocks`] and [`Advice::script`] put
+//! it into words. Nothing is recommended that the study did not prove, and no opinion is built in:
+//! what is known of a switch is what `report` found in the runs.
 //!
 //! Pure: no I/O.
 

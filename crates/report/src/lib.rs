@@ -1,7 +1,7 @@
 //! Results as words, tables and JSON. Pure: takes stored data, returns text.
 //!
-//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`ClassicTest`] are the pages of
-//! `compare`, [`PlanListing`] is the page of `--dry-run`.
+//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`ClassicTest`] are the pages
+//! of `compare`, [`PlanListing`] is the page of `--dry-run`.
 
 mod data;
 pub mod document;

@@ -4,7 +4,8 @@ use report::document::Block;
 
 use crate::section::{FigureSection, ReportedStudy, is_vast};
 
-/// `is_alone`: the question is the heading of the page. `beside`: its first figure shows the answer.
+/// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
+/// shows the answer.
 pub(super) fn blocks<'p>(
     study: &ReportedStudy,
     is_alone: bool,

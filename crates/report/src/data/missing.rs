@@ -160,7 +160,8 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) 
     }
 }
 
-/// The reason why a condition has no value of any metric, and the remedy, without the last full stop.
+/// The reason why a condition has no value of any metric, and the remedy, without the last full
+/// stop.
 pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     let (id, label) = (stored.row.id.0, stored.label(condition));
     let tries: Vec<&StoredRun> =

@@ -10,8 +10,8 @@ use super::combination::Combination;
 use crate::data::limits;
 use crate::render::switches::switch_effect::{ChangeEstimate, MetricChange};
 
-/// The effects of the switches of one context of [`crate::SwitchEffects`] on each other's effect in one
-/// metric.
+/// The effects of the switches of one context of [`crate::SwitchEffects`] on each other's effect in
+/// one metric.
 pub struct Interplay<'s> {
     stored: &'s StoredStudy,
     combination: Combination<'s>,

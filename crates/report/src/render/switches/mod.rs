@@ -22,9 +22,9 @@ pub use switch_effect::{
 /// The effect of each switch of a stored study on its rate, its CPU time and its latency.
 ///
 /// Whether a change is proven is decided for all of them together, by Holm's procedure over every
-/// pair of a switch and a metric: with probability [`SwitchEffects::confidence`] no change is called
-/// proven that does not exist. Each interval has the level of the last step of that procedure, so
-/// that it excludes zero exactly where the change is proven.
+/// pair of a switch and a metric: with probability [`SwitchEffects::confidence`] no change is
+/// called proven that does not exist. Each interval has the level of the last step of that
+/// procedure, so that it excludes zero exactly where the change is proven.
 #[derive(Debug, Clone, Serialize)]
 pub struct SwitchEffects {
     /// The study's number.
