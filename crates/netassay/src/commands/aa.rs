@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use report::{Agreed, BothWays, FalsePositives};
+use report::{BothWays, FalsePositives, WaysOutcome};
 use store::StoredStudy;
 use study::{Protocol, Study};
 
@@ -80,9 +80,9 @@ fn show(flags: &Aa, study: Option<&str>) -> Result<ExitCode, Failure> {
     let found = BothWays::new(&stored)?;
     output::show(&found, &flags.run.output, flags.run.tables.wide, BothWays::text)?;
     Ok(ExitCode::from(match found.outcome() {
-        Agreed::Agree => exit::OK,
-        Agreed::Disagree => exit::GATE_FAILED,
-        Agreed::NotCompared => exit::GATE_INCONCLUSIVE,
+        WaysOutcome::Agree => exit::OK,
+        WaysOutcome::Disagree => exit::GATE_FAILED,
+        WaysOutcome::NotCompared => exit::GATE_INCONCLUSIVE,
     }))
 }
 

@@ -51,7 +51,7 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let stored = load(&flags.stored.database.db, study)?;
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
-        let classic = report::Classic::new(&stored, request)?;
+        let classic = report::ClassicTest::new(&stored, request)?;
         return output::show(&classic, output, wide, |classic, _| classic.text());
     }
     output::show(&report::Comparisons::new(&stored, request)?, output, wide, report::Comparisons::text)

@@ -21,7 +21,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         first.notes.extend(notes);
     }
     let comparisons =
-        Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
+        Comparisons::of_values(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
     output::show(&comparisons, &flags.stored.output, flags.tables.wide, Comparisons::text)
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
 }
 pub(crate) fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list(&store.studies()?);
+    let rows = report::list_studies(&store.studies()?);
     output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 

@@ -104,7 +104,7 @@ fn study(hostile: &str) -> StoredStudy {
     study
 }
 
-/// What a page is made of.
+/// The elements that a page consists of.
 const ELEMENTS: &str = "html head meta title style body a header p button h1 nav ul li main section h2 h3 dl div \
     dt dd details summary table caption thead tbody tr th td pre footer script figure figcaption svg desc g path \
     rect circle text";

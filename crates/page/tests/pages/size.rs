@@ -1,4 +1,4 @@
-//! How large pages are.
+//! The size of pages.
 
 use study::metric::{METRICS, MetricNeeds};
 

@@ -1,9 +1,9 @@
 //! Text of others, before it is written in any form: harmless, and no longer than anybody reads.
 
-/// The most of one text that is shown, in bytes: far beyond a sentence about every condition.
+// The most of one text that is shown, in bytes: far beyond a sentence about every condition.
 const LONGEST: usize = 1 << 14;
 
-/// Stands at the end of what was cut.
+// The mark of a cut.
 const CUT: &str = "… (cut)";
 
 /// Text on one line.

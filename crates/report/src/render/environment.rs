@@ -1,4 +1,4 @@
-//! Where a study was measured.
+//! The environment of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use store::StoredStudy;
 use study::Side;
 
-use crate::render::exhibit::Exhibit;
+use crate::render::titled_table::TitledTable;
 use crate::words::number::instant;
 use crate::words::table::Table;
 
@@ -39,8 +39,8 @@ pub fn environments(stored: &StoredStudy) -> String {
     text
 }
 
-/// Where the first boot was measured, as an indented outline, and what differs in the other boots;
-/// empty without a boot.
+/// The environment of the first boot, as an indented outline, and the differences of the other
+/// boots; empty without a boot.
 #[must_use]
 pub fn first_environment(stored: &StoredStudy) -> String {
     let boot = |boot: &store::BootRow| {
@@ -49,12 +49,12 @@ pub fn first_environment(stored: &StoredStudy) -> String {
     against_others(stored.boots.iter().map(boot))
 }
 
-/// With differences of so many bytes a boot is of another kind than those before, mostly of another
-/// scenario: boots after it are compared with it too.
+// The size of differences, in bytes, from which on a boot is of another kind than the boots before,
+// mostly of another scenario: boots after it are compared with it too.
 const OTHER: usize = 2_000;
 
-/// The first document as an outline, and each other one as its differences from the earlier one
-/// that it is most like; nothing of one that is the same.
+/// The first document as an outline, and each other document as its differences from the most
+/// similar earlier one; an equal document adds nothing.
 fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     let (mut kinds, mut text): (Vec<(String, Value)>, _) = (Vec::new(), String::new());
     for (name, own) in documents {
@@ -80,10 +80,10 @@ fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     text
 }
 
-/// In what the two hosts of the first boot differ: the property, and its value on each of them.
+/// The properties in which the two hosts of the first boot differ, with the value of each.
 /// Without a row where nobody receives.
 #[must_use]
-pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
+pub fn hosts_that_differ(stored: &StoredStudy) -> TitledTable {
     let mut table = Table::new(&["property", "transmitter", "receiver"]);
     let environment = stored.boots.first().map(|boot| &boot.environment);
     if let Some((transmitter, receiver)) =
@@ -105,7 +105,11 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
             }
         }
     }
-    Exhibit { title: "Differences between the two hosts (first boot)".to_owned(), table, notes: Vec::new() }
+    TitledTable {
+        title: "Differences between the two hosts (first boot)".to_owned(),
+        table,
+        notes: Vec::new(),
+    }
 }
 
 /// The machines of its user's that a study was measured between, a line for each, as they were at
@@ -128,7 +132,7 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
 }
 
 /// The programs and filters of others that the packets of a study passed, a sentence without a full
-/// stop for each interface and what it had.
+/// stop for each interface.
 pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {

@@ -1,6 +1,6 @@
 //! What is to be set on which interface of one machine, and what is left with the reason.
 
-use advice::{Command, Interface, Planned, Setting};
+use advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
 use host::InterfaceEnvironment;
 use testbed::Wanted;
 
@@ -40,7 +40,7 @@ impl Sheet {
     }
 
     /// Adds what is recommended.
-    pub(super) fn fill(&mut self, planned: &Planned, trade_offs: bool) {
+    pub(super) fn fill(&mut self, planned: &PlannedSettings, trade_offs: bool) {
         for one in &planned.settings {
             match self.add(one, trade_offs) {
                 Ok(()) => {
@@ -53,7 +53,7 @@ impl Sheet {
         self.left.extend(planned.left.iter().cloned());
     }
 
-    fn add(&mut self, setting: &Setting, trade_offs: bool) -> Result<(), String> {
+    fn add(&mut self, setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
         if let Some(why) = &setting.against {
             return Err(why.clone());
         }
@@ -61,11 +61,11 @@ impl Sheet {
             return Err("a trade-off, which --trade-offs sets".to_owned());
         }
         match &setting.command {
-            Command::Feature { interface, name, on, .. } => {
+            HostCommand::Feature { interface, name, on, .. } => {
                 let (now, wanted) = self.of(*interface)?;
                 wanted.add(name, *on, now)
             }
-            Command::Mtu { interface, bytes, .. } => {
+            HostCommand::Mtu { interface, bytes, .. } => {
                 let (now, wanted) = self.of(*interface)?;
                 if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
                     return Err(format!("the interface {} has {most} bytes at most", now.link.name));
@@ -73,14 +73,14 @@ impl Sheet {
                 wanted.mtu = Some(*bytes);
                 Ok(())
             }
-            Command::Sysctl { .. } => Err(BY_HAND.to_owned()),
+            HostCommand::Sysctl { .. } => Err(BY_HAND.to_owned()),
         }
     }
 
-    fn of(&mut self, interface: Interface) -> Result<(&InterfaceEnvironment, &mut Wanted), String> {
+    fn of(&mut self, interface: HostInterface) -> Result<(&InterfaceEnvironment, &mut Wanted), String> {
         let (now, wanted) = match interface {
-            Interface::Traffic => &mut self.traffic,
-            Interface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
+            HostInterface::Traffic => &mut self.traffic,
+            HostInterface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
         };
         Ok((now, wanted))
     }

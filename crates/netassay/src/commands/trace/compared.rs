@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::{StageRanges, Stages};
+use report::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
 use study::{Scenario, Study, bundled};
@@ -94,7 +94,7 @@ pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
 fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
     let stored = Store::open_read_only(db)?.load(study)?.sanitised();
-    let stages = Stages::new(&stored, CONFIDENCE)?;
+    let stages = StageDifferences::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
     }

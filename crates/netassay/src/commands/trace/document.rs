@@ -320,7 +320,7 @@ fn unlike(traces: &[OfSize]) -> Vec<usize> {
 
 /// The table of one trace, whose rows are called so.
 fn alone(traced: &OfSize, stages: &[String], unit: &str) -> Table {
-    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).whole(&[0, 1]);
+    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).uncut(&[0, 1]);
     for (stage, row) in stages.iter().zip(&traced.rows) {
         let [p50, _, p99] = row.quantiles;
         let cells = [
@@ -349,9 +349,9 @@ fn beside_each_other<'d>(
     }
     let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
     let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
-        .under(&units)
+        .units(&units)
         .optional(&shares)
-        .whole(&[&[0], &costs[..]].concat());
+        .uncut(&[&[0], &costs[..]].concat());
     for (step, stage) in steps {
         let mut cells = vec![stage];
         for traced in traces {

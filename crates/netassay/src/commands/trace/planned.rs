@@ -60,7 +60,7 @@ impl Planned {
 
     pub(super) fn text(&self, layout: Layout) -> String {
         let mut text = layout.hang(&format!("{}: {}\n\n", self.path, self.about), 2);
-        let mut table = Table::new(&["stage", "place"]).whole(&[0, 1]);
+        let mut table = Table::new(&["stage", "place"]).uncut(&[0, 1]);
         for (stage, place) in self.estimate.stages.iter().filter(|(_, place)| place.is_ok()) {
             table.row(&[stage, place.as_ref().map_or("-", String::as_str)]);
         }

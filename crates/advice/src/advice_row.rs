@@ -1,11 +1,11 @@
 //! A switch in the table of recommendations.
 
-use report::{Change, How, listed};
+use report::{EffectMethod, MetricChange, listed};
 use serde::Serialize;
 use study::{Kind, Side, Switch};
 
-use crate::command::Command;
-use crate::goal::Goal;
+use crate::command::HostCommand;
+use crate::goal::AdviceGoal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
@@ -13,19 +13,19 @@ use crate::workload_advice::WorkloadAdvice;
 
 /// One switch for one goal and kind of traffic, over all message sizes, MTUs and other factors.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub struct AdviceRow {
     /// The kind of traffic.
     pub kind: Kind,
     /// The goal.
-    pub goal: Goal,
+    pub goal: AdviceGoal,
     /// The factors that are switched together; empty where nothing is recommended.
     pub factors: Vec<String>,
     /// The host; `None`: both.
     pub side: Option<Side>,
     /// The level to set; `None` where it depends.
     pub to: Option<String>,
-    /// Where it depends: the level that is proven to serve the goal in the other cases, if there
-    /// are any and it is the same in all.
+    /// The level that is proven to serve the goal in the other cases, if the switch depends and
+    /// these cases agree.
     pub otherwise: Option<String>,
     /// In how many of the cases it is proven.
     pub proven: usize,
@@ -44,39 +44,38 @@ pub struct Row {
     /// Whether each change is a fair share: an average over states, which with all others on may
     /// differ.
     pub is_share: bool,
-    /// What is proven to lose in one case at least, by the metrics' keys.
+    /// The metrics, by their keys, that are proven to lose in at least one case.
     pub loses: Vec<String>,
     /// The level of another factor that all cases in which it is proven have, and no other one: the
     /// name and the level.
     pub proven_with: Option<(String, String)>,
-    /// The switches that must be as named here, in one case at least; without a level to set, those
-    /// on which it depends.
-    pub depends_on: Vec<Condition>,
-    /// What to say where nothing is proven.
+    /// The levels of other switches that at least one case needs; if `to` is `None`, the switches
+    /// on which the effect depends.
+    pub depends_on: Vec<SwitchLevel>,
+    /// The words of the cell if no change is proven.
     pub why: Option<String>,
     /// The commands that set it, once each; empty where it depends.
-    pub apply: Vec<Command>,
+    pub apply: Vec<HostCommand>,
 }
 
 /// A switch at a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Condition {
+pub struct SwitchLevel {
     /// The factor of the study.
     pub factor: String,
     /// Its level.
     pub level: String,
 }
 
-/// A switch under one kind of traffic.
 #[derive(Debug, Clone, Copy)]
-struct Case<'a> {
+struct SwitchCase<'a> {
     under: &'a WorkloadAdvice,
     said: &'a Recommendation,
 }
 
-impl Row {
+impl AdviceRow {
     /// By traffic and goal, the largest gain first.
-    pub(crate) fn all(under: &[&WorkloadAdvice], goals: &[Goal]) -> Vec<Self> {
+    pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
         let mut kinds: Vec<Kind> = Vec::new();
         for one in under {
             if !kinds.contains(&one.kind) {
@@ -92,17 +91,17 @@ impl Row {
         self.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()))
     }
 
-    /// What it needs of other switches of a host to hold.
-    pub(crate) fn needs(&self) -> Vec<Condition> {
+    /// The levels of a host's other switches that it needs.
+    pub(crate) fn needs(&self) -> Vec<SwitchLevel> {
         let with = self.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
-        let with = with.map(|(name, level)| Condition { factor: name.clone(), level: level.clone() });
+        let with = with.map(|(name, level)| SwitchLevel { factor: name.clone(), level: level.clone() });
         let own = self.depends_on.iter().filter(|_| self.to.is_some()).cloned();
         own.chain(with).collect()
     }
 
-    /// What it needs and another row sets otherwise.
-    pub(crate) fn is_broken_by(&self, other: &Self) -> Option<Condition> {
-        let breaks = |needed: &Condition| {
+    /// The level that it needs and another row sets otherwise.
+    pub(crate) fn is_broken_by(&self, other: &Self) -> Option<SwitchLevel> {
+        let breaks = |needed: &SwitchLevel| {
             other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
         };
         self.needs().into_iter().find(breaks)
@@ -114,13 +113,13 @@ impl Row {
     /// The unit of `change`, with the work that CPU time is of.
     fn unit(&self) -> String {
         match self.goal {
-            Goal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, self.kind.unit_of_work()),
+            AdviceGoal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, self.kind.unit_of_work()),
             _ => self.unit.to_owned(),
         }
     }
 
-    /// What its cells have no room for: under which level of another factor it is proven, and on
-    /// which switches it depends.
+    /// The note for which its cells have no room: the level of another factor under which it is
+    /// proven, and the switches on which it depends.
     pub(crate) fn note(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some((name, level)) = &self.proven_with {
@@ -158,9 +157,8 @@ impl Row {
         (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
     }
 
-    /// Its cells under [`crate::Summary::HEAD`].
-    #[must_use]
-    pub fn cells(&self) -> [String; 6] {
+    /// Its cells under `Summary::HEAD`.
+    pub(crate) fn cells(&self) -> [String; 6] {
         let set = match (&self.to, self.factors.is_empty()) {
             (_, true) => "nothing".to_owned(),
             (Some(to), false) => phrase::set(&self.factors, to),
@@ -187,33 +185,33 @@ impl Row {
     }
 }
 
-fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: Goal) -> Vec<Row> {
+fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
     let own = under.iter().filter(|one| one.kind == kind);
     let of_goal = |under: &'a WorkloadAdvice| {
         let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
-        own.flat_map(|(_, all)| all).map(move |said| Case { under, said })
+        own.flat_map(|(_, all)| all).map(move |said| SwitchCase { under, said })
     };
-    let mut groups: Vec<(&[String], Vec<Case<'_>>)> = Vec::new();
+    let mut groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = Vec::new();
     for case in own.flat_map(|under| of_goal(under)) {
         match groups.iter_mut().find(|(factors, _)| *factors == case.said.factors) {
             Some((_, cases)) => cases.push(case),
             None => groups.push((&case.said.factors, vec![case])),
         }
     }
-    let mut rows: Vec<Row> =
+    let mut rows: Vec<AdviceRow> =
         groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
     rows.sort_by(|one, other| {
         (one.to.is_none()).cmp(&other.to.is_none()).then(other.size().total_cmp(&one.size()))
     });
     if rows.is_empty() {
-        let cases: Vec<Case<'_>> = groups.iter().flat_map(|(_, cases)| cases).copied().collect();
+        let cases: Vec<SwitchCase<'_>> = groups.iter().flat_map(|(_, cases)| cases).copied().collect();
         rows.push(nothing(kind, goal, &cases));
     }
     rows
 }
 
 /// A switch that is proven to do something; `None` for others.
-fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option<Row> {
+fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>]) -> Option<AdviceRow> {
     let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
         cases.iter().map(|case| case.said).filter(|said| is_of(&said.standing)).collect()
     };
@@ -225,32 +223,33 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
     }
     let to = first.filter(|_| agree && depends.is_empty()).map(|first| first.to.clone());
     let mut loses: Vec<String> = Vec::new();
-    let mut apply: Vec<Command> = Vec::new();
+    let mut apply: Vec<HostCommand> = Vec::new();
     for one in &proven {
         if let Standing::TradeOff(metrics) = &one.standing {
             loses
                 .extend(metrics.iter().filter(|metric| !loses.contains(metric)).cloned().collect::<Vec<_>>());
         }
-        let new: Vec<Command> =
+        let new: Vec<HostCommand> =
             one.apply.iter().filter(|command| !apply.contains(command)).cloned().collect();
         apply.extend(new);
     }
-    let mut depends_on: Vec<Condition> = Vec::new();
+    let mut depends_on: Vec<SwitchLevel> = Vec::new();
     for on in if to.is_some() { &proven } else { &depends }.iter().flat_map(|one| &one.depends_on) {
-        let condition = Condition { factor: on.factor.clone(), level: on.left.clone() };
+        let condition = SwitchLevel { factor: on.factor.clone(), level: on.left.clone() };
         if !depends_on.contains(&condition) {
             depends_on.push(condition);
         }
     }
     let changes = proven.iter().flat_map(|one| &one.expected);
-    let gains: Vec<&Change> = changes.filter(|change| change.is_better() == Some(true)).collect();
+    let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
     let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
         Some(change) => change.metric.unit,
         None => "%",
     };
-    let size = |change: &&Change| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
+    let size =
+        |change: &&MetricChange| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
     let ends = hull(gains.iter().map(size).map(|size| (size, size)));
-    let interval_of = |change: &&Change| match unit {
+    let interval_of = |change: &&MetricChange| match unit {
         "%" => change.there.relative_interval,
         _ => change.there.interval,
     };
@@ -261,7 +260,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         [one] => Some((*one).to_owned()),
         _ => None,
     };
-    Some(Row {
+    Some(AdviceRow {
         kind,
         goal,
         factors: factors.to_vec(),
@@ -273,7 +272,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         interval: intervals.and_then(|all| hull(all.into_iter())).filter(|_| to.is_some()),
         unit,
         base,
-        is_share: proven.iter().all(|one| one.how == How::Share),
+        is_share: proven.iter().all(|one| one.how == EffectMethod::Share),
         why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
         proven_with: proven_with(cases).filter(|_| to.is_some()),
         depends_on,
@@ -289,17 +288,17 @@ fn hull(mut all: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     Some(all.fold(first, |(low, high), (one, other)| (low.min(one), high.max(other))))
 }
 
-/// The level that all cases in which a switch is proven have, and no other one; that of a switch if
-/// there is one: it can be set.
-fn proven_with(cases: &[Case<'_>]) -> Option<(String, String)> {
-    let levels = |case: &Case<'_>| -> Vec<(String, String)> {
+/// The level of another factor that the cases where a switch is proven share, and no other case
+/// has; a level of a switch first, because it can be set.
+fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
+    let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
         let mut levels = case.under.at.clone();
         levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
         levels.push(("scenario".to_owned(), case.under.scenario.to_string()));
         levels.push(("workload".to_owned(), case.under.workload.clone()));
         levels
     };
-    let (proven, open): (Vec<&Case<'_>>, Vec<&Case<'_>>) =
+    let (proven, open): (Vec<&SwitchCase<'_>>, Vec<&SwitchCase<'_>>) =
         cases.iter().partition(|case| case.said.standing.is_proven());
     let of_first = levels(proven.first().filter(|_| !open.is_empty())?);
     of_first.into_iter().find(|level| {
@@ -308,8 +307,8 @@ fn proven_with(cases: &[Case<'_>]) -> Option<(String, String)> {
     })
 }
 
-/// What to say where nothing is proven: the most telling reason.
-fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
+/// The row of a goal for which no change is proven, with the most telling reason.
+fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow {
     let find = |of: fn(&Standing) -> Option<&String>| cases.iter().find_map(|case| of(&case.said.standing));
     let limit = find(|standing| match standing {
         Standing::Saturated(limit) => Some(limit),
@@ -329,7 +328,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         (None, Some(_)) => "no evidence".to_owned(),
         _ => "not measured".to_owned(),
     };
-    Row {
+    AdviceRow {
         kind,
         goal,
         factors: Vec::new(),

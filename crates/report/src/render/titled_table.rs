@@ -1,19 +1,19 @@
-//! A table with its title and what must be said below it.
+//! A table with its title and notes.
 
 use crate::words::table::Table;
 
-/// A table with its title and what must be said below it.
+/// A table with its title and notes.
 #[derive(Debug, Clone)]
-pub struct Exhibit {
-    /// What the table shows.
+pub struct TitledTable {
+    /// The subject of the table.
     pub title: String,
     /// The table.
     pub table: Table,
-    /// What must be said below it, as sentences.
+    /// Notes below the table, as sentences.
     pub notes: Vec<String>,
 }
 
-impl Exhibit {
+impl TitledTable {
     /// As a part of a wide page of text; empty without a row.
     pub(crate) fn text(&self) -> String {
         if self.table.is_empty() {

@@ -5,7 +5,7 @@ use study::metric::Metric;
 /// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
 pub(crate) type Unit = (&'static str, f64);
 
-/// The units of each unit of the vocabulary of metrics; the first word is the one that is shown.
+// The units of each unit of the vocabulary of metrics; the first word is the one that is shown.
 const UNITS: &[(&str, &[Unit])] = &[
     ("ns", &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("μs", 1e3), ("ms", 1e6), ("s", 1e9)]),
     ("Mbit/s", &[("Mbit/s", 1.0), ("bit/s", 1e-6), ("kbit/s", 1e-3), ("Gbit/s", 1e3)]),
@@ -16,14 +16,14 @@ const UNITS: &[(&str, &[Unit])] = &[
     ("1", &[("", 1.0)]),
 ];
 
-/// The units in which differences of a metric may be written.
-pub(crate) fn of(metric: &Metric) -> &'static [Unit] {
+pub(crate) fn units_of(metric: &Metric) -> &'static [Unit] {
     UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
 }
 
-/// The same in a sentence; empty for a plain number.
+/// The words of a metric's units for a sentence; empty for a plain number.
 pub(crate) fn listed(metric: &Metric) -> String {
-    let words: Vec<&str> = of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        units_of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
     words.join(", ")
 }
 
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn every_metric_has_units_and_the_first_is_its_own() {
         for metric in METRICS {
-            let units = of(metric);
+            let units = units_of(metric);
             assert!(units.first().is_some_and(|(_, factor)| *factor == 1.0), "{}: {units:?}", metric.key);
         }
     }

@@ -1,22 +1,23 @@
-//! What a result was measured with and may depend on, and how long measuring took.
+//! The settings that all runs of a result share, on which it may depend, and the duration of
+//! measuring it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::{BootRow, StoredRun, StoredStudy};
 use study::{Assignment, Condition, Reader, Sender, Side, Study};
 
-use super::effect::{Alone, Context, Effect, Held};
-use crate::data::acted::{self, Acted};
+use super::switch_effect::{ConstantSetting, NarrowedStudy, SwitchContext, SwitchEffect};
+use crate::data::acted::{self, ActedOffloads};
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
 
-impl Context {
+impl SwitchContext {
     /// The context of these conditions; there is at least one.
-    pub(in crate::render) fn of<'s>(
+    pub(in crate::render) fn new<'s>(
         stored: &'s StoredStudy,
         conditions: &[usize],
         at: Vec<(String, String)>,
-        effects: Vec<Effect>,
+        effects: Vec<SwitchEffect>,
     ) -> Self {
         let of_plan = |index: &usize| stored.plan.conditions.get(*index);
         let first = &stored.plan.conditions[conditions[0]];
@@ -29,12 +30,12 @@ impl Context {
             let means = boot_means(stored, condition.index);
             (
                 condition.label.as_str(),
-                Acted::of(condition, stored.plan.effective.get(condition.index), &means),
+                ActedOffloads::for_condition(condition, stored.plan.effective.get(condition.index), &means),
             )
         };
         let acted: Vec<_> = conditions.iter().filter_map(of_plan).map(own).collect();
         let flags = acted::flags(acted.iter().map(|(label, acted)| (*label, acted)));
-        let alone = Alone::of(stored, first, &at);
+        let alone = NarrowedStudy::for_condition(stored, first, &at);
         Self {
             scenario: first.boot.scenario,
             workload: first.workload.name.clone(),
@@ -49,13 +50,12 @@ impl Context {
     }
 }
 
-/// What all conditions have in common.
-fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<Held> {
+fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<ConstantSetting> {
     let mut held = Vec::new();
     let mut add = |what, value: &dyn Fn(&Condition) -> Option<String>| {
         let values: BTreeSet<Option<String>> = conditions.iter().map(|one| value(one)).collect();
         if let (1, Some(Some(value))) = (values.len(), values.into_iter().next()) {
-            held.push(Held { what, value });
+            held.push(ConstantSetting { what, value });
         }
     };
     add("message", &|one| Some(format!("{} bytes", one.workload.traffic.message)));
@@ -86,7 +86,6 @@ fn boot_of<'s>(stored: &'s StoredStudy, condition: &Condition) -> Option<&'s Boo
     stored.boots.iter().find(|boot| boot.number == number)
 }
 
-/// Where both hosts ran.
 fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     let environment = &boot_of(stored, condition)?.environment;
     let list = |side: Side| {
@@ -104,10 +103,11 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-impl Alone {
-    /// What holds the levels of a condition: those of `at`, and the scenario, as far as they vary.
-    /// A level that is no plain word is left to vary, and so are workloads: no option chooses them.
-    fn of(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
+impl NarrowedStudy {
+    /// The settings that hold the levels of a condition: those of `at`, and the scenario, as far as
+    /// they vary. A level that is no plain word is left to vary, and so are workloads: no option
+    /// chooses them.
+    fn for_condition(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
         let all = &stored.plan.conditions;
         let is_plain = |level: &str| {
             level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
@@ -135,8 +135,7 @@ impl Alone {
     }
 }
 
-/// Those of these levels with which the study's file can still be read: a baseline may be of
-/// another level.
+/// The levels with which the study's file can still be read: a baseline may be of another level.
 fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
     let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
     for (name, level) in wanted {

@@ -7,7 +7,7 @@ use crate::data::subject::Subject;
 use crate::words::number::figure;
 
 /// Sentences without full stops.
-pub(crate) fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
+pub(crate) fn comparison_remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(run) = one.wild {
         remarks.push(format!(

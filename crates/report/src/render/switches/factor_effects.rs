@@ -1,20 +1,22 @@
-//! The effects of switches that are plain factors: conditions that differ in nothing else are
-//! compared.
+//! The effects of switches that are plain factors, by conditions that differ in no other factor.
 
 use stats::{Comparison, Correction, Gap, Verdict};
 use store::StoredStudy;
 use study::metric::Metric;
 use study::{Condition, Effective, Side, Switch};
 
-use super::effect::{Change, Context, Effect, Estimate, FeatureChange, How, Outcome, metrics};
+use super::switch_effect::{
+    ChangeEstimate, ChangeOutcome, EffectMethod, FeatureReadBack, MetricChange, SwitchContext, SwitchEffect,
+    metrics,
+};
 use crate::data::error::Error;
 use crate::data::limits;
 use crate::data::stored::subjects;
 use crate::data::subject::answer_alone;
-use crate::data::target::{ComparisonRequest, Target};
+use crate::data::target::{ComparisonRequest, ComparisonTarget};
 
 /// Conditions that differ in the level of one switch only.
-struct Set<'s> {
+struct SwitchConditions<'s> {
     factor: &'s str,
     /// The levels of all other factors.
     others: Vec<(String, String)>,
@@ -22,28 +24,28 @@ struct Set<'s> {
 }
 
 /// The effects of each switch under every combination of the levels of the other factors.
-pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<Context>, Error> {
-    let mut contexts: Vec<(Vec<usize>, Context)> = Vec::new();
+pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
+    let mut contexts: Vec<(Vec<usize>, SwitchContext)> = Vec::new();
     for set in sets(&stored.plan.conditions) {
         let effects = effects(stored, &set, level)?;
         let numbers: Vec<usize> = set.conditions.iter().map(|condition| condition.index).collect();
         let is_shown = |name: &str| !["workload", "scenario"].contains(&name);
         let at = set.others.iter().filter(|(name, _)| is_shown(name)).cloned().collect();
-        contexts.push((numbers.clone(), Context::of(stored, &numbers, at, effects)));
+        contexts.push((numbers.clone(), SwitchContext::new(stored, &numbers, at, effects)));
     }
     Ok(contexts.into_iter().map(|(_, context)| context).collect())
 }
 
 /// In the order of the plan.
-fn sets(conditions: &[Condition]) -> Vec<Set<'_>> {
-    let mut sets: Vec<Set<'_>> = Vec::new();
+fn sets(conditions: &[Condition]) -> Vec<SwitchConditions<'_>> {
+    let mut sets: Vec<SwitchConditions<'_>> = Vec::new();
     for condition in conditions {
         for (factor, _) in condition.levels.iter().filter(|(name, _)| Switch::named(name).is_some()) {
             let others: Vec<(String, String)> =
                 condition.levels.iter().filter(|(name, _)| name != factor).cloned().collect();
             match sets.iter_mut().find(|set| (set.factor, &set.others) == (factor.as_str(), &others)) {
                 Some(set) => set.conditions.push(condition),
-                None => sets.push(Set { factor, others, conditions: vec![condition] }),
+                None => sets.push(SwitchConditions { factor, others, conditions: vec![condition] }),
             }
         }
     }
@@ -52,21 +54,21 @@ fn sets(conditions: &[Condition]) -> Vec<Set<'_>> {
 }
 
 /// Each pair of levels, from the earlier one in the plan to the later one.
-fn effects(stored: &StoredStudy, set: &Set<'_>, level: f64) -> Result<Vec<Effect>, Error> {
+fn effects(stored: &StoredStudy, set: &SwitchConditions<'_>, level: f64) -> Result<Vec<SwitchEffect>, Error> {
     let level_of = |condition: &Condition| {
         let own = condition.levels.iter().find(|(name, _)| name == set.factor);
         own.map_or_else(String::new, |(_, level)| level.clone())
     };
     let first = set.conditions[0];
     let traffic = &first.workload.traffic;
-    let mut effects: Vec<Effect> = Vec::new();
+    let mut effects: Vec<SwitchEffect> = Vec::new();
     for (place, one) in set.conditions.iter().enumerate() {
         for other in &set.conditions[place + 1..] {
-            effects.push(Effect {
+            effects.push(SwitchEffect {
                 factors: vec![set.factor.to_owned()],
                 from: level_of(one),
                 to: level_of(other),
-                how: How::Alone,
+                how: EffectMethod::Alone,
                 features: features(stored, one.index, other.index),
                 changes: Vec::new(),
             });
@@ -77,14 +79,14 @@ fn effects(stored: &StoredStudy, set: &Set<'_>, level: f64) -> Result<Vec<Effect
             stored.values(metric.key).any(|(measured, ..)| measured == condition.index)
         };
         let measured: Vec<&Condition> = set.conditions.iter().filter(is_measured).copied().collect();
-        let target = |baseline: &&Condition| Target {
+        let target = |baseline: &&Condition| ComparisonTarget {
             workload: first.workload.name.clone(),
             metric,
             baseline: baseline.index,
             conditions: measured.iter().map(|one| one.index).filter(|one| *one != baseline.index).collect(),
             equivalent: None,
         };
-        let targets: Vec<Target> = measured.iter().map(target).collect();
+        let targets: Vec<ComparisonTarget> = measured.iter().map(target).collect();
         if targets.len() < 2 {
             continue;
         }
@@ -122,8 +124,8 @@ fn change(
     [from, to]: &[String; 2],
     outside: Option<&'static str>,
     metric: &'static Metric,
-) -> Change {
-    let estimate = |one: &Comparison, base: &str| Estimate {
+) -> MetricChange {
+    let estimate = |one: &Comparison, base: &str| ChangeEstimate {
         value: one.difference,
         interval: one.interval,
         relative: one.relative,
@@ -131,16 +133,18 @@ fn change(
         base: base.to_owned(),
     };
     let outcome = match (outside, there.verdict) {
-        (Some(limit), _) => Outcome::Saturated(limit.to_owned()),
-        (None, Verdict::Higher | Verdict::Lower) => Outcome::Proven,
+        (Some(limit), _) => ChangeOutcome::Saturated(limit.to_owned()),
+        (None, Verdict::Higher | Verdict::Lower) => ChangeOutcome::Proven,
         (None, _) => match there.gap {
-            Some(gap) => Outcome::Unknown(why(gap)),
+            Some(gap) => ChangeOutcome::Unknown(why(gap)),
             // Equivalence says nothing of zero, the interval does.
-            None if there.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0) => Outcome::Proven,
-            None => Outcome::NotProven,
+            None if there.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0) => {
+                ChangeOutcome::Proven
+            }
+            None => ChangeOutcome::NotProven,
         },
     };
-    Change {
+    MetricChange {
         metric,
         there: estimate(there, from),
         back: estimate(back, to),
@@ -164,7 +168,7 @@ fn why(gap: Gap) -> String {
 }
 
 /// The features that read back otherwise in `to` than in `from`.
-fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureChange> {
+fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureReadBack> {
     let effective = |condition: usize| stored.plan.effective.get(condition);
     let (Some(before), Some(after)) = (effective(from), effective(to)) else { return Vec::new() };
     let interface = |effective: &Effective, side: Side, underlay: bool| match (underlay, side) {
@@ -179,7 +183,7 @@ fn features(stored: &StoredStudy, from: usize, to: usize) -> Vec<FeatureChange> 
             continue;
         };
         for (feature, on) in other.changes(&one) {
-            found.push(FeatureChange { side, underlay, feature: feature.to_owned(), on });
+            found.push(FeatureReadBack { side, underlay, feature: feature.to_owned(), on });
         }
     }
     found

@@ -3,20 +3,20 @@
 use serde::Serialize;
 use stats::{Comparison, Ratio, Verdict, signed};
 
-use crate::render::why::Why;
+use crate::render::why::Explanation;
 use crate::words::number::{figure, percent, plain, range, times};
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub struct ComparisonRow {
     /// Its label.
     pub label: String,
-    /// Whether the name says what the condition is without.
+    /// The name says which switches the condition is without.
     #[serde(skip)]
     pub(crate) is_without: bool,
     /// The label of the condition that it is compared with.
     pub against: String,
-    /// The difference and what it comes to.
+    /// The difference with its verdict.
     #[serde(flatten)]
     pub comparison: Comparison,
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
@@ -29,10 +29,10 @@ pub struct Row {
     pub remarks: Vec<String>,
     /// Counters that differ in the same way, where the difference is large.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub why: Vec<Why>,
+    pub why: Vec<Explanation>,
 }
 
-impl Row {
+impl ComparisonRow {
     /// Is there a difference, and is its direction sure?
     #[must_use]
     pub fn is_proven(&self) -> bool {
@@ -46,7 +46,8 @@ impl Row {
         format!("{}{quality}", self.comparison.verdict)
     }
 
-    /// What explains it, in words without a full stop; `None` if no counter does.
+    /// The explanations of the difference, in words without a full stop; `None` if no counter
+    /// explains it.
     pub(crate) fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))
@@ -54,7 +55,7 @@ impl Row {
 }
 
 /// A comparison's cells of the table, from the difference on.
-pub(super) fn cells(row: &Row) -> [String; 6] {
+pub(super) fn cells(row: &ComparisonRow) -> [String; 6] {
     let comparison = &row.comparison;
     let [relative, relative_interval] = match proportion(comparison, percent) {
         Some(size) => [size.difference.clone(), size.interval()],
@@ -71,7 +72,7 @@ pub(super) fn cells(row: &Row) -> [String; 6] {
 }
 
 /// The size of a difference and its interval.
-pub(crate) struct Size {
+pub(crate) struct DifferenceWords {
     pub(crate) difference: String,
     /// Its ends alone, for where a column has the unit.
     pub(crate) ends: String,
@@ -79,7 +80,7 @@ pub(crate) struct Size {
     of_ends: String,
 }
 
-impl Size {
+impl DifferenceWords {
     pub(crate) fn interval(&self) -> String {
         format!("{}{}", self.ends, self.of_ends)
     }
@@ -87,26 +88,30 @@ impl Size {
 
 /// The size in % of the baseline by `show`, else as a ratio to the baseline; `None` if neither
 /// exists.
-fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<Size> {
+fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<DifferenceWords> {
     if let Some(relative) = comparison.relative {
         let ends = range(comparison.relative_interval, &show);
-        return Some(Size { difference: show(relative), ends, of_ends: String::new() });
+        return Some(DifferenceWords { difference: show(relative), ends, of_ends: String::new() });
     }
     let Ratio { value, interval } = comparison.ratio?;
     let of_ends = " (log scale)".to_owned();
-    Some(Size { difference: format!("{} times", times(value)), ends: range(Some(interval), times), of_ends })
+    Some(DifferenceWords {
+        difference: format!("{} times", times(value)),
+        ends: range(Some(interval), times),
+        of_ends,
+    })
 }
 
-/// The same where no column has the difference: in the metric's unit if there is no ratio, so that
-/// there is always a size.
-pub(crate) fn size(comparison: &Comparison, unit: &str) -> Size {
+/// The size where no column has the difference: in the metric's unit if there is no ratio, so that
+/// a size is always shown.
+pub(crate) fn size(comparison: &Comparison, unit: &str) -> DifferenceWords {
     let signed_figure = |value| signed(figure(value));
     proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {
         let in_unit = match plain(unit) {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
-        Size {
+        DifferenceWords {
             difference: signed_figure(comparison.difference) + &in_unit,
             ends: range(comparison.interval, signed_figure),
             of_ends: comparison.interval.map_or_else(String::new, |_| in_unit),

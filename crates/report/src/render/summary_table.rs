@@ -4,60 +4,60 @@ use stats::{Comparison, Verdict};
 use study::Name;
 use study::metric::Better;
 
-use crate::data::limits::LimitView;
-use crate::render::exhibit::Exhibit;
-use crate::render::row::{Row, size};
+use crate::data::limits::ConditionLimit;
+use crate::render::comparison_row::{ComparisonRow, size};
+use crate::render::titled_table::TitledTable;
 use crate::words::colour::Tone;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, plain};
 use crate::words::phrases::{before, title};
 use crate::words::table::Table;
 
-/// What is beside a condition's value.
-pub(crate) enum Beside<'a> {
-    /// It is not compared.
+/// The cells beside a condition's value.
+pub(crate) enum ComparisonState<'a> {
+    /// The condition is not compared.
     Nothing,
-    /// It is the baseline.
+    /// The condition is the baseline.
     Baseline,
-    /// It is compared, but was not measured.
+    /// The condition is compared, but was not measured.
     Missing,
-    /// It is compared.
-    Row(&'a Row),
+    /// The condition is compared.
+    Row(&'a ComparisonRow),
 }
 
 /// One condition, or one pair.
-struct Line<'a> {
+struct SummaryLine<'a> {
     name: Name,
     value: Option<f64>,
-    beside: Beside<'a>,
-    limit: Option<&'a LimitView>,
+    beside: ComparisonState<'a>,
+    limit: Option<&'a ConditionLimit>,
 }
 
 /// A table of conditions that have a metric in common.
-pub(crate) struct Summary<'a> {
+pub(crate) struct SummaryTable<'a> {
     /// The common beginning of the names: the workload.
     workload: &'a str,
     metric: &'a str,
     unit: &'a str,
-    /// Which direction of the metric is better; `None` if unknown.
+    /// The better direction of the metric; `None` if unknown.
     better: Option<Better>,
-    lines: Vec<Line<'a>>,
+    lines: Vec<SummaryLine<'a>>,
 }
 
-/// Up to this number of lines a table below an overview has them all.
+// Up to this number of lines a table below an overview has them all.
 const FEW: usize = 16;
-/// The positions of the columns that a narrow terminal leaves out.
+// The positions of the columns that a narrow terminal leaves out.
 const VALUE: usize = 1;
 const INTERVAL: usize = 3;
 const LIMIT: usize = 5;
-/// The heading of the limits.
+// The heading of the limits.
 const LIMITED: &str = "limited by";
-/// What the short names of limits mean.
+// The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
-/// The column of the verdict.
+// The column of the verdict.
 const VERDICT: usize = 4;
 
-impl<'a> Summary<'a> {
+impl<'a> SummaryTable<'a> {
     pub(crate) fn new(workload: &'a str, metric: &'a str, unit: &'a str, better: Option<Better>) -> Self {
         Self { workload, metric, unit, better, lines: Vec::new() }
     }
@@ -67,20 +67,20 @@ impl<'a> Summary<'a> {
         &mut self,
         name: &Name,
         value: Option<f64>,
-        beside: Beside<'a>,
-        limit: Option<&'a LimitView>,
+        beside: ComparisonState<'a>,
+        limit: Option<&'a ConditionLimit>,
     ) {
-        self.lines.push(Line { name: name.clone(), value, beside, limit });
+        self.lines.push(SummaryLine { name: name.clone(), value, beside, limit });
     }
 
-    /// Takes out the conditions that say nothing by themselves, compared and nothing proven, if
-    /// there are more than [`FEW`] lines; how many it took.
+    /// Removes compared conditions without a proven difference if there are more than [`FEW`]
+    /// lines; returns their number.
     pub(crate) fn shorten(&mut self) -> usize {
         let all = self.lines.len();
         if all > FEW {
             self.lines.retain(|line| match line.beside {
-                Beside::Row(row) => row.comparison.verdict != Verdict::NoDifferenceProven,
-                Beside::Nothing | Beside::Baseline | Beside::Missing => true,
+                ComparisonState::Row(row) => row.comparison.verdict != Verdict::NoDifferenceProven,
+                ComparisonState::Nothing | ComparisonState::Baseline | ComparisonState::Missing => true,
             });
         }
         all - self.lines.len()
@@ -90,7 +90,7 @@ impl<'a> Summary<'a> {
     pub(crate) fn text(&self, layout: Layout) -> String {
         let table = self.table("diff. %");
         // Only in tables that show the limit.
-        let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
+        let is_short = self.lines.iter().any(|line| line.limit.is_some_and(ConditionLimit::is_short));
         let limit = table.heads().iter().position(|head| head == LIMITED);
         let is_shown = limit.is_some_and(|place| table.columns(layout).contains(&place));
         let sides = if is_short && is_shown { SIDES } else { "" };
@@ -98,7 +98,7 @@ impl<'a> Summary<'a> {
     }
 
     /// The table under its title, for a page that has room for words.
-    pub(crate) fn exhibit(&self) -> Exhibit {
+    pub(crate) fn exhibit(&self) -> TitledTable {
         let better = match self.better {
             Some(Better::Higher) => ", higher is better",
             Some(Better::Lower) => ", lower is better",
@@ -106,27 +106,27 @@ impl<'a> Summary<'a> {
         };
         let unit = plain(self.unit);
         let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
-        let sides = if self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short)) {
+        let sides = if self.lines.iter().any(|line| line.limit.is_some_and(ConditionLimit::is_short)) {
             SIDES
         } else {
             ""
         };
         let (place, level) = (before(self.workload), self.level());
         // Two tables of a metric differ in what they compare with.
-        let baselines = || self.lines.iter().filter(|line| matches!(line.beside, Beside::Baseline));
+        let baselines = || self.lines.iter().filter(|line| matches!(line.beside, ComparisonState::Baseline));
         let against = match (baselines().next(), baselines().count()) {
             (Some(one), 1) => format!("; against {}", one.name.as_str()),
             _ => String::new(),
         };
         let title = format!("{place}{}{unit}{better}{against}{level}{sides}", title(self.metric));
-        Exhibit { title, table: self.table("difference, %"), notes: Vec::new() }
+        TitledTable { title, table: self.table("difference, %"), notes: Vec::new() }
     }
 
     /// The table; `percent` is the heading of differences in %.
     fn table(&self, percent: &'static str) -> Table {
         // Some differences may be in the metric's unit, or ratios to the baseline.
         let is_percent = self.lines.iter().all(|line| match line.beside {
-            Beside::Row(row) => row.comparison.relative.is_some(),
+            ComparisonState::Row(row) => row.comparison.relative.is_some(),
             _ => true,
         });
         let figures: Vec<[String; 5]> =
@@ -162,24 +162,27 @@ impl<'a> Summary<'a> {
     /// `; 95 % intervals`; empty without any.
     fn level(&self) -> String {
         let level = self.lines.iter().find_map(|line| match line.beside {
-            Beside::Row(Row { comparison: Comparison { interval: Some(_), level, .. }, .. }) => Some(*level),
+            ComparisonState::Row(ComparisonRow {
+                comparison: Comparison { interval: Some(_), level, .. },
+                ..
+            }) => Some(*level),
             _ => None,
         });
         level.map_or_else(String::new, |level| format!("; {} % intervals", stats::confidence(level)))
     }
 }
 
-impl Line<'_> {
+impl SummaryLine<'_> {
     /// Value, difference, interval, verdict, limit. The interval has the unit of the difference; it
     /// is in % if all are.
     fn cells(&self, unit: &str, is_percent: bool) -> [String; 5] {
         let value = self.value.map_or_else(|| "-".to_owned(), figure);
-        let limit = self.limit.map_or_else(String::new, LimitView::short);
+        let limit = self.limit.map_or_else(String::new, ConditionLimit::short);
         let [difference, interval, verdict] = match self.beside {
-            Beside::Nothing => [String::new(), String::new(), String::new()],
-            Beside::Baseline => ["-".to_owned(), String::new(), "baseline".to_owned()],
-            Beside::Missing => ["-".to_owned(), String::new(), "not measured".to_owned()],
-            Beside::Row(row) => {
+            ComparisonState::Nothing => [String::new(), String::new(), String::new()],
+            ComparisonState::Baseline => ["-".to_owned(), String::new(), "baseline".to_owned()],
+            ComparisonState::Missing => ["-".to_owned(), String::new(), "not measured".to_owned()],
+            ComparisonState::Row(row) => {
                 let mut size = size(&row.comparison, unit);
                 let mut difference = std::mem::take(&mut size.difference);
                 if row.comparison.relative.is_some() && !is_percent {
@@ -193,13 +196,13 @@ impl Line<'_> {
     }
 
     fn tone(&self, better: Option<Better>) -> Option<Tone> {
-        let Beside::Row(row) = self.beside else { return None };
+        let ComparisonState::Row(row) = self.beside else { return None };
         Some(tone(row, better))
     }
 }
 
 /// The verdict in a word or two.
-pub(crate) fn short(row: &Row) -> &'static str {
+pub(crate) fn short(row: &ComparisonRow) -> &'static str {
     match row.comparison.verdict {
         Verdict::NoDifferenceProven if row.comparison.is_equal() => "equal",
         Verdict::NoDifferenceProven => "not proven",
@@ -207,12 +210,12 @@ pub(crate) fn short(row: &Row) -> &'static str {
     }
 }
 
-/// What a row's verdict means.
-pub(crate) fn tone(row: &Row, better: Option<Better>) -> Tone {
+/// The meaning of a row's verdict.
+pub(crate) fn tone(row: &ComparisonRow, better: Option<Better>) -> Tone {
     tone_of(row.comparison.verdict, better)
 }
 
-/// What a verdict means.
+/// The meaning of a verdict.
 pub(crate) fn tone_of(verdict: Verdict, better: Option<Better>) -> Tone {
     match (verdict, better) {
         (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Tone::Better,

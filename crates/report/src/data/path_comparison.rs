@@ -1,4 +1,4 @@
-//! The stages of traced paths under two conditions: what explains the difference of the whole.
+//! The stages of traced paths under two conditions, which explain the difference of the whole.
 
 use record::PathTrace;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use stats::parts::{Divided, Explained, explain, explain_counts};
 use store::StoredStudy;
 use study::{Closure, KernelPath, Waiting};
 
-use crate::data::aligned::{Aligned, Unmatched, is_usable};
+use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
 use crate::data::error::Error;
 use crate::data::exact::RESOLUTION;
 use crate::data::target::own_targets;
@@ -21,7 +21,7 @@ pub(crate) struct PathPair {
     /// Boots of the one with fewer, or that both have in common.
     pub(crate) boots: usize,
     #[serde(flatten)]
-    pub(crate) rest: Compared,
+    pub(crate) rest: PathComparison,
     /// The differences of the stages, in their order, of the whole, and of what the stages leave.
     #[serde(flatten)]
     pub(crate) explained: Explained,
@@ -29,7 +29,7 @@ pub(crate) struct PathPair {
 
 /// Two conditions, and the stages of a path in which they are compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct Compared {
+pub(crate) struct PathComparison {
     /// The condition compared with.
     pub(crate) baseline: String,
     /// The other one.
@@ -39,32 +39,32 @@ pub(crate) struct Compared {
     /// From which stage to which, in the order of the path; those in which packets wait left out.
     pub(crate) stages: Vec<(String, String)>,
     /// The stages that are not seen at the same place under both.
-    pub(crate) unmatched: Vec<Unmatched>,
+    pub(crate) unmatched: Vec<UnmatchedStage>,
     /// The least and the most that the stages of a run that is judged add up to, as a share of its
     /// whole.
     pub(crate) closure: (f64, f64),
-    /// Runs whose stages do not add up to their whole. They are left out; if that leaves none of a
-    /// condition, no stage is judged, and the whole is that of all runs.
-    pub(crate) open: Option<Open>,
+    /// Runs whose stages do not add up to their whole. They are left out; if no run of a condition
+    /// is left, no stage is judged, and the whole is that of all runs.
+    pub(crate) open: Option<UnclosedRuns>,
     /// Runs whose packets were not followed.
     pub(crate) lost: usize,
 }
 
 /// Traced runs whose stages do not add up to their whole.
 #[derive(Debug, Serialize)]
-pub(crate) struct Open {
-    /// How many.
+pub(crate) struct UnclosedRuns {
+    /// The number of such runs.
     pub(crate) runs: usize,
     /// The least and the most that they add up to, as a share of the whole.
     pub(crate) closure: (f64, f64),
-    /// How far from the whole they may be.
+    /// The largest distance from the whole that they may have.
     pub(crate) bound: f64,
     #[serde(skip)]
     exact: bool,
 }
 
-impl Open {
-    /// Those among some traces.
+impl UnclosedRuns {
+    /// The runs of this kind among some traces.
     pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
         let open = traces.filter(|trace| !closes(trace, exact));
         let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
@@ -126,7 +126,7 @@ fn runs(
 /// conditions that are compared with one baseline, are judged together.
 ///
 /// # Errors
-/// [`Error::NothingTraced`]; what the statistics refuse.
+/// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
     let mut pairs = Vec::new();
     let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {
@@ -162,11 +162,11 @@ pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
     all
 }
 
-/// Explains the differences of conditions from their baseline together, as `judge` does; those for
-/// which `ready` has nothing are left out.
+/// Explains the differences of several conditions from their baseline together, as `judge` does;
+/// conditions for which `ready` has no value are left out.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn together<R>(
     conditions: &[usize],
     ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,
@@ -181,7 +181,7 @@ fn ready(
     stored: &StoredStudy,
     conditions: [usize; 2],
     of: (KernelPath, Waiting),
-) -> Option<(Vec<Divided>, Compared)> {
+) -> Option<(Vec<Divided>, PathComparison)> {
     let all = conditions.map(|one| runs(stored, one, of).collect::<Vec<_>>());
     let is_followed = |(_, trace): &&(u32, &PathTrace)| trace.whole.is_some();
     let followed = all.each_ref().map(|runs| runs.iter().filter(is_followed).copied().collect::<Vec<_>>());
@@ -189,7 +189,7 @@ fn ready(
         return None;
     }
     let lost = all.iter().map(Vec::len).sum::<usize>() - followed.iter().map(Vec::len).sum::<usize>();
-    let open = Open::among(followed.iter().flatten().map(|(_, trace)| *trace), stored.plan.exact);
+    let open = UnclosedRuns::among(followed.iter().flatten().map(|(_, trace)| *trace), stored.plan.exact);
     let closed = followed.each_ref().map(|runs| {
         let closed = runs.iter().filter(|(_, trace)| closes(trace, stored.plan.exact));
         closed.copied().collect::<Vec<_>>()
@@ -199,7 +199,7 @@ fn ready(
     let followed = if has_stages { closed } else { followed };
     let groups =
         followed.each_ref().map(|runs| runs.iter().map(|(_, trace)| *trace).collect::<Vec<&PathTrace>>());
-    let mut aligned = Aligned::of(&groups.concat());
+    let mut aligned = AlignedTraces::from_traces(&groups.concat());
     if stored.plan.exact && has_stages {
         let wholes: Vec<f64> = groups[0].iter().filter_map(|trace| trace.whole).collect();
         aligned.join(&groups, RESOLUTION / 100.0 * stats::mean(&wholes));
@@ -225,7 +225,7 @@ fn ready(
         .collect();
     let closures = groups.iter().flatten().filter_map(|trace| trace.closure());
     let stages = aligned.stages();
-    let rest = Compared {
+    let rest = PathComparison {
         baseline: stored.label(conditions[0]),
         condition: stored.label(conditions[1]),
         runs: followed.iter().map(Vec::len).min().unwrap_or(0),

@@ -1,14 +1,14 @@
-//! What one study says.
+//! The advice of one study.
 
-use report::{Context, Switches};
+use report::{SwitchContext, SwitchEffects};
 use serde::Serialize;
 use store::StoredStudy;
 use study::Dropped;
 
-use crate::checks::{Checked, Checks};
-use crate::goal::Goal;
+use crate::advice::AdviceRequest;
+use crate::checks::{DependenceChecks, DependenceTests};
+use crate::goal::AdviceGoal;
 use crate::recommendation::Recommendation;
-use crate::request::Request;
 use crate::workload_advice::WorkloadAdvice;
 
 /// Advice drawn from one study.
@@ -24,28 +24,32 @@ pub struct StudyAdvice {
     pub confidence: f64,
     /// The level of each interval by itself.
     pub level: f64,
-    /// How many changes were judged together.
+    /// The number of changes that were judged together.
     pub judged: usize,
-    /// How what serves a goal was checked against the other switches; `None` where there was
-    /// nothing to check.
-    pub checked: Option<Checked>,
+    /// The extent of the checks against the other switches; `None` if there was nothing to check.
+    pub checked: Option<DependenceTests>,
     /// Whether instructions were counted: then the resolution of counts judges, and there are no
     /// intervals.
     pub exact: bool,
-    /// What kind of figures they are, if not time on a machine.
+    /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
-    /// What was to be switched and could not be, with the reason.
+    /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,
     /// Factors that vary and are no switches of a host.
     pub others: Vec<String>,
-    /// What is said under each kind of traffic and the levels of all other factors.
+    /// The advice for each kind of traffic at each combination of the other factors' levels.
     pub under: Vec<WorkloadAdvice>,
 }
 
 impl StudyAdvice {
-    pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
-        let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
-        let under = |context: &Context| WorkloadAdvice {
+    pub(crate) fn from_stored(
+        stored: &StoredStudy,
+        switches: SwitchEffects,
+        goals: &[AdviceGoal],
+        request: &AdviceRequest,
+    ) -> Self {
+        let tried = |(_, context): &(usize, &SwitchContext)| !context.effects.is_empty();
+        let under = |context: &SwitchContext| WorkloadAdvice {
             scenario: context.scenario,
             workload: context.workload.clone(),
             kind: context.kind,
@@ -55,13 +59,15 @@ impl StudyAdvice {
             flags: context.flags.clone(),
             recommendations: goals
                 .iter()
-                .map(|goal| (*goal, Recommendation::all(context, *goal, &switches, request)))
+                .map(|goal| (*goal, Recommendation::for_context(context, *goal, &switches, request)))
                 .collect(),
         };
-        let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();
+        let contexts: Vec<(usize, &SwitchContext)> =
+            switches.contexts.iter().enumerate().filter(tried).collect();
         let mut found: Vec<WorkloadAdvice> = contexts.iter().map(|(_, context)| under(context)).collect();
         let places: Vec<usize> = contexts.iter().map(|(place, _)| *place).collect();
-        let checks = Checks::of(stored, switches.level, switches.confidence, &places, &found);
+        let checks =
+            DependenceChecks::from_stored(stored, switches.level, switches.confidence, &places, &found);
         checks.settle(&places, &mut found);
         Self {
             checked: checks.made(),

@@ -1,4 +1,4 @@
-//! Which stored studies make a history, and in which order.
+//! The choice and order of stored studies in a history.
 
 use std::cmp::Ordering;
 
@@ -15,23 +15,23 @@ pub enum HistoryOrder {
     Version,
 }
 
-/// Which studies are chosen.
+/// The choice of studies for a history.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryChoice {
     /// The name of the studies.
     pub name: String,
-    /// Only studies with a tag like one of these, where `*` stands for any text and `?` for any
-    /// character; empty: all.
+    /// Patterns of tags, where `*` stands for any text and `?` for any character: a study needs a
+    /// tag like one of them. Empty: all studies.
     pub tags: Vec<String>,
     /// Their order; `None`: by version if tags are asked for, else by time.
     pub order: Option<HistoryOrder>,
-    /// Only so many, the newest in that order.
+    /// The number of studies, the newest in that order.
     pub last: Option<usize>,
 }
 
 /// A chosen study.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenStudy {
     /// Its number.
     pub study: StudyId,
     /// The tag that it was chosen for, else its first one, else its number in words.
@@ -49,7 +49,7 @@ impl HistoryChoice {
     /// The studies of these rows that are meant, the oldest first. Of studies without a tag the
     /// order by version is that of time, and they come first.
     #[must_use]
-    pub fn of(&self, rows: &[StudyRow]) -> Vec<Chosen> {
+    pub fn choose(&self, rows: &[StudyRow]) -> Vec<ChosenStudy> {
         let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
         let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();
         for row in rows.iter().filter(|row| row.name == self.name) {
@@ -67,7 +67,7 @@ impl HistoryChoice {
             });
         }
         let skipped = self.last.map_or(0, |last| found.len().saturating_sub(last));
-        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| Chosen {
+        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| ChosenStudy {
             study: row.id,
             label: tag.map_or_else(|| format!("study {}", row.id), str::to_owned),
         };
@@ -100,7 +100,7 @@ fn is_like(text: &str, pattern: &str) -> bool {
     pattern[of..].iter().all(|letter| *letter == '*')
 }
 
-/// What makes a version one before the release: `-rc1`.
+// The words that make a version one before the release: `-rc1`.
 const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
 
 /// Numbers by their size, other text letter by letter. A version is after its release candidates,
@@ -217,7 +217,7 @@ mod tests {
             row(4, "quick", &[], 10),
         ];
         let of = |choice: HistoryChoice| -> Vec<String> {
-            choice.of(&rows).into_iter().map(|one| one.label).collect()
+            choice.choose(&rows).into_iter().map(|one| one.label).collect()
         };
         let quick = HistoryChoice { name: "quick".to_owned(), ..HistoryChoice::default() };
         assert_eq!(of(quick.clone()), ["study 4", "main", "v6.12"]);

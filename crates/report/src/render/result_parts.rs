@@ -1,27 +1,28 @@
-//! What a study found, piece by piece, for pages that arrange it themselves. The words are those of
+//! The parts of a study's results, for pages that arrange them themselves. The words are those of
 //! the page of text.
 
 use crate::data::exact;
 use crate::data::limits;
-use crate::data::missing::Missing;
+use crate::data::missing::MissingRuns;
 use crate::data::notes::kept_disturbed;
 use crate::render::answer::{answer_for, answer_lines};
+use crate::render::comparison_row::ComparisonRow;
 use crate::render::copies;
 use crate::render::credit::Credits;
-use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
-use crate::render::row::Row;
 use crate::render::runs::{DISTURBED, FAILED};
 use crate::render::spread;
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, instant, plain};
-use crate::words::phrases::{before, capital, list, title};
+use crate::words::phrases::{before, capital, listed, title};
 use crate::words::table::Table;
 
-/// So many letters of answers are read at a glance; of more, a summary is.
+// The largest number of letters of an answer that is read at a glance; a longer one is replaced by
+// its summary.
 const GLANCE: usize = 360;
 
-/// So many sentences are read at a glance.
+// The largest number of sentences that are read at a glance.
 const SENTENCES: usize = 2;
 
 impl Results {
@@ -37,7 +38,7 @@ impl Results {
         &self.name
     }
 
-    /// What the study asks.
+    /// The question of the study.
     #[must_use]
     pub fn question(&self) -> &str {
         &self.question
@@ -86,7 +87,7 @@ impl Results {
         let metric = &self.comparisons.first()?.metric;
         let groups = self.comparisons.iter().filter(|group| group.metric == *metric);
         let rows = groups.flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-        let size = |row: &Row| {
+        let size = |row: &ComparisonRow| {
             let comparison = &row.comparison;
             comparison.relative.map_or(comparison.difference, |share| share * comparison.baseline_mean).abs()
         };
@@ -102,14 +103,13 @@ impl Results {
         self.comparisons.iter().map(answer_lines).collect()
     }
 
-    /// What is missing of the study, why, and what to do about it; empty if nothing is.
+    /// The missing runs, the reasons, and the remedy; empty if the study is complete.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
-        self.missing.as_ref().map(Missing::lines).into_iter().flatten().collect()
+        self.missing.as_ref().map(MissingRuns::lines).into_iter().flatten().collect()
     }
 
-    /// What a reader must know of these figures before all else: their kind, and counts that do not
-    /// repeat.
+    /// The notes to read before all figures: their kind, and counts that do not repeat.
     #[must_use]
     pub fn kind_of_truth(&self) -> Vec<String> {
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
@@ -118,7 +118,7 @@ impl Results {
         truth.into_iter().chain(head.lines().map(str::to_owned)).collect()
     }
 
-    /// Where, when and with what the study was measured: names and values.
+    /// The place, time and tools of the study: names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let row = &self.stored.row;
@@ -152,17 +152,17 @@ impl Results {
         }
         facts.push(("netassay", row.version.clone()));
         if !row.tags.is_empty() {
-            facts.push(("tags", list(&row.tags)));
+            facts.push(("tags", listed(&row.tags)));
         }
         facts
     }
 
-    /// What limited the runs of each condition, with the evidence; without a row if unknown.
+    /// The limit of the runs of each condition, with the evidence; without a row if unknown.
     #[must_use]
-    pub fn limits(&self) -> Exhibit {
+    pub fn limits(&self) -> TitledTable {
         let limits = self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref()));
         let title = "What limited the runs".to_owned();
-        Exhibit { title, table: limits::table(limits), notes: Vec::new() }
+        TitledTable { title, table: limits::table(limits), notes: Vec::new() }
     }
 
     /// The effect of each offload of the study's design, as text; empty without a design.
@@ -172,9 +172,9 @@ impl Results {
         text.trim_start_matches('\n').to_owned()
     }
 
-    /// How the figures of each metric compared were computed: the workload and the metric with what
-    /// it measures; then how differences were judged, how much the values spread, and what looks
-    /// unusual in them, as sentences.
+    /// The method of each metric that is compared: the workload and the metric with its meaning;
+    /// then, as sentences, the judgement of differences, the spread of the values, and unusual
+    /// values in them.
     #[must_use]
     pub fn methods(&self) -> Vec<(String, Vec<String>)> {
         let mut methods: Vec<(String, Vec<String>)> = Vec::new();
@@ -199,21 +199,21 @@ impl Results {
 
     /// The standard deviations between and inside boots of each metric compared.
     #[must_use]
-    pub fn spreads(&self) -> Vec<Exhibit> {
-        let mut exhibits: Vec<Exhibit> = Vec::new();
+    pub fn spreads(&self) -> Vec<TitledTable> {
+        let mut exhibits: Vec<TitledTable> = Vec::new();
         for group in self.comparisons.iter().filter(|group| group.resolution.is_none()) {
             let title =
                 format!("{}{}, spread of boots and runs", before(&group.workload), title(&group.metric));
             if !exhibits.iter().any(|known| known.title == title) {
                 let table = spread::table(&group.spread, plain(&group.unit), group.mean(), group.level);
-                exhibits.push(Exhibit { title, table, notes: Vec::new() });
+                exhibits.push(TitledTable { title, table, notes: Vec::new() });
             }
         }
         exhibits.retain(|exhibit| !exhibit.table.is_empty());
         exhibits
     }
 
-    /// What to beware of, as sentences, each with a word that says what it is.
+    /// The warnings of the study, as sentences, each with a word for its kind.
     #[must_use]
     pub fn beware(&self) -> Vec<String> {
         let mut told = self.cautions(false);
@@ -228,17 +228,17 @@ impl Results {
 
     /// Evidence that the switches acted: tables from the kernel's counters.
     #[must_use]
-    pub fn proofs(&self) -> Vec<Exhibit> {
+    pub fn proofs(&self) -> Vec<TitledTable> {
         if !self.has_measurements() {
             return Vec::new();
         }
         self.evidence().into_iter().filter(|exhibit| !exhibit.table.is_empty()).collect()
     }
 
-    /// What was requested of each condition's switches and what was applied; and what was not
-    /// measured for that.
+    /// The requested and the applied state of each condition's switches; and the conditions that
+    /// were not measured for that.
     #[must_use]
-    pub fn applied(&self) -> Exhibit {
+    pub fn applied(&self) -> TitledTable {
         let is_more = self.switches().iter().any(|(_, state)| state.len() > 1);
         let head = ["condition", "switches", "not applied, or changed by the kernel"];
         let mut table = Table::new(&head[..if is_more { 3 } else { 2 }]).named(0);
@@ -246,10 +246,10 @@ impl Results {
             let more = state[1..].join("; ");
             table.row(&[label, state[0].as_str(), more.as_str()][..if is_more { 3 } else { 2 }]);
         }
-        Exhibit { title: self.read_back(), table, notes: self.not_measured() }
+        TitledTable { title: self.read_back(), table, notes: self.not_measured() }
     }
 
-    /// What was changed of the machine for the study, and undone.
+    /// The changes of the machine for the study, which were undone.
     #[must_use]
     pub fn changed(&self) -> Vec<String> {
         let mut changes: Vec<String> = Vec::new();
@@ -270,20 +270,20 @@ impl Results {
 
     /// The tries that do not count, failed ones and disturbed ones apart: which, and why.
     #[must_use]
-    pub fn uncounted(&self) -> Vec<Exhibit> {
+    pub fn uncounted(&self) -> Vec<TitledTable> {
         let bad = self.bad_runs();
         let exhibits = [FAILED, DISTURBED].into_iter().zip(bad).map(|(title, runs)| {
             let mut table = Table::new(&["run", "why"]);
             for run in &runs {
                 table.row(&[&run.which(), run.reason]);
             }
-            Exhibit { title: title.to_owned(), table, notes: Vec::new() }
+            TitledTable { title: title.to_owned(), table, notes: Vec::new() }
         });
         let figures = std::iter::once(self.disturbed_figures());
         figures.chain(exhibits).filter(|exhibit| !exhibit.table.is_empty()).collect()
     }
 
-    /// How many runs count though something disturbed them (`--keep-disturbed`).
+    /// The number of disturbed runs that count (`--keep-disturbed`).
     #[must_use]
     pub fn kept_disturbed(&self) -> usize {
         kept_disturbed(self.stored()).0

@@ -1,57 +1,60 @@
-//! Which conditions of two studies are the same, by what their plans set.
+//! Pairs of conditions of two studies whose plans set the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::Outline;
 use study::{Condition, Plan};
 
-use crate::data::differences::{Difference, of_boots, of_environments, of_read_back};
+use crate::data::differences::{StudyDifference, of_boots, of_environments, of_read_back};
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
-/// What a condition sets, by the path of the field in its plan.
-type Settings = BTreeMap<String, String>;
+/// The settings of a condition, by the path of the field in its plan.
+type ConditionSettings = BTreeMap<String, String>;
 
 /// The conditions of two studies beside each other, as indices into their plans.
 #[derive(Debug)]
-pub(crate) struct Matched {
+pub(crate) struct MatchedConditions {
     /// (of the baseline, of the study), in the order of the study's plan.
     pub(crate) pairs: Vec<(usize, usize)>,
     /// Conditions that only the baseline has.
     pub(crate) only_baseline: Vec<usize>,
     /// Conditions that only the study has.
     pub(crate) only_study: Vec<usize>,
-    /// What each of the plans holds constant and the two do not share.
-    pub(crate) constants: Vec<Difference>,
+    /// The constants of the plans that differ.
+    pub(crate) constants: Vec<StudyDifference>,
 }
 
-/// What two studies do not share, the weightiest first: their machines, their boots, what their
-/// plans fix, and what conditions that match read back.
-pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&Matched>) -> Vec<Difference> {
+/// The differences between two studies, the weightiest first: their machines, their boots, the
+/// constants of their plans, and the settings that conditions that match read back.
+pub(crate) fn differences(
+    baseline: &Outline,
+    study: &Outline,
+    matched: Option<&MatchedConditions>,
+) -> Vec<StudyDifference> {
     // Settings that somebody chose come before properties that were found.
-    let mut differences: Vec<Difference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
+    let mut differences: Vec<StudyDifference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
     differences.extend(of_boots(&baseline.plan, &study.plan));
     differences.extend(of_environments(baseline, study));
     differences.extend(matched.iter().flat_map(|one| of_read_back(baseline, study, &one.pairs)));
     differences
 }
 
-/// What may differ between studies that are compared, if neither varies it: on which machine
-/// something is measured, and for how long, is no part of what is measured. How copies are counted
-/// is.
+/// Whether studies that are compared may differ in a setting that neither varies: the machine and
+/// the duration of a measurement are no part of its subject. The way of counting copies is.
 fn may_differ(path: &str) -> bool {
     let is_of_guest = path.starts_with("boot.guest.") && path != "boot.guest.copies";
     is_of_guest || ["workload.duration", "workload.ramp"].contains(&path)
 }
 
-impl Matched {
+impl MatchedConditions {
     /// Matches the conditions of two plans.
     ///
     /// # Errors
     /// [`Error::NotComparable`] if they have none in common.
-    pub(crate) fn of(baseline: &Outline, study: &Outline) -> Result<Self, Error> {
+    pub(crate) fn between(baseline: &Outline, study: &Outline) -> Result<Self, Error> {
         let [one, other] = [baseline, study].map(|of| settings(&of.plan));
-        let paths: BTreeSet<&String> = one.iter().chain(&other).flat_map(Settings::keys).collect();
+        let paths: BTreeSet<&String> = one.iter().chain(&other).flat_map(ConditionSettings::keys).collect();
         let mut constants = Vec::new();
         let mut ignored: BTreeSet<&str> = BTreeSet::new();
         let mut unlike = Vec::new();
@@ -65,18 +68,19 @@ impl Matched {
                 let list = |values: BTreeSet<Option<&str>>| {
                     values.into_iter().flatten().map(str::to_owned).collect()
                 };
-                let difference = Difference { what: shown(path), baseline: list(before), study: list(after) };
+                let difference =
+                    StudyDifference { what: shown(path), baseline: list(before), study: list(after) };
                 if may_differ { constants.push(difference) } else { unlike.push((path.as_str(), difference)) }
             }
         }
-        let key = |settings: &Settings| -> Settings {
+        let key = |settings: &ConditionSettings| -> ConditionSettings {
             settings
                 .iter()
                 .filter(|(path, _)| !ignored.contains(path.as_str()))
                 .map(|(path, value)| (path.clone(), value.clone()))
                 .collect()
         };
-        let mut left: BTreeMap<Settings, usize> = BTreeMap::new();
+        let mut left: BTreeMap<ConditionSettings, usize> = BTreeMap::new();
         for (index, settings) in one.iter().enumerate() {
             left.entry(key(settings)).or_insert(index);
         }
@@ -97,14 +101,14 @@ impl Matched {
     }
 }
 
-/// Why two studies have no condition in common.
-fn why_none(mut unlike: Vec<(&str, Difference)>, baseline: &Outline, study: &Outline) -> String {
+/// The reason why two studies have no condition in common.
+fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study: &Outline) -> String {
     // Another kind of traffic is the reason for most other differences.
     unlike.sort_by_key(|(path, _)| *path != "workload.kind");
     if unlike.first().is_some_and(|(path, _)| *path == "workload.kind") {
         unlike.truncate(1);
     }
-    let said = |(_, one): &(&str, Difference)| {
+    let said = |(_, one): &(&str, StudyDifference)| {
         let value =
             |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
         format!(
@@ -124,28 +128,28 @@ fn why_none(mut unlike: Vec<(&str, Difference)>, baseline: &Outline, study: &Out
     format!("they have no condition in common: {}", said.join("; "))
 }
 
-/// What each condition sets.
-fn settings(plan: &Plan) -> Vec<Settings> {
+/// The settings of each condition.
+fn settings(plan: &Plan) -> Vec<ConditionSettings> {
     plan.conditions.iter().map(of_condition).collect()
 }
 
-fn of_condition(condition: &Condition) -> Settings {
+fn of_condition(condition: &Condition) -> ConditionSettings {
     let mut unnamed = condition.clone();
     unnamed.index = 0;
     (unnamed.label, unnamed.slug, unnamed.levels) = Default::default();
     unnamed.workload.name.clear();
-    let mut settings: Settings = leaves(&unnamed).into_iter().collect();
+    let mut settings: ConditionSettings = leaves(&unnamed).into_iter().collect();
     settings.insert("guest".to_owned(), condition.boot.guest.is_some().to_string());
     settings.extend(condition.twin().map(|twin| ("twin".to_owned(), twin.to_owned())));
     settings
 }
 
-/// What the conditions set a path to; `None` for those that leave it.
-fn values<'a>(all: &'a [Settings], path: &str) -> BTreeSet<Option<&'a str>> {
+/// The values to which conditions set a path; `None` for conditions that leave it.
+fn values<'a>(all: &'a [ConditionSettings], path: &str) -> BTreeSet<Option<&'a str>> {
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }
 
-/// A path as it is said: `message`, `guest kernel`.
+/// The words for a path: `message`, `guest kernel`.
 fn shown(path: &str) -> String {
     let short = path.strip_prefix("workload.").or_else(|| path.strip_prefix("boot.")).unwrap_or(path);
     short.replace('.', " ")

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use store::StudyRow;
 
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 /// A stored study as it is called where two are beside each other.
 #[derive(Debug, Clone, Serialize)]
-pub struct Named {
+pub struct StudyRef {
     /// Its number.
     pub study: i64,
     /// Its name.
@@ -20,9 +20,9 @@ pub struct Named {
     pub status: String,
 }
 
-impl Named {
+impl StudyRef {
     /// The study of a row.
-    pub(crate) fn of(row: &StudyRow) -> Self {
+    pub(crate) fn from_row(row: &StudyRow) -> Self {
         Self {
             study: row.id.0,
             name: row.name.clone(),
@@ -36,7 +36,7 @@ impl Named {
     #[must_use]
     pub fn words(&self) -> String {
         let tagged =
-            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", list(&self.tags)) };
+            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", listed(&self.tags)) };
         format!("study {} ({}{tagged})", self.study, self.name)
     }
 }

@@ -5,19 +5,19 @@ use std::path::Path;
 
 use crate::data::acted;
 use crate::data::exact;
-use crate::data::missing::Missing;
+use crate::data::missing::MissingRuns;
 use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
 use crate::render::environment::{machines, programs};
-use crate::render::exhibit::Exhibit;
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 use crate::words::number::counted;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
-/// The most suggestions on the first screen.
+// The most suggestions on the first screen.
 const ADVICE: usize = 3;
 
 impl Results {
@@ -27,13 +27,13 @@ impl Results {
         let mut text = format!("{}: {}\n", self.name, self.question);
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
-        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, MissingRuns::text));
         text.extend(self.not_applied().iter().map(|one| format!("{one}\n")));
         self.answers_into(&mut text, layout);
         if self.has_measurements() {
             self.measured(&mut text, layout);
         }
-        let Exhibit { title, table, .. } = self.disturbed_figures();
+        let TitledTable { title, table, .. } = self.disturbed_figures();
         if !table.is_empty() {
             text.push_str(&format!("\n{title}:\n{}", table.fit(layout)));
         }
@@ -48,7 +48,7 @@ impl Results {
         text.extend(machines(&self.stored).iter().map(|line| format!("Measured on the {line}\n")));
         let db = db.display().to_string();
         let tags = &self.stored.row.tags;
-        let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", list(tags)) };
+        let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", listed(tags)) };
         text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, words::sanitised_line(&db)));
         let next = self.advice(layout);
         if !next.is_empty() {
@@ -95,7 +95,7 @@ impl Results {
         }
     }
 
-    /// What makes the figures less certain than they look; whole: of each condition.
+    /// The reasons why the figures are less certain than they look; `is_whole`: of each condition.
     pub(super) fn cautions(&self, is_whole: bool) -> Vec<String> {
         let mut cautions: Vec<&str> =
             self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
@@ -117,7 +117,7 @@ impl Results {
             .collect()
     }
 
-    /// What disturbed runs, and the limitations of the testbed.
+    /// The disturbances of runs, and the limitations of the testbed.
     pub(super) fn told_last(&self) -> Vec<String> {
         let disturbed = self.invalid_runs.sentence();
         let notes = self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes);

@@ -1,24 +1,24 @@
-//! How many boots would settle a check that is inconclusive.
+//! The number of boots that would settle an inconclusive check.
 
 use report::CaseAnswer;
 use serde::Serialize;
 use stats::planning::{Family, Goal, Noise, Plan};
 use stats::{Component, Design};
 
-use crate::bound::{Bound, Limit};
-use crate::ends::{Shares, difference};
+use crate::bound::{Bound, BoundLimit};
+use crate::bound_difference::{ErrorShares, difference};
 
-/// The probability with which so many boots settle it.
+/// The power with which [`SettlingBoots::About`] settles a check.
 pub(crate) const POWER: f64 = 0.8;
 
-/// No more boots than so many are told.
+/// The largest number of boots that is named.
 pub(crate) const MOST: u32 = 1000;
 
 /// The boots that would settle a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Boots {
-    /// So many; of each side where each has its own.
+pub enum SettlingBoots {
+    /// This number of boots; of each side where each has its own.
     About(u32),
     /// More than 1000.
     TooMany,
@@ -27,18 +27,22 @@ pub enum Boots {
 /// The boots with which the bound is excluded with 80 % power, if the difference and the spread are
 /// as measured: the size of a study that proves a difference as large as the distance from the
 /// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
-pub(crate) fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: Shares) -> Option<Boots> {
+pub(crate) fn boots_to_settle(
+    bound: &Bound,
+    answer: &CaseAnswer,
+    shares: ErrorShares,
+) -> Option<SettlingBoots> {
     let comparison = &answer.comparison;
     let measured = difference(bound, comparison)?;
     let distance = (measured - bound.number()).abs();
     let (delta, factor) = match bound.limit() {
-        Limit::Percent(limit) => {
+        BoundLimit::Percent(limit) => {
             // A percentage p of the baseline b is tested as mean - (1 + p / 100) b, in whose
             // variance the baseline counts by that factor's square.
             let factor = 1.0 + limit / 100.0;
             (distance / 100.0 * comparison.baseline_mean.abs(), ((1.0 + factor * factor) / 2.0).sqrt())
         }
-        Limit::Absolute(_) => (distance, 1.0),
+        BoundLimit::Absolute(_) => (distance, 1.0),
     };
     let is_nested = answer.design == Design::Nested || comparison.boots_apart;
     let sd = |of: Option<Component>| of.map(|component| component.sd);
@@ -63,8 +67,11 @@ pub(crate) fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: Shares
     let goal = Goal { delta, power: POWER, boots_at_most: MOST, runs_at_most: runs };
     let now = u32::try_from(comparison.boots).unwrap_or(MOST);
     if delta == 0.0 || now >= MOST {
-        return Some(Boots::TooMany);
+        return Some(SettlingBoots::TooMany);
     }
     // The two sides may vary more than on average, so that the boots at hand were not enough.
-    Some(plan.boots_needed(goal, runs).map_or(Boots::TooMany, |boots| Boots::About(boots.max(now + 1))))
+    Some(
+        plan.boots_needed(goal, runs)
+            .map_or(SettlingBoots::TooMany, |boots| SettlingBoots::About(boots.max(now + 1))),
+    )
 }

@@ -1,11 +1,12 @@
-//! The difference that a bound looks at, and its ends.
+//! The difference of a check, in the unit of its bound, with the ends of its interval.
 
 use stats::Comparison;
 
 use crate::bound::Bound;
 
-/// The ends of the difference that a bound looks at, in its unit; `None` without an interval. Those
-/// of counts lie as far apart as counts repeat.
+/// The ends of the difference's interval, in the unit of the bound; `None` without an interval. For
+/// counts, whose spread is not estimated, the interval is the resolution within which counts
+/// repeat.
 pub(crate) fn ends(bound: &Bound, comparison: &Comparison) -> Option<(f64, f64)> {
     let Some(resolution) = comparison.resolution else {
         return if bound.is_percent() { comparison.relative_interval } else { comparison.interval };
@@ -19,7 +20,7 @@ pub(crate) fn ends(bound: &Bound, comparison: &Comparison) -> Option<(f64, f64)>
     Some((difference - reach, difference + reach))
 }
 
-/// The difference that a bound looks at, in its unit.
+/// The difference in the unit of the bound: in % of the baseline, or in the metric's unit.
 pub(crate) fn difference(bound: &Bound, comparison: &Comparison) -> Option<f64> {
     match (bound.is_percent(), comparison.relative) {
         (false, _) => Some(comparison.difference),
@@ -31,9 +32,9 @@ pub(crate) fn difference(bound: &Bound, comparison: &Comparison) -> Option<f64> 
 
 /// The one-sided error rates of the two ends of an interval.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shares {
-    /// Of the end that must lie beyond the bound for a failure.
+pub(crate) struct ErrorShares {
+    /// The rate of the end that must lie beyond the bound for a failure.
     pub(crate) fail: f64,
-    /// Of the end that must not for a pass.
+    /// The rate of the end that must lie within the bound for a pass.
     pub(crate) pass: f64,
 }

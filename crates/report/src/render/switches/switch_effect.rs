@@ -7,7 +7,7 @@ use study::{Kind, Scenario};
 
 /// One kind of traffic in one scenario, under the same levels of all factors but one.
 #[derive(Debug, Clone, Serialize)]
-pub struct Context {
+pub struct SwitchContext {
     /// The kind of testbed.
     pub scenario: Scenario,
     /// The workload's name in the study.
@@ -16,22 +16,22 @@ pub struct Context {
     pub kind: Kind,
     /// The levels of the other factors: `mtu` and `1500`.
     pub at: Vec<(String, String)>,
-    /// What was the same in all runs, and on which the result may depend.
-    pub held: Vec<Held>,
-    /// How many boots have a measurement.
+    /// The settings that all runs share, on which the result may depend.
+    pub held: Vec<ConstantSetting>,
+    /// The number of boots with a measurement.
     pub boots: u32,
-    /// How to measure it alone.
-    pub alone: Alone,
-    /// What each switch changes.
-    pub effects: Vec<Effect>,
-    /// Where the kernel's counters contradict what a switch reads back, in sentences without a full
-    /// stop.
+    /// The way to measure it alone.
+    pub alone: NarrowedStudy,
+    /// The effect of each switch.
+    pub effects: Vec<SwitchEffect>,
+    /// The contradictions between the kernel's counters and the switches that read back, in
+    /// sentences without a full stop.
     pub flags: Vec<String>,
 }
 
-/// A study that leaves out what a context does not need.
+/// A smaller study, without the levels that a context does not need.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alone {
+pub struct NarrowedStudy {
     /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
     pub set: Vec<(String, String)>,
     /// The mean time of one boot of each state of the testbed together, with the runs that are
@@ -39,9 +39,9 @@ pub struct Alone {
     pub seconds_per_boot: f64,
 }
 
-/// What one switch changes.
+/// The effect of one switch.
 #[derive(Debug, Clone, Serialize)]
-pub struct Effect {
+pub struct SwitchEffect {
     /// The factors that are switched, by their names in the study: more than one where the kernel
     /// switches them together.
     pub factors: Vec<String>,
@@ -49,18 +49,18 @@ pub struct Effect {
     pub from: String,
     /// The level after.
     pub to: String,
-    /// How it was found.
-    pub how: How,
+    /// The way in which it was found.
+    pub how: EffectMethod,
     /// The features that read back otherwise after the change.
-    pub features: Vec<FeatureChange>,
+    pub features: Vec<FeatureReadBack>,
     /// The change of each metric that was measured.
-    pub changes: Vec<Change>,
+    pub changes: Vec<MetricChange>,
 }
 
-/// How the effect of a switch was found.
+/// The way in which the effect of a switch was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum EffectMethod {
     /// Its fair (Shapley) share: the gain of switching it on, averaged over the orders in which all
     /// can be switched on.
     Share,
@@ -76,7 +76,7 @@ pub enum How {
 
 /// A feature of an interface that reads back otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FeatureChange {
+pub struct FeatureReadBack {
     /// The host.
     pub side: study::Side,
     /// Whether it is the interface under the tunnel.
@@ -89,18 +89,18 @@ pub struct FeatureChange {
 
 /// The change of one metric.
 #[derive(Debug, Clone, Serialize)]
-pub struct Change {
+pub struct MetricChange {
     /// The metric.
     #[serde(flatten)]
     pub metric: &'static Metric,
     /// From the level before to the level after.
-    pub there: Estimate,
+    pub there: ChangeEstimate,
     /// The reverse.
-    pub back: Estimate,
-    /// What is known of it.
-    pub outcome: Outcome,
-    /// The mean of the metric over all runs of the context, in its unit: what a difference is small
-    /// or large beside, where there is no percentage.
+    pub back: ChangeEstimate,
+    /// The knowledge of the change.
+    pub outcome: ChangeOutcome,
+    /// The mean of the metric over all runs of the context, in its unit: the scale for a difference
+    /// that has no percentage.
     pub mean: f64,
     /// The standard error, in the metric's unit; `None` without an interval.
     pub standard_error: Option<f64>,
@@ -112,7 +112,7 @@ pub struct Change {
 
 /// The size of a change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct ChangeEstimate {
     /// In the metric's unit.
     pub value: f64,
     /// Its interval; `None` with too few boots, and for counts.
@@ -125,23 +125,23 @@ pub struct Estimate {
     pub base: String,
 }
 
-/// What is known of a change.
+/// The knowledge of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// There is one, and its direction is sure.
+pub enum ChangeOutcome {
+    /// A change exists, and its direction is sure.
     Proven,
-    /// These data prove none.
+    /// No change is proven by these data.
     NotProven,
     /// The rate was set from outside the hosts on both sides of the change, by this.
     Saturated(String),
-    /// Nothing can be said, for this reason.
+    /// No statement is possible, for this reason.
     Unknown(String),
 }
 
 /// A setting that was the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Held {
+pub struct ConstantSetting {
     /// The setting: `message`, `MTU`, `congestion control`, `CPUs`.
     pub what: &'static str,
     /// Its value, with its unit.
@@ -165,12 +165,12 @@ pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric
     keys.iter().filter_map(|key| study::metric::find(key)).collect()
 }
 
-/// The metric of latency that advice is about.
+// The metric of latency that advice is about.
 const LATENCY: &str = "latency_p99";
 
-impl Estimate {
-    /// Of an estimate whose percentages are of `base`.
-    pub(in crate::render) fn of(estimated: &Estimated, base: &str) -> Self {
+impl ChangeEstimate {
+    /// Reads an estimate whose percentages are of `base`.
+    pub(in crate::render) fn from_estimated(estimated: &Estimated, base: &str) -> Self {
         Self {
             value: estimated.value,
             interval: estimated.interval,
@@ -193,15 +193,15 @@ impl Estimate {
     }
 }
 
-impl Effect {
+impl SwitchEffect {
     /// The effect of switching back.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        let turned_feature = |one: &FeatureChange| FeatureChange { on: !one.on, ..one.clone() };
+        let turned_feature = |one: &FeatureReadBack| FeatureReadBack { on: !one.on, ..one.clone() };
         Self {
             from: self.to.clone(),
             to: self.from.clone(),
-            changes: self.changes.iter().map(Change::reversed).collect(),
+            changes: self.changes.iter().map(MetricChange::reversed).collect(),
             features: self.features.iter().map(turned_feature).collect(),
             ..self.clone()
         }
@@ -209,12 +209,12 @@ impl Effect {
 
     /// The change of a metric.
     #[must_use]
-    pub fn change(&self, metric: &str) -> Option<&Change> {
+    pub fn change(&self, metric: &str) -> Option<&MetricChange> {
         self.changes.iter().find(|change| change.metric.key == metric)
     }
 }
 
-impl Change {
+impl MetricChange {
     /// The change of switching back.
     #[must_use]
     pub fn reversed(&self) -> Self {
@@ -226,8 +226,8 @@ impl Change {
     pub fn is_better(&self) -> Option<bool> {
         let is_more = self.there.value > 0.0;
         match (&self.outcome, self.metric.better) {
-            (Outcome::Proven, Better::Higher) => Some(is_more),
-            (Outcome::Proven, Better::Lower) => Some(!is_more),
+            (ChangeOutcome::Proven, Better::Higher) => Some(is_more),
+            (ChangeOutcome::Proven, Better::Lower) => Some(!is_more),
             _ => None,
         }
     }

@@ -11,11 +11,11 @@ use crate::words::table::Table;
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct StudyList {
-    rows: Vec<Row>,
+    rows: Vec<ListedStudy>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct ListedStudy {
     id: i64,
     name: String,
     scenario: String,
@@ -31,10 +31,10 @@ struct Row {
 
 /// Lists stored studies.
 #[must_use]
-pub fn list(rows: &[StudyRow]) -> StudyList {
+pub fn list_studies(rows: &[StudyRow]) -> StudyList {
     let rows = rows
         .iter()
-        .map(|row| Row {
+        .map(|row| ListedStudy {
             id: row.id.0,
             name: row.name.clone(),
             scenario: row.scenario.clone(),
@@ -121,7 +121,7 @@ mod tests {
     fn tags_stand_in_the_list_and_command_nothing() {
         let rows = [row(1, &[]), row(2, &["main", "v6.12"]), row(3, &["\u{1b}[2J=1\nx"])];
         assert_eq!(
-            list(&rows).text(Layout::PLAIN),
+            list_studies(&rows).text(Layout::PLAIN),
             "id  study        status    started (UTC)        runs  failed  tags\n\
              \x201  tcp-offload  complete  2026-11-20 13:39:25   100       0\n\
              \x202  tcp-offload  complete  2026-11-20 13:39:25   100       0  main, v6.12\n\
