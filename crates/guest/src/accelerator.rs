@@ -22,12 +22,12 @@ use crate::sandbox::has_sandbox;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a kernel may take to print its first line under KVM, without the time in which QEMU's
-/// threads wait for a CPU. Normally a fraction of a second.
+/// Longest time until a kernel prints its first line under KVM, not counting waits of QEMU's
+/// threads for a CPU. Normally a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same, with that time.
+/// Longest time with those waits.
 const MOST: Duration = Duration::from_secs(30);
-/// How often QEMU's process is checked.
+/// Interval of the checks of QEMU's process.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The first words of a kernel.
 pub(crate) const FIRST_LINE: &str = "Linux version";

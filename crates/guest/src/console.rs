@@ -12,7 +12,7 @@ use crate::life::{PANIC_END, Sign, sign};
 
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
-/// How many of them an error shows.
+/// Console lines in an error.
 const SHOWN: usize = 12;
 
 /// A console with a thread that reads it, so that a guest never waits for a reader. The thread ends
@@ -33,7 +33,7 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<Sign>,
-    /// All bytes so far.
+    /// Bytes printed so far.
     count: u64,
     /// Whether the end of a panic was printed.
     told: bool,
@@ -79,8 +79,8 @@ impl Console {
         self.wait(patience, |text| !text.closed)
     }
 
-    /// The same, but the end of a panic is enough: early in a boot a kernel that panics does not
-    /// exit.
+    /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
+    /// panics.
     pub(crate) fn over_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed && !text.told)
     }
@@ -104,7 +104,6 @@ impl Console {
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
-    /// How much was printed, in bytes.
     pub(crate) fn count(&self) -> u64 {
         self.shared.lock().count
     }

@@ -27,16 +27,17 @@ use crate::tap::Tap;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a guest's boot may take, without waits for a CPU: ten times the slowest emulated kernel
+/// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
-/// How often a wait checks for the user's interrupt.
+/// Interval of the checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often it checks the virtual CPUs; of a guest that works, rarely, since QEMU does it beside.
+/// Interval of the checks of the virtual CPUs; long for a guest at work, because QEMU answers while
+/// it works.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
-/// How long QEMU may take to exit after it closed its console.
+/// Longest time from the end of QEMU's console to QEMU's exit.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A running virtual machine. It ends when this is dropped, and when the thread that started it
@@ -50,14 +51,14 @@ pub struct Guest {
     /// With its work, and when to look at it again.
     patience: (Patience, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
-    /// What runs the guest's instructions.
+    /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
-    /// When KVM was tried, where that says what runs the guest and an earlier session did it.
+    /// The time of an earlier session's trial of KVM, if it decided the accelerator.
     pub kvm_recalled: Option<SystemTime>,
-    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no
-    /// capabilities all the same.
+    /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
+    /// nobody.
     pub stays_root: Option<String>,
-    /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
+    /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,
     pin: Vec<u32>,
     exact: bool,

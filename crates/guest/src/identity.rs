@@ -1,4 +1,4 @@
-//! What a finding depends on: if any of it changes, the trial is repeated.
+//! The conditions of a trial: if one of them changes, the trial is repeated.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

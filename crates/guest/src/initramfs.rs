@@ -124,7 +124,7 @@ fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     .into())
 }
 
-/// Where modules were searched; where there is no such place, what gives one.
+/// The directory that was searched for modules; without one, the remedy.
 fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
     match modules {
         Some(directory) => format!("in {}", directory.display()),

@@ -2,7 +2,7 @@
 
 use agent::init::{CANNOT, SERVING};
 
-/// What a line of the console says about the guest.
+/// The state of a guest that a console line reveals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// Its first process serves.

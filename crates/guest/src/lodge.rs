@@ -1,5 +1,5 @@
-//! A guest on a machine of the user's: this program is there, starts QEMU, and is the pipe of the
-//! guest's agent.
+//! A guest on another machine of the user's. This program runs on that machine, starts QEMU there,
+//! and relays the lines between the controller and the guest's agent.
 
 use agent::message::{Answer, Booted};
 use agent::{Ended, Interrupt, Relay, ServeError};
@@ -12,14 +12,15 @@ use crate::memory::Memory;
 use crate::order::Order;
 use crate::tools::Tools;
 
-/// What the start of QEMU needs: files that a login brought which is not root, QEMU's user in place
-/// of root and no capability for it, its tap, the CPUs of its threads, and an end of a failed one.
+/// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
+/// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
+/// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
 const TO_START: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
 
-/// What is left once the guest runs: the right to end it.
+/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
 const TO_END: [Capability; 1] = [Kill];
 
-/// Why a guest does not run here any more.
+/// The reason why a remote guest no longer runs.
 #[derive(Debug, ThisError)]
 pub enum LodgeError {
     /// The conversation with the controller failed.
@@ -30,12 +31,12 @@ pub enum LodgeError {
     Gone(#[from] Error),
 }
 
-/// Boots a guest as ordered on standard input, and passes the conversation with its agent on. The
-/// guest ends with this process, which ends with its controller or its lease. `version`: the
-/// program's.
+/// Boots the guest that the controller orders on standard input, and relays its agent's
+/// conversation. The guest ends with this process, and this process ends with its controller or its
+/// lease. `version`: the program's.
 ///
 /// # Errors
-/// [`LodgeError`]. What the controller was told is none.
+/// [`LodgeError`]. A boot that fails is no error here: the controller gets the reason as an answer.
 pub fn lodge(version: &str) -> Result<(), LodgeError> {
     let keep =
         |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);

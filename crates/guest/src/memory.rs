@@ -32,9 +32,9 @@ pub struct Memory {
 /// A finding and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recalled<T> {
-    /// What was found.
+    /// The finding.
     pub what: T,
-    /// When.
+    /// Its time.
     pub when: SystemTime,
 }
 
@@ -58,7 +58,7 @@ impl Memory {
         Self { directory: Some(directory.into()) }
     }
 
-    /// One that keeps nothing.
+    /// A cache that keeps nothing.
     #[must_use]
     pub fn none() -> Self {
         Self { directory: None }

@@ -8,8 +8,8 @@ use words::{Acceleration, Copies, Nic};
 
 use crate::kernel::Kernel;
 
-/// All that is said about a guest before it starts. Sent to another machine, it has no part of what
-/// [`packed`](Order::packed) is made from.
+/// The description of a guest before it starts. Sent to another machine, it lacks the inputs of the
+/// initramfs ([`packed`](Order::packed)).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {

@@ -1,5 +1,5 @@
-//! How long to wait for a guest. A clock alone does not decide: on a busy machine a healthy guest
-//! waits for a CPU. One that makes progress has time.
+//! When to give up waiting for a guest. A clock alone does not decide: on a busy machine a healthy
+//! guest waits for a CPU. A guest that makes progress has time.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use std::time::Duration;
 use crate::monitor::Cpu;
 use crate::threads::Work;
 
-/// How long the virtual CPUs of a booting guest may be idle. They never are, except while init
-/// waits for a device (10 s).
+/// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
+/// device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
-/// How long the virtual CPUs of a guest at work may be idle: it may wait for another guest.
+/// Longest idle time of the virtual CPUs of a guest at work: it may wait for another guest.
 const IDLE_AT_WORK: Duration = Duration::from_secs(60);
 /// An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
-/// How much of their time the virtual CPUs may take while the first one stands, with the same
-/// registers, before the kernel has printed anything. Nothing is waited for there.
+/// CPU time after which a guest hangs whose first CPU stands still, with the same registers, before
+/// the kernel has printed anything. The kernel waits for nothing there.
 const STANDS: Duration = Duration::from_secs(5);
-/// How much once the kernel has printed something: a kernel that measures a timer waits in a loop,
-/// up to 6 s if emulated.
+/// The same limit once the kernel has printed something: a kernel that measures a timer waits in a
+/// loop, up to 6 s if emulated.
 const STANDS_LATER: Duration = Duration::from_secs(30);
-/// How often it must be seen there.
+/// Looks at an unmoved first CPU before it counts as standing still.
 const LOOKS: u32 = 3;
-/// How much of their time they may take before the kernel prints anything: unpacking a kernel takes
-/// an emulated one 1 to 3 s.
+/// CPU time until the kernel must have printed something: an emulated kernel unpacks itself in 1 to
+/// 3 s.
 const SILENT: Duration = Duration::from_secs(20);
 
 /// The record of a guest by which it is waited for, or given up.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// How long a boot may take, without waits of the virtual CPUs for a CPU.
+    /// Longest boot, not counting waits of the virtual CPUs for a CPU.
     most: Option<Duration>,
-    /// Whether the guest counts instructions. Then its one CPU takes time while it is idle: its
-    /// clock runs ahead.
+    /// The guest counts instructions: its one CPU takes time while it is idle, because its clock
+    /// runs ahead.
     exact: bool,
     idle: Duration,
-    /// When they were last busy, since the start.
+    /// Time since the start at which the virtual CPUs were last busy.
     active: Duration,
     looked: Duration,
     wanted: Duration,
     /// The length of its output so far, in bytes.
     said: u64,
-    /// Where the first CPU was when it last moved, how much time they had taken then, and how often
-    /// it has been there since.
+    /// The state of the first CPU when it last moved, the CPU time used until then, and the looks
+    /// that have found it unmoved since.
     stood: Option<(Cpu, Duration, u32)>,
 }
 
@@ -59,12 +59,12 @@ pub(crate) struct Look {
     pub(crate) cpu: Option<Cpu>,
 }
 
-/// How a guest hangs.
+/// The way in which a guest hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hang {
     /// Its virtual CPUs have been idle for this long.
     Idle(Duration),
-    /// They are busy, and have been for this long, without waits for a CPU.
+    /// The virtual CPUs have been busy for this long, not counting waits for a CPU.
     Busy(Duration),
     /// Its first CPU halted at this address, and no interrupt wakes it.
     Halted(u64),

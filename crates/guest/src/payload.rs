@@ -3,8 +3,8 @@
 use crate::image::is_image;
 use crate::unpack::unpack;
 
-/// Where a boot sector has its own length, in sectors of 512 bytes less one, and the place of its
-/// payload (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
+/// Places in a boot sector: its length in sectors of 512 bytes less one, and the payload's offset
+/// and length (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
 /// `payload_length` from protocol 2.08 on).
 const SETUP_SECTORS: usize = 0x1f1;
 const PAYLOAD: [usize; 2] = [0x248, 0x24c];

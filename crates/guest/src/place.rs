@@ -26,7 +26,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Those of the process `pid`; `None`: ours.
+    /// The namespaces of the process `pid`; `None`: ours.
     pub(crate) fn of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
         let Some(pid) = pid else { return Ok(Self::default()) };
         // The user namespace first: it gives the right to enter the other.

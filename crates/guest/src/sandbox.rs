@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
-/// How long QEMU may take to print its version; on a busy machine, too.
+/// Longest time for QEMU to print its version, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether this QEMU was built with a sandbox. Asked once in a process.

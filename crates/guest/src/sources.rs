@@ -2,7 +2,8 @@
 
 use crate::asked::Asked;
 
-/// One of apt's sources of packages, as printed by `apt-get indextargets` in the form [`FORMAT`].
+/// A source of packages in apt's configuration, as printed by `apt-get indextargets` in the form
+/// [`FORMAT`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
     release: String,

@@ -9,9 +9,9 @@ use agent::is_vcpu;
 /// The threads of one QEMU process by their function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// Those of the virtual CPUs: one for each, or one for all under single-threaded emulation.
+    /// Threads of the virtual CPUs: one for each, or one for all under single-threaded emulation.
     pub vcpus: Vec<u32>,
-    /// All others: the main loop, which moves packets between tap and guest, and QEMU's helpers.
+    /// Other threads: the main loop, which moves packets between tap and guest, and QEMU's helpers.
     pub io: Vec<u32>,
 }
 
@@ -41,7 +41,7 @@ impl Threads {
         work_of(&self.vcpus)
     }
 
-    /// How long all threads waited for a CPU since their start, at most.
+    /// The sum of all threads' waits for a CPU since their start, an upper bound.
     pub(crate) fn waited(&self) -> Duration {
         work_of(&self.vcpus).into_iter().chain(work_of(&self.io)).map(|work| work.waited).sum()
     }
@@ -68,7 +68,7 @@ pub(crate) struct Work {
     pub(crate) ran: Duration,
     /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
     pub(crate) waited: Duration,
-    /// The same of the thread that waited longest.
+    /// The longest wait of a single thread.
     pub(crate) waited_longest: Duration,
     /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,

@@ -13,7 +13,7 @@ const QEMU: &str = "qemu-system-x86_64";
 /// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
-/// Where to find QEMU and KVM.
+/// The places of QEMU and KVM, and the cache of trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
@@ -25,7 +25,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those of this machine.
+    /// This machine's tools.
     #[must_use]
     pub fn here() -> Self {
         Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into(), memory: Memory::here() }

@@ -38,7 +38,7 @@ pub enum Error {
     Flow {
         /// The flow; of several of a thread, the first.
         flow: u32,
-        /// What failed, and the remedy.
+        /// The failure, and the remedy.
         what: String,
     },
     /// Steps out of order.
@@ -73,7 +73,7 @@ impl Error {
         Self::flow(flow, format!("{call} with {peer}: {errno}{}", errno.way_out()))
     }
 
-    /// All local ports to the other end are in use.
+    /// Local ports to the other end are used up.
     pub(crate) fn no_port(flow: usize, peer: SocketAddr) -> Self {
         Self::flow(flow, format!("no local port is free to connect to {peer}: {MORE_PORTS}"))
     }

@@ -1,4 +1,4 @@
-//! What this host's kernel lacks for a workload, found by trying.
+//! Requirements of a workload that this host's kernel lacks, found by trying.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
@@ -13,8 +13,8 @@ use crate::socket::{self, Applied};
 use crate::sys;
 use crate::workload::uring;
 
-/// What this host lacks for this traffic over this version of IP, in words with the consequence;
-/// empty if nothing. Tried on separate sockets: nothing leaves this host.
+/// The requirements of this traffic over this version of IP that this host lacks, in words with the
+/// consequence; empty if there are none. Tried on separate sockets: nothing leaves this host.
 #[must_use]
 pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let (domain, local, version): (_, IpAddr, _) = match family {

@@ -1,4 +1,4 @@
-//! What is sent to other machines: the program that becomes agents there, and files.
+//! Files for other machines: the program that becomes agents there, and what guests boot from.
 
 use std::fs;
 use std::io::{self, Read};

@@ -44,7 +44,7 @@ impl Control {
         }
     }
 
-    /// Where such directories are made.
+    /// The parent of these directories.
     fn parent() -> PathBuf {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         runtime.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir)

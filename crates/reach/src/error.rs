@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a host.
+//! Errors on the way to a host.
 
 use std::io;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub enum Error {
     Silent {
         /// The host.
         host: String,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
         /// Its last words.
         said: String,
@@ -65,7 +65,7 @@ pub enum Error {
     NoReboot {
         /// The host.
         host: String,
-        /// What it said.
+        /// Its last words.
         said: String,
     },
     /// It did not answer from another boot in time.
@@ -75,9 +75,9 @@ pub enum Error {
     NotBack {
         /// The host.
         host: String,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
-        /// What the last try to reach it came to.
+        /// The result of the last attempt to reach it.
         last: String,
     },
     /// It came up with another kernel than the one that was chosen.
@@ -117,7 +117,7 @@ pub enum Error {
     NotAProgram {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The file's fault.
         why: String,
     },
     /// The socket of the connection has no place.

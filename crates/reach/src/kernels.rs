@@ -11,13 +11,13 @@ use crate::launcher::Launcher;
 use crate::script::KERNELS;
 use crate::session::{Session, strange};
 
-/// How long the list may take.
+/// Time limit of the list.
 const TO_LIST: Duration = Duration::from_secs(20);
 
 /// The most lines that are read: a menu of GRUB has some 300 of these.
 const MOST: usize = 4096;
 
-/// What a host has to boot another kernel once.
+/// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernels {
     /// The releases that have an image in `/boot`.
@@ -40,12 +40,12 @@ struct Grub {
     entries: Vec<(String, String)>,
 }
 
-/// What GRUB reads and cannot write: abstractions (of which its own `grub-reboot` warns) and file
-/// systems (for which Debian and Ubuntu leave out what must be written at each start).
+/// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
+/// out what must be written at each start) that GRUB reads and cannot write.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
-/// How a kernel is chosen for the next boot.
+/// A way to choose a kernel for the next boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// GRUB boots this entry of its menu once.
@@ -55,7 +55,7 @@ pub(crate) enum Choice {
 }
 
 impl Kernels {
-    /// Those of a host, over the connection of this socket. `by_sudo`: the login is not root.
+    /// The kernels of a host, over the connection of this socket. `by_sudo`: the login is not root.
     pub(crate) fn ask(
         launcher: &Launcher,
         by_sudo: bool,
@@ -99,10 +99,10 @@ impl Kernels {
         all
     }
 
-    /// How this kernel is chosen for the next boot.
+    /// Finds a way to choose this kernel for the next boot.
     ///
     /// # Errors
-    /// Why it cannot be: it is not installed, or nothing here boots another kernel once.
+    /// The obstacle: it is not installed, or nothing here boots another kernel once.
     pub(crate) fn choice(&self, release: &str) -> Result<Choice, String> {
         if !self.installed.iter().any(|known| known == release) {
             return Err(match self.installed.as_slice() {

@@ -1,4 +1,4 @@
-//! How a command is run on a host.
+//! Makes the command that runs a script on a host.
 
 use std::fmt;
 use std::os::unix::process::CommandExt as _;
@@ -9,7 +9,7 @@ use text::shell_word;
 
 use crate::start::Start;
 
-/// How a command is run on a host, with its standard input and output here.
+/// A way to run commands on a host, with standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
     /// By OpenSSH's `ssh`.

@@ -49,7 +49,7 @@ impl Lines {
         }
     }
 
-    /// All of it to its end, at most so many bytes, as it is.
+    /// The output to its end, unchanged; more than `most` bytes are an error.
     pub(crate) fn rest(
         &mut self,
         most: usize,

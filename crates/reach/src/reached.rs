@@ -28,7 +28,7 @@ const BESIDE: usize = 1 << 10;
 /// The most that the program may print there, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// How long a file may take to arrive: 10 MB over 1 Mbit/s.
+/// Time limit for sending a file: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
 /// A host that answered and holds the program. Dropping it removes the program there.
@@ -47,15 +47,16 @@ pub struct Reached {
     packed: bool,
     /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
-    /// What its login may.
+    /// The login's privileges.
     rights: Rights,
     /// Whether agents run by `sudo`.
     pub by_sudo: bool,
     /// Why they do not, where the login is not root; else empty.
     pub no_sudo: String,
-    /// The addresses of the connection, where it is ssh's.
+    /// The addresses of the connection, if it is ssh's.
     pub connection: Option<Connection>,
-    /// How long the program stays there, and an agent changes anything, without a sign of life.
+    /// Time without a sign of life after which the program there is removed and agents undo their
+    /// changes.
     pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
@@ -63,7 +64,7 @@ pub struct Reached {
     is_lost: AtomicBool,
 }
 
-/// What a login may.
+/// Privileges of a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rights {
     user: u32,
@@ -81,12 +82,13 @@ impl Rights {
     }
 }
 
-/// How the program stays on a host.
+/// Conditions under which the program stays on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stay {
     /// It outlives the connection, in a cache named by its checksum.
     pub keep: bool,
-    /// How long it stays, and an agent changes anything, without a sign of life from here.
+    /// Time without a sign of life from here after which the program is removed and agents undo
+    /// their changes.
     pub lease: Duration,
 }
 
@@ -96,12 +98,12 @@ impl Default for Stay {
     }
 }
 
-/// What became of the program on a host.
+/// The result of a program that ran on a host.
 #[derive(Debug)]
 pub struct Ran {
     /// Its exit code; `None`: it did not exit by itself.
     pub code: Option<i32>,
-    /// What it printed, as it is.
+    /// Its standard output, unchanged.
     pub printed: Vec<u8>,
     /// The end of its standard error, made harmless.
     pub said: String,
@@ -128,8 +130,7 @@ struct Answer {
 }
 
 impl Reached {
-    /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a
-    /// login.
+    /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
     pub const TO_ANSWER: Duration = Duration::from_secs(20);
 
     /// Connects, and brings the program there unless a kept one is the same.
@@ -288,7 +289,8 @@ impl Reached {
         Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
     }
 
-    /// What agents there lack to change interfaces: `root`, or a capability of a container's root.
+    /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
+    /// container's root.
     #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match self.rights {
@@ -315,7 +317,7 @@ impl Reached {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// How the host is reached.
+    /// The way to run commands there.
     #[must_use]
     pub fn launcher(&self) -> &Launcher {
         &self.launcher

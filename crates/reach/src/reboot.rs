@@ -13,14 +13,14 @@ use crate::launcher::Launcher;
 use crate::script::{REBOOT, SETTLE};
 use crate::session::Session;
 
-/// How long one try to get an answer may take: ssh's own 10 s for the connection, and as long for a
+/// Time limit of one attempt to get an answer: ssh's own 10 s for the connection, and as long for a
 /// login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
 
-/// How long the order may take to begin. A host whose shutdown has begun says no more.
+/// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
-/// How long a host that does not answer is tried, before its restart is ordered.
+/// Time for a silent host to answer before its restart is ordered.
 const TO_BEGIN: Duration = Duration::from_secs(60);
 
 /// The time between two tries.
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// A host that is to restart.
 #[derive(Debug, Clone, Copy)]
 pub struct Restart<'r> {
-    /// How it is reached.
+    /// The way to run commands there.
     pub launcher: &'r Launcher,
     /// The login is not root.
     pub by_sudo: bool,
@@ -124,7 +124,7 @@ fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Bo
     }
 }
 
-/// What a host answers that is there, but may be so busy that a connection fails now and then.
+/// Retries an attempt: a host may be so busy that a connection fails now and then.
 fn tried<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt) -> Result<T, Error> {
     let until = Instant::now() + TO_BEGIN;
     loop {
@@ -148,7 +148,7 @@ fn words(choice: Option<&Choice>) -> (&str, &str) {
     }
 }
 
-/// How the kernel of this release is chosen for the host's next boot.
+/// Finds a way to choose the kernel of this release for the host's next boot.
 fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<Choice, Error> {
     let host = of.launcher.to_string();
     let control = Control::of(&host)?;

@@ -1,4 +1,4 @@
-//! What another process writes to its standard error.
+//! The end of another process's standard error.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use agent::Pace;
 /// The bytes that are kept, the last ones: more than an error shows.
 const KEPT: usize = 4 << 10;
 
-/// How long the reader may take after an agent's end. A child of the agent may hold the pipe open.
+/// Time for the reader to end after its agent. A child of the agent may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled

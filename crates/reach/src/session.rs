@@ -11,7 +11,7 @@ use crate::lines::{Lines, NoLine};
 use crate::said::Said;
 use crate::start::{Start, Started};
 
-/// What a host answered is not what its script says.
+/// The error of an answer that is not the script's.
 pub(crate) fn strange(host: &str, got: &str) -> Error {
     Error::Strange { host: host.to_owned(), got: text::reason(got), hint: "" }
 }
@@ -46,7 +46,7 @@ impl Session {
     }
 
     /// The first line that the first script of a connection answers, which begins with this word.
-    /// Any other line is of the login's shell.
+    /// Any other line comes from the login's shell.
     pub(crate) fn first_line(
         &mut self,
         word: &str,
@@ -74,8 +74,8 @@ impl Session {
         line.map_err(|no_line| self.failed(no_line, deadline, patience))
     }
 
-    /// All that it prints, at most so many bytes, as it is; and its exit status, where it exited in
-    /// time.
+    /// The script's output to its end, unchanged, at most `most` bytes; and its exit status, if it
+    /// exited in time.
     pub(crate) fn rest(
         &mut self,
         most: usize,

@@ -1,4 +1,4 @@
-//! What all testbeds are built with: where agents are launched, and on which CPUs they run.
+//! The inputs of every testbed: the place of its agents and their CPUs.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -7,7 +7,7 @@ use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
 
 use crate::switches::{Device, Switches};
 
-/// What differs in `after` from `before`; `None` if nothing that matters does
+/// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
 #[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {

@@ -22,7 +22,7 @@ pub struct End {
     pub ipv6: IpAddr,
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
-    /// Those that it has where no condition says another.
+    /// Its CPUs in conditions without a placement of their own.
     pub(crate) home: Vec<u32>,
     pub(crate) agent: Launched,
 }

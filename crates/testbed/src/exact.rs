@@ -84,8 +84,8 @@ impl Testbed {
         }
     }
 
-    /// What the hosts' kernel has for paths, given as the texts of their files. `functions`: as
-    /// [`Testbed::may_probe_functions`] says, whether a probe at one is tried.
+    /// Surveys the hosts' kernel for paths, given as the texts of their files. `functions`: whether
+    /// a probe at a function is tried, as [`Testbed::may_probe_functions`] says.
     ///
     /// # Errors
     /// A path that cannot be read.

@@ -30,17 +30,17 @@ impl Hosts {
     }
 }
 
-/// What a study sets on the machine of a side.
+/// A study's settings of a side's machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SideSettings {
     /// The settings; the interface of a placement is that of the traffic.
     pub wanted: MachineRequest,
-    /// Where the work of this end runs.
+    /// The CPUs of this end's work.
     pub placement: Option<Placement>,
 }
 
 impl SideSettings {
-    /// What the machine is asked for, whose traffic uses this interface.
+    /// The request to the machine whose traffic uses this interface.
     #[must_use]
     pub fn request(&self, interface: &str) -> MachineRequest {
         let placement =
@@ -52,11 +52,11 @@ impl SideSettings {
 /// A machine, and its interface for the traffic.
 #[derive(Debug, Clone)]
 pub struct HostPlace {
-    /// How it is reached; `None`: it is this machine.
+    /// The connection to it; `None`: it is this machine.
     pub by: Option<Arc<Reached>>,
     /// The interface that the user named; `None`: the one that leads to the other machine.
     pub interface: Option<String>,
-    /// How long its agent waits for a sign of life before it undoes and ends.
+    /// Time without a sign of life after which its agent undoes its changes and ends.
     pub lease: Duration,
     /// Whether the other end is on the same machine, and sets what belongs to the whole machine.
     pub shares_machine: bool,
@@ -86,7 +86,7 @@ impl HostPlace {
         self.lacks().is_none()
     }
 
-    /// What its agent lacks to change interfaces.
+    /// The privilege that its agent lacks to change interfaces.
     #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match &self.by {

@@ -1,4 +1,4 @@
-//! Any scenario of namespaces, inside one virtual machine.
+//! Scenarios of namespaces inside one virtual machine.
 
 use std::rc::Rc;
 

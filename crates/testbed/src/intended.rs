@@ -20,7 +20,7 @@ const LRO: &str = "rx-lro";
 /// One change, as a command that a person could give, and the command that undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Intended {
-    /// What would be done.
+    /// The command that makes the change.
     pub change: String,
     /// The command that undoes it by hand, or a comment where there is none.
     pub undo: String,

@@ -18,13 +18,13 @@ use crate::error::Error;
 use crate::hosts::HostPlace;
 use reach::{Reached, Said, Start, Started};
 
-/// How long an agent may take to start, or to answer a request without a wait of its own.
+/// Time limit for an agent to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
+/// Time limit in a guest: an emulated guest is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
-/// How long other agents may take for a piece of long work, until they tell of it.
+/// Time limit of an agent's long work until its next report, outside of guests.
 const WORK: Duration = Duration::from_secs(300);
 
 /// No work takes longer: as much as an agent accepts.
@@ -37,21 +37,22 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
-/// How long such an agent may take to answer one, unless it was slow before. With the time between
-/// two, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed within 2 s.
+/// Time limit of the answer to a sign of life, unless the agent was slow before. With the interval
+/// of the signs, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed
+/// within 2 s.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// How long an agent may take to undo its changes: some drivers restart their device for each.
+/// Time limit of an agent's undo: some drivers restart their device for each change.
 const UNDOING: Duration = Duration::from_secs(30);
 
-/// The same of an agent that has failed: the user waits at most 5 s for its end, [`EXIT`] included.
-/// It undoes what is left without the controller.
+/// Time limit of the undo of an agent that has failed: the user waits at most 5 s for its end,
+/// [`EXIT`] included. It undoes the rest without the controller.
 const UNDOING_OF_FAILED: Duration = Duration::from_secs(3);
 
-/// How long an agent may take to exit after its undo, or to give up a request and undo its changes.
+/// Time limit of an agent's exit after its undo, or of giving up a request and undoing its changes.
 const EXIT: Duration = Duration::from_millis(1500);
 
-/// How long an agent may take to exit that no longer answers, or was never greeted.
+/// Time limit of the exit of an agent that no longer answers, or was never greeted.
 const EXIT_OF_LOST: Duration = Duration::from_millis(500);
 
 /// An agent at work. Dropping it ends it.
@@ -62,7 +63,7 @@ pub(crate) struct Launched {
     pub(crate) client: Client,
     /// The extra time that its current work may take.
     pub(crate) work: Duration,
-    /// How long it may take beside that.
+    /// The time limit of an answer without that extra time.
     patience: Duration,
     /// Its process id in its own namespace; of a guest's agent, known after [`Launched::greet`].
     pid: u32,
@@ -76,7 +77,7 @@ pub(crate) struct Launched {
     has_failed: bool,
 }
 
-/// What all agents of this session have in common.
+/// The launch of this session's agents, without isolation and CPUs.
 fn of_this_session() -> Launch {
     static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     Launch { session: *SESSION, ..Launch::default() }
@@ -290,7 +291,7 @@ impl Launched {
         self.client.order(request, self.patience()).map_err(|error| self.explain(error))
     }
 
-    /// The same for a request that takes its time.
+    /// Orders a request that takes up to `patience`.
     pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
         self.client.order(request, patience).map_err(|error| self.explain(error))
     }
@@ -385,7 +386,7 @@ impl Launched {
         }
     }
 
-    /// How long it may take to undo its changes.
+    /// The time limit of its undo.
     fn undoing(&self) -> Duration {
         if self.has_failed { UNDOING_OF_FAILED } else { UNDOING }
     }

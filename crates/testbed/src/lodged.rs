@@ -84,7 +84,7 @@ fn nodes(
     })
 }
 
-/// What will boot a guest on each machine, with all that it needs there.
+/// The relays that will boot a guest on each machine, with everything that the guests need there.
 struct Lodgings(BySide<Lodging>);
 
 struct Lodging {
@@ -179,7 +179,7 @@ impl Lodging {
     }
 }
 
-/// What a machine says of its guest, with the machine's name.
+/// Adds the machine's name to the reason why it boots no guest.
 fn no_guest(host: &str, error: Error) -> Error {
     match error {
         Error::Call(CallError::Refused { why, .. }) => Error::NoGuest { host: host.to_owned(), why },

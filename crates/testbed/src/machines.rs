@@ -37,7 +37,7 @@ impl Builder<'_> {
         self.await_boot(Guest::start(&order)?, order)
     }
 
-    /// The same for both sides, in parallel.
+    /// Boots the machines of both sides in parallel.
     pub(crate) fn boot_pair(&self, orders: BySide<Order>) -> Result<BySide<Local>, Error> {
         let guests = BySide::try_of(|side| Guest::start(&orders[side]))?;
         let transmitter = self.await_boot(guests.transmitter, orders.transmitter)?;

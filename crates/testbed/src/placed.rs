@@ -1,4 +1,4 @@
-//! Where the work of each end runs in a condition.
+//! Placement: the CPUs of each end's work in a condition.
 
 use agent::message::Request;
 use host::affinity::format_cpu_list;
@@ -35,7 +35,7 @@ impl Testbed {
     }
 }
 
-/// What the machine's interface of a side read back.
+/// The reading of the machine's own interface on a side.
 fn of(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
     match (&mut effective.underlay, side) {
         (Some(under), side) => Some(&mut under[side]),

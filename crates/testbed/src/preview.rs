@@ -1,4 +1,4 @@
-//! What a study would set on the user's machines themselves, before anything is set.
+//! Previews a study's settings of the user's machines, before anything is set.
 
 use std::path;
 
@@ -14,8 +14,8 @@ use crate::intended::Intended;
 use crate::wire::{self, Machine};
 
 impl Hosts {
-    /// What would be set on each machine, each once: for all conditions, and by the conditions with
-    /// these settings of their own.
+    /// The changes on each machine, each once: for all conditions, and by the conditions with these
+    /// settings of their own.
     ///
     /// # Errors
     /// [`Error::NotSet`] for what a machine does not have, with its name.

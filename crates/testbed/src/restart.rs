@@ -17,14 +17,14 @@ use crate::wire::{self, Found};
 /// The time between two looks at interfaces that are not back yet.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What machines need to be used again after they restarted.
+/// Inputs for using machines again after a restart.
 #[derive(Debug)]
 pub struct Restarter {
     /// The program, which is sent to them again.
     pub binary: Binary,
-    /// How it stays there.
+    /// The conditions under which it stays there.
     pub stay: Stay,
-    /// How long both may take to be back, from the order to restart.
+    /// Time limit for both to be back, from the order to restart.
     pub within: Duration,
 }
 
@@ -151,12 +151,12 @@ impl Hosts {
     }
 }
 
-/// How long the interfaces of a machine that answers may take to have their addresses.
+/// Time for the interfaces of a machine that answers to get their addresses.
 const FOR_ADDRESSES: Duration = Duration::from_secs(60);
 
 const HERE: &str = "it is this machine, on which netassay runs";
 
-/// What speaks for or against a restart of a machine.
+/// Facts for or against a restart of a machine.
 #[derive(Debug, Clone, Copy)]
 struct Facts<'h> {
     /// `None`: it is this machine.

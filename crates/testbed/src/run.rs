@@ -41,7 +41,7 @@ impl RunOrder {
     }
 }
 
-/// What the ends of a flow measured, and what the hosts did beside it.
+/// The measurements of a flow's ends, and the counts of the hosts beside it.
 pub(crate) struct Flow<M> {
     /// The transmitter's first.
     pub(crate) sides: Vec<(M, Finished)>,
@@ -50,10 +50,10 @@ pub(crate) struct Flow<M> {
     pub(crate) others: Option<host::Others>,
 }
 
-/// How long an agent that was silent may take until it is idle. Its own window is over.
+/// Time for an agent that was silent to become idle. Its own window is over.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-/// How long a waiting controller waits for one end before it checks the other and calls `tick`. Two
+/// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
 /// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
@@ -83,7 +83,8 @@ impl Testbed {
         Err(error)
     }
 
-    /// What the hosts lack for this traffic, in words, without repetition; empty if nothing.
+    /// The missing requirements of this traffic on the hosts, in words, each once; empty if nothing
+    /// is missing.
     ///
     /// # Errors
     /// When an agent is gone.

@@ -19,14 +19,14 @@ use crate::path::{Path, ReceiveWork};
 use crate::testbed::Testbed;
 use crate::wire;
 
-/// How a scenario is composed, and what it needs inside a virtual machine.
+/// The composition of a scenario, and its needs inside a virtual machine.
 pub(crate) struct Composition {
     pub(crate) compose: fn(&mut Builder<'_>) -> Result<Testbed, Error>,
     /// `None`: it has machines of its own.
     pub(crate) inside: Option<Inside>,
 }
 
-/// What a scenario needs of the virtual machine around it.
+/// Needs of a scenario from the virtual machine around it.
 pub(crate) struct Inside {
     pub(crate) agents: usize,
     /// Kernel modules: one of each group.

@@ -50,7 +50,7 @@ impl MachineSettings {
         }
     }
 
-    /// How the settings differ from what they were changed to; nothing if nobody has touched them.
+    /// Compares the settings with the values that were set; empty if nobody has touched them.
     ///
     /// # Errors
     /// When the agent is gone.

@@ -85,7 +85,7 @@ impl Staying {
     }
 }
 
-/// What is to be set on one interface.
+/// Settings to be made on one interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The MTU, in bytes; `None` keeps it.
@@ -119,7 +119,7 @@ impl Wanted {
         self.mtu.is_none() && self.features.is_empty()
     }
 
-    /// What of it differs from the interface as it is.
+    /// The settings that the interface does not have yet.
     #[must_use]
     pub fn differing(self, now: &InterfaceEnvironment) -> Self {
         let there = now.features.clone().unwrap_or_default();

@@ -29,7 +29,7 @@ pub struct Switches {
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
-    /// Those of the interfaces under a tunnel, where there is one.
+    /// Switches of the interfaces under a tunnel, if there is one.
     pub underlay: UnderlaySwitches,
 }
 

@@ -112,8 +112,8 @@ impl Testbed {
         self.path.nodes.first().map(|node| (node.agent.pid(), node.bridge.as_str()))
     }
 
-    /// How the settings of the user's machines differ from what the study set there, each with its
-    /// machine.
+    /// Compares the settings of the user's machines with the values that the study set; each
+    /// difference names its machine.
     pub fn differences(&mut self) -> Vec<Disturbance> {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
@@ -146,7 +146,7 @@ impl Testbed {
         }
     }
 
-    /// What this testbed cannot provide, each with the consequence.
+    /// The limitations of this testbed, each with the consequence.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes

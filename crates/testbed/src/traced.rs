@@ -55,7 +55,7 @@ fn varied(frequency: u32) -> u32 {
     frequency - now.subsec_nanos() % (frequency / 6).max(1)
 }
 
-/// What is kept of a trace.
+/// Reduces a trace to the parts that are stored.
 fn kept(account: &Account, path: KernelPath, reader: Waiting) -> PathTrace {
     let rows = account.rows();
     let first = rows.first().map(|row| row.from);

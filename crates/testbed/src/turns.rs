@@ -28,7 +28,7 @@ pub struct TurnsOrder {
 /// A condition that takes turns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TakesTurns {
-    /// What its switches read back in a run of its own.
+    /// The switches as read back in a run of its own.
     pub effective: Effective,
     /// Its traffic: that of the flow, apart from what sockets can be given meanwhile.
     pub traffic: load::Traffic,
@@ -52,7 +52,7 @@ impl TurnsOrder {
     }
 }
 
-/// What an end answers: the account of each condition, or why there is none.
+/// An end's answer: the account of each condition, or the reason why there is none.
 type Answered = Result<Vec<InTurns>, String>;
 
 impl Testbed {
@@ -148,8 +148,8 @@ fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) ->
 }
 
 impl TakesTurns {
-    /// What a side switches. The receiver leaves an interface alone that both ends share, which the
-    /// transmitter switches.
+    /// The state that a side switches to. If both ends share an interface, the receiver leaves it
+    /// to the transmitter.
     fn of(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
         let settled = match side {
             Side::Transmitter => Some(&self.effective.transmitter),
@@ -165,7 +165,7 @@ impl TakesTurns {
 mod tests {
     use super::*;
 
-    /// What was under way at the edge after a turn of another condition, up to what arrived.
+    /// Bytes in transit at the edge after a turn of another condition count, up to what arrived.
     #[test]
     fn bytes_of_other_turns_are_those_that_arrive_late() {
         let turn = |after| CountedTurn { number: 1, after, ns: 80, work: 500 };

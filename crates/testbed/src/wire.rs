@@ -30,7 +30,7 @@ pub(crate) struct Machine {
     pub(crate) located: Located,
 }
 
-/// What a machine's agent found.
+/// A machine and its interface, as its agent found them.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The interface for the traffic.
@@ -274,7 +274,7 @@ pub(crate) fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
     if near.is_empty() { all } else { near }
 }
 
-/// What was set on a machine for the boot.
+/// The settings of a machine for the boot.
 pub(crate) struct Set {
     /// The CPUs of its end of the traffic.
     pub(crate) cpus: Vec<u32>,

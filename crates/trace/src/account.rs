@@ -1,5 +1,5 @@
-//! What a trace came to: batches without probes, with some and with all, and what the programs
-//! counted.
+//! The account of a trace: batches without probes, with some and with all, and the programs'
+//! counts.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
@@ -44,9 +44,10 @@ pub struct Account {
 pub struct Round {
     /// The time of the batch, in ns.
     pub batch_ns: u64,
-    /// What the programs counted meanwhile.
+    /// The programs' counts of this batch.
     pub reading: Reading,
-    /// From each of the fewest points on the way to the next; none in a trace of an older version.
+    /// Times between neighbouring points of the fewest on the way; empty in a trace of an older
+    /// version.
     #[serde(default)]
     pub between: Vec<Between>,
 }
@@ -87,11 +88,10 @@ impl Account {
         }
     }
 
-    /// What a probe of this kind adds to what lies around it, in ns for a packet: the way of a
-    /// usual packet between the points before and behind it with the probe, less the same way
-    /// without it. What differs elsewhere on the way, such as how long a machine idled before, is
-    /// not in it, and neither is what few packets take for many. `None` where that was not
-    /// measured.
+    /// The time that a probe of this kind adds, in ns for a packet: a usual packet's time from the
+    /// point before the probe to the point behind it, with the probe and without. Two effects are
+    /// left out: differences elsewhere on the way, such as how long a machine idled before, and
+    /// work that a few packets do for many. `None`: not measured.
     #[must_use]
     pub fn cost(&self, kind: Cost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
@@ -142,7 +142,7 @@ impl Account {
         self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
-    /// All packets of all batches with all points.
+    /// The sum of all batches with all points.
     #[must_use]
     pub fn reading(&self) -> Reading {
         let mut sum = Reading::default();
@@ -162,13 +162,13 @@ impl Account {
         }
     }
 
-    /// What each segment of the way that most packets took is at least, of the batches whose
-    /// packets were fastest: by the mean from the first point to the last, without the wait for a
-    /// reader. What else a machine does only adds; and a connection may be in a state that costs
-    /// more, batch by batch: over TCP half of them take 158 instructions a packet more between
+    /// The least mean of each segment of the way that most packets took, over the batches whose
+    /// packets were fastest from the first point to the last, without the wait for a reader. Other
+    /// work of the machine only adds time. A connection may be in a slower state, batch by batch:
+    /// over TCP half of the batches take 158 instructions a packet more between
     /// `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    /// repeat within [`ALIKE`] differ by single packets that take some 2400 instructions more, at
-    /// another stage in each batch (a guess: what a tick of the timer takes around its handler).
+    /// repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
+    /// another stage in each batch (a guess: the work around the handler of a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
         let points = self.way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());
@@ -233,8 +233,8 @@ impl Account {
         Some(measured.map(|(ends, mean)| mean - half(ends[0]) - half(ends[1])).sum())
     }
 
-    /// What the corrected stages add up to, as a share of [`Account::whole`]. Stages as measured
-    /// always add up to the whole with all probes, which proves nothing; this can fail.
+    /// The sum of the corrected stages, as a share of [`Account::whole`]. Stages as measured always
+    /// add up to the whole with all probes, which proves nothing; this check can fail.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
@@ -249,7 +249,7 @@ impl Account {
         Some([self.of_a_message(self.untraced.clone())?, self.of_a_message(all)?])
     }
 
-    /// What a message has of this, of each batch so much: the median.
+    /// The median over batches, for one message.
     #[must_use]
     pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
         median(batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch)).collect())

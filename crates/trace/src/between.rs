@@ -1,4 +1,4 @@
-//! How long a usual packet takes between two points.
+//! The time of a usual packet between two points.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What BTF says of functions and tracepoints.
+/// The functions and tracepoints in BTF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Btf {
     /// Each function.
@@ -72,7 +72,7 @@ impl Btf {
     /// and tracepoints, which are tens of thousands, those are kept that are `wanted` by name.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The fault in the bytes.
     pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, BtfError> {
         let types = Types::parse(bytes)?;
         let mut found = Self::default();
@@ -148,7 +148,7 @@ impl<'b> Types<'b> {
         (self.at(place)?[1] == kind).then_some(place)
     }
 
-    /// What a type of this kind leads to.
+    /// The target of a type of this kind.
     fn target(&self, id: usize, kind: usize) -> Option<usize> {
         Some(self.at(self.of_kind(id, kind)?)?[2])
     }

@@ -30,7 +30,7 @@ macro_rules! bundled {
     };
 }
 
-/// All of them.
+/// The bundled paths.
 pub const PATHS: &[Bundled] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
 
 #[cfg(test)]

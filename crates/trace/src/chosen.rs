@@ -22,13 +22,13 @@ pub struct Chosen {
     pub at: At,
     /// Some packets do not pass it.
     pub optional: bool,
-    /// Whose journey it is a part of.
+    /// The journey that it is a part of.
     pub phase: Phase,
-    /// Where it is seen, or why it is not.
+    /// The place where it is seen, or the reason why it is not.
     pub seen: Result<Seen, String>,
 }
 
-/// Where a stage is seen.
+/// The place where a stage is seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
@@ -42,21 +42,21 @@ pub struct Seen {
     pub packet: Option<Packet>,
 }
 
-/// What decides the cost of a probe.
+/// Properties that decide the cost of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// How it is attached.
+    /// The attachment.
     pub mean: Mean,
     /// At which end of a function.
     pub at: At,
-    /// Whose journey it looks up.
+    /// The journey that it looks up.
     pub phase: Phase,
     /// Whether it looks for the packet in a list.
     pub listed: bool,
 }
 
-/// All places that may stand for stages, to be tried at once.
+/// Places that may stand for stages, to be tried at once.
 pub struct Candidates<'s> {
     stages: &'s [Resolved],
     /// Of each stage its places, or why it has none.
@@ -64,7 +64,7 @@ pub struct Candidates<'s> {
 }
 
 impl<'s> Candidates<'s> {
-    /// Those of one family.
+    /// The places of one family.
     pub fn of(stages: &'s [Resolved], ipv6: bool) -> Self {
         let places = stages.iter().map(|stage| match if ipv6 { &stage.ipv6 } else { &stage.ipv4 } {
             Found::Points(points) => Ok(points.as_slice()),
@@ -162,7 +162,7 @@ impl Chosen {
         }
     }
 
-    /// What decides the cost of its probe.
+    /// The properties that decide the cost of its probe.
     pub fn cost(&self) -> Option<Cost> {
         let seen = self.seen.as_ref().ok()?;
         // A tracepoint is one place, whichever end of a stage it stands for.
@@ -200,7 +200,7 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
 /// not.
 ///
 /// # Errors
-/// What is missing, and why.
+/// The missing stages, with the reasons.
 pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
     let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
     let why = |what: &str, of: &dyn Fn(&Chosen) -> bool| {

@@ -1,4 +1,4 @@
-//! What a trace is going to cost, before anything is loaded: where its probes are, what they cost
+//! The cost of a trace, estimated before anything is loaded: the places of its probes, their cost
 //! elsewhere, and the memory of its maps.
 
 use serde::Serialize;
@@ -9,22 +9,22 @@ use crate::path::{At, Path};
 use crate::resolve::{Found, Kind, resolve};
 use crate::tracer::{Mean, RING};
 
-/// Where a trace is made: what its figures are, and which probes it has.
+/// The kernel of a trace; it decides the meaning of the figures and the probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The kernel of this machine, by tracepoints.
     Here,
     /// An emulated virtual machine, by time.
     Guest,
-    /// The same in exact mode: ns are instructions.
+    /// An emulated virtual machine in exact mode: ns are instructions.
     Exact,
     /// Another machine, which is not asked.
     Elsewhere,
 }
 
-/// What a probe was found to cost, in ns: in instructions (Linux 6.1, `docs/trace.md`), in an
-/// emulated guest (half of a pair that was added), and of tracepoints on this project's machine
-/// (131 to 155). Kernels of one's own are traced by tracepoints only.
+/// Measured costs of a probe: of tracepoints on this project's machine in ns (131 to 155), in an
+/// emulated guest in ns (half of a pair that was added), and in exact mode in instructions (Linux
+/// 6.1, `docs/trace.md`). A user's own kernel is traced by tracepoints only.
 const COSTS: [(Mean, At, [Option<f64>; 3]); 6] = [
     (Mean::Trampoline, At::Entry, [None, Some(520.0), Some(410.0)]),
     (Mean::Trampoline, At::Return, [None, Some(520.0), Some(460.0)]),
@@ -34,16 +34,17 @@ const COSTS: [(Mean, At, [Option<f64>; 3]); 6] = [
     (Mean::Tracepoint, At::Return, [Some(145.0), None, None]),
 ];
 
-/// What a trace is going to cost.
+/// The estimated cost of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The stages, each with the place where it may be seen; or why it has none.
     pub stages: Vec<(String, Result<String, String>)>,
-    /// What all probes cost a packet that passes each, in ns or instructions; `None`: nobody knows.
+    /// The cost of all probes for a packet that passes each, in ns or instructions; `None`:
+    /// unknown.
     pub probes: Option<f64>,
     /// The memory of their maps in the kernel, in bytes.
     pub memory: u64,
-    /// What each CPU adds to it.
+    /// The additional memory for each CPU.
     pub memory_of_cpu: u64,
 }
 
@@ -102,7 +103,8 @@ fn first_named(path: &Path, ipv6: bool) -> Vec<Seen> {
     path.stages.iter().map(seen).collect()
 }
 
-/// What a probe costs there; what was not measured there costs what an entry of a function does.
+/// The cost of a probe there. An unmeasured kind is taken to cost as much as the entry of a
+/// function.
 fn cost(mean: Mean, at: At, place: Place) -> Option<f64> {
     let row = |mean, at| {
         let row = COSTS.iter().find(|row| (row.0, row.1) == (mean, at))?;

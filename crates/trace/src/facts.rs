@@ -1,4 +1,5 @@
-//! What tracing needs of a kernel and of this process, and whether it is there. Reads files only.
+//! Requirements of tracing on a kernel and on this process, and whether they are met. Reads files
+//! only.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -29,7 +30,7 @@ pub(crate) enum Need {
     TraceFiles,
 }
 
-/// What was found of each.
+/// The finding about each requirement.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     types: Result<(), String>,

@@ -22,7 +22,7 @@ pub enum Rung {
     Kprobe,
     /// The kernel's own places, with their raw arguments.
     RawTracepoint,
-    /// The same places, by the numbers that tracefs gives them.
+    /// The kernel's own places, by the numbers that tracefs gives them.
     Tracepoint,
 }
 
@@ -50,21 +50,21 @@ pub enum Verdict {
     NotTried,
 }
 
-/// All kinds of probe of a kernel, best first.
+/// The kinds of probe of a kernel, best first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ladder(pub Vec<Step>);
 
-/// What a rung needs, is called, and is for.
+/// A rung's name, requirements and purpose.
 struct Declared {
     rung: Rung,
     name: &'static str,
-    /// What a trace loses without it.
+    /// The loss of a trace without it.
     without: &'static str,
     needs: &'static [Need],
 }
 
-/// What every program needs.
+/// Requirements of every program.
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
 /// The one place where rungs are declared.
@@ -129,7 +129,7 @@ impl Rung {
         !matches!(self, Self::KprobeMulti | Self::Tracepoint)
     }
 
-    /// What a trace loses without it.
+    /// The loss of a trace without it.
     #[must_use]
     pub fn without(self) -> &'static str {
         self.declared().without
@@ -201,7 +201,7 @@ impl Ladder {
     }
 }
 
-/// Everything that a rung lacks, in one clause.
+/// The missing requirements of a rung, in one clause.
 fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for need in BASE.iter().chain(declared.needs) {

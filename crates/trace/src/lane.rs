@@ -19,7 +19,7 @@ pub enum Lane {
 }
 
 impl Lane {
-    /// All, from the outside of the kernel to the wire.
+    /// The layers, from the outside of the kernel to the wire.
     pub const ALL: [Self; 7] = [
         Self::Application,
         Self::Socket,

@@ -9,7 +9,7 @@ use aya_obj::{Object, btf};
 use host::bpf::{Instruction, Map, MapKind};
 use thiserror::Error;
 
-/// What clang compiled. `cargo xtask bpf` compiles it again.
+/// The output of clang. `cargo xtask bpf` compiles it again.
 #[repr(align(8))]
 struct Aligned<T: ?Sized>(T);
 static COMPILED: &Aligned<[u8]> = &Aligned(*include_bytes!("../bpf/path.o"));
@@ -29,18 +29,18 @@ pub(crate) struct Programs {
 /// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
-/// What differs from copy to copy of a program.
+/// The constants that differ from copy to copy of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constants {
     /// The number of the point.
     pub(crate) point: u64,
-    /// That of the last point of the path.
+    /// The number of the path's last point.
     pub(crate) last: u64,
     /// The number of the system call that is followed.
     pub(crate) call: u64,
     /// Not 0: hits are only counted.
     pub(crate) trying: u64,
-    /// Whose journey the point belongs to.
+    /// The phase of the point's journey.
     pub(crate) phase: u64,
     /// The point at which such a journey begins.
     pub(crate) first: u64,

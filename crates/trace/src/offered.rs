@@ -1,4 +1,4 @@
-//! What a kernel offers to probe.
+//! The probe points that a kernel offers.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
@@ -13,8 +13,8 @@ pub(crate) const BTF: &str = "sys/kernel/btf/vmlinux";
 /// More than any kernel's list of symbols or types has, in bytes.
 const MOST: u64 = 256 << 20;
 
-/// What a kernel offers to probe, of what paths name. A list that cannot be read has its reason in
-/// its place.
+/// The probe points that a kernel offers, of those that paths name. A list that cannot be read is
+/// replaced by the reason.
 #[derive(Clone, Debug)]
 pub struct Offered {
     /// The functions of the kernel and its modules, with suffixes that the compiler gave.

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 128;
 /// The places that a packet passes, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// What travels from where to where.
+    /// A description of the traffic and its way.
     pub about: String,
     /// Traffic that passes it.
     pub workload: Kind,
@@ -50,10 +50,10 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum At {
-    /// Where it begins.
+    /// The function is entered.
     #[default]
     Entry,
-    /// Where it returns.
+    /// The function returns.
     Return,
 }
 
@@ -149,7 +149,7 @@ impl Path {
         self.phases().next() != Some(Phase::Out)
     }
 
-    /// Whose journey each stage is a part of.
+    /// The phase of each stage.
     pub fn phases(&self) -> impl Iterator<Item = Phase> + '_ {
         Phase::of(self.stages.iter().map(|stage| stage.lane))
     }

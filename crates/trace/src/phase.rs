@@ -1,10 +1,10 @@
-//! Whose journey a stage belongs to.
+//! The journey that a stage belongs to.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lane::Lane;
 
-/// Whose journey a stage is a part of.
+/// The journey that a stage is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {

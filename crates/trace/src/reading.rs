@@ -1,4 +1,4 @@
-//! What the programs counted, as numbers.
+//! The programs' counts, as numbers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,15 +15,15 @@ pub const BUCKETS: usize = 496;
 /// No time is longer, in ns (`MOST` in `bpf/journey.h`).
 const MOST: u64 = u64::MAX >> 1;
 
-/// Everything that was counted since the programs were loaded.
+/// The counts since the programs were loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
     /// The ways that packets took, most used first.
     pub ways: Vec<Way>,
-    /// What became of the journeys.
+    /// The outcomes of the journeys.
     pub journeys: Journeys,
-    /// How often each point was hit, where places were only tried.
+    /// Hits of each point, if places were only tried.
     pub hits: Vec<u64>,
 }
 
@@ -53,11 +53,11 @@ pub struct Segment {
     pub most: u64,
     /// Time in ns of interrupts, soft interrupts and other tasks in between.
     pub outside: u64,
-    /// How many were so long: pairs of a bucket ([`Segment::bucket`]) and a count.
+    /// The histogram: pairs of a bucket ([`Segment::bucket`]) and a count.
     pub buckets: Vec<(u16, u32)>,
 }
 
-/// What became of the journeys.
+/// The outcomes of the journeys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journeys {
@@ -87,7 +87,7 @@ pub(crate) struct Counters {
     pub(crate) hits: Map,
 }
 
-/// What hits come to, and journeys that crowd: those tallies that count anew in each batch.
+/// Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
 const TALLIES: u32 = 9;
 /// Samples without room (`MISSED` in `bpf/maps.h`).
 const MISSED: u32 = 10;

@@ -22,7 +22,7 @@ pub struct Resolved {
     pub at: At,
     /// Some packets do not pass it.
     pub optional: bool,
-    /// Whose journey it is a part of.
+    /// The journey that it is a part of.
     pub phase: Phase,
     /// For IPv4.
     pub ipv4: Found,
@@ -34,9 +34,9 @@ pub struct Resolved {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Found {
-    /// All that the kernel has, best first: which of them packets pass is known only from hits.
+    /// The kernel's probe points, best first: only hits tell which of them packets pass.
     Points(Vec<Point>),
-    /// None, and why.
+    /// The reason why there is none.
     Missing(String),
 }
 
@@ -44,7 +44,7 @@ pub enum Found {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// What it is.
+    /// A function or a tracepoint.
     pub kind: Kind,
     /// The kernel's own name of it, with the compiler's suffix.
     pub name: String,

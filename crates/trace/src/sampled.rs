@@ -13,7 +13,7 @@ pub const MOST_SAMPLES: usize = 256;
 pub struct Sampled {
     /// In the order in which they arrived.
     pub packets: Vec<Stamped>,
-    /// Those for which there was no room.
+    /// Packets without room in the ring or in the account.
     pub missed: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct Stamp {
     pub point: u8,
     /// The time, in ns of the kernel's monotonic clock.
     pub at: u64,
-    /// What a clock of interruptions showed, in ns: only differences say something.
+    /// The reading of a clock of interruptions, in ns: only differences are meaningful.
     pub aside: u64,
 }
 
@@ -44,9 +44,9 @@ pub struct Slice {
     pub points: [u8; 2],
     /// When it begins, in ns after the packet's first stamp.
     pub begins: u64,
-    /// How long it is, in ns.
+    /// Its length, in ns.
     pub takes: u64,
-    /// How much of that were interrupts, soft interrupts and other tasks.
+    /// The part of it that went to interrupts, soft interrupts and other tasks.
     pub aside: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a kernel has for paths: the kinds of probe that it allows, and the places of each stage.
+//! A survey of a kernel for paths: the kinds of probe that it allows, and the places of each stage.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::offered::Offered;
 use crate::path::Path;
 use crate::resolve::{Found, Kind, Resolved, resolve};
 
-/// What a kernel has for some paths.
+/// The probes that a kernel has for some paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Survey {

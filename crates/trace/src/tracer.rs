@@ -28,11 +28,11 @@ pub struct Probe {
     pub place: Point,
     /// Which end of a function.
     pub at: At,
-    /// Whose journey it belongs to.
+    /// The phase of its journey.
     pub phase: Phase,
 }
 
-/// How a probe is attached.
+/// The attachment of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mean {
@@ -53,7 +53,7 @@ pub enum TraceError {
     /// The programs do not fit the kernel.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// What tells interruptions from the packet's own time cannot be attached.
+    /// The tracepoint cannot be attached that tells interruptions from the packet's own time.
     #[error("the scheduler's tracepoint cannot be used: {0}")]
     Scheduler(String),
     /// Too many threads are followed already.
@@ -66,7 +66,7 @@ pub enum TraceError {
     Counters(#[from] io::Error),
 }
 
-/// What traces on one kernel: the programs that fit it.
+/// The programs, fitted to one kernel.
 pub struct Kernel(Fitted);
 
 /// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
@@ -92,7 +92,7 @@ struct Standing {
     attached: Option<Attached>,
 }
 
-/// What became of each probe, in their order: its means, or why no means would do.
+/// The attachment of each probe, in their order, or the reason why none was possible.
 pub type Means = Vec<Result<Mean, String>>;
 
 /// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
@@ -142,7 +142,8 @@ impl Kernel {
         self.attach_to_sample(probes, call, 0)
     }
 
-    /// The same; one packet in `every` is kept with its stamps ([`Tracer::sampled`]), none for 0.
+    /// Attaches probes as [`Kernel::attach`] does, and keeps one packet in `every` with its stamps
+    /// ([`Tracer::sampled`]); 0: none.
     ///
     /// # Errors
     /// As [`Kernel::attach`].
@@ -272,7 +273,7 @@ impl Tracer {
         })
     }
 
-    /// Everything that was counted since the programs were attached.
+    /// The counts since the programs were attached.
     ///
     /// # Errors
     /// The kernel's error.

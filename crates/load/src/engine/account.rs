@@ -66,7 +66,7 @@ pub(super) fn draw_up(
     })
 }
 
-/// What the threads could not do, all threads together.
+/// The threads' unfulfilled requests, of all threads together.
 fn shortfalls(ends: &[End]) -> Vec<Note> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));

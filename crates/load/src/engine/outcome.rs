@@ -23,7 +23,8 @@ pub struct Outcome {
     pub threads: Vec<Share>,
     /// Request-response transmitters: latencies in the window; `None` without transactions in it.
     pub latency: Option<Latency>,
-    /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
+    /// The options read back from the connected sockets; for `tcp_crr` from each flow's first
+    /// connection.
     pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
@@ -63,7 +64,7 @@ impl Outcome {
 pub struct Share {
     /// Whether it sends, or asks.
     pub sends: bool,
-    /// How many flows it serves.
+    /// The number of flows.
     pub flows: u32,
 }
 

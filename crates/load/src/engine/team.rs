@@ -24,11 +24,11 @@ use crate::sys;
 
 /// After the stop, how long receivers may receive queued data, and senders' queues may empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// How long threads may take to leave their loops at a switch. A sender may wait in its call for a
+/// Time for threads to leave their loops at a switch. A sender may wait in its call for a
 /// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
 /// after 5 s ([`stall`](crate::socket::stall)).
 const LEAVE: Duration = Duration::from_secs(4);
-/// How long threads may take to end after an abort.
+/// Time for threads to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;

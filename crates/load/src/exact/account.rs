@@ -25,12 +25,12 @@ pub struct Account {
     /// System calls that move data, of both ends, for a message or transaction, in the median
     /// batch.
     pub calls: f64,
-    /// What the connected sockets read back, the sending one first.
+    /// The options read back from the connected sockets, the sending one first.
     pub applied: Vec<Applied>,
 }
 
 impl Account {
-    /// That of the connection in the middle of several. `None`: of none.
+    /// The account of the connection whose cost is in the middle. `None`: there are no connections.
     #[must_use]
     pub fn middle(mut connections: Vec<Self>) -> Option<Self> {
         connections.sort_by(|one, other| one.whole.median.total_cmp(&other.whole.median));
@@ -72,7 +72,7 @@ impl Spread {
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
 
-    /// The same less `ns`, but never below 0.
+    /// Subtracts `ns` from each value, but never below 0.
     pub(super) fn less(self, ns: f64) -> Self {
         let [least, low, median, high, most] =
             [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));

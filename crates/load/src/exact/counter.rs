@@ -9,9 +9,9 @@ use super::held::Held;
 use super::slabs::Full;
 use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
 
-/// How long messages flow before the count, and at least how many turns: by then caches, windows
-/// and buffers of the kernel have their final sizes, and a datagram costs a fresh socket more for
-/// its first fifth of a second.
+/// Duration of the warm-up, and its least number of turns: by then caches, windows and buffers of
+/// the kernel have their final sizes, and a datagram costs a fresh socket more for its first fifth
+/// of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass.
@@ -46,7 +46,7 @@ pub(super) fn batches_of(connections: u32) -> u32 {
 pub(super) struct Counter<'a> {
     /// The bytes of a message.
     pub(super) message: u32,
-    /// How many connections share the time of the warm-up and the batches.
+    /// Connections that share the time of the warm-up and the batches.
     pub(super) connections: u32,
     /// Called after the first messages.
     pub(super) settled: &'a mut dyn FnMut(),

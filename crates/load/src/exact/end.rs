@@ -9,8 +9,8 @@ use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 
-/// What it sends, and what it waits for. As work: it asks, and takes the answer of an end on
-/// another machine.
+/// The message that it sends, and the message that it waits for. As work it asks, and receives the
+/// answer of an end on another machine.
 pub(crate) struct End {
     socket: RawFd,
     stream: bool,

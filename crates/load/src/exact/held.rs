@@ -10,7 +10,7 @@
 use super::queue::Queue;
 use super::work::Trouble;
 
-/// So many are held at most: as many as two slabs of a frame's datagrams have.
+/// The most packets held: as many as two slabs of a frame's datagrams have.
 const MOST: usize = 32;
 
 /// The packets that lie there.
@@ -22,8 +22,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// None yet. `message`: the size of those that the work sends, `together`: how many it sends at
-    /// a time.
+    /// An empty queue. `message`: the size of the work's packets; `together`: the number that it
+    /// sends at a time.
     pub(super) fn none(message: u32, together: u32) -> Result<Self, Trouble> {
         let most = if together > 1 { 0 } else { MOST };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })

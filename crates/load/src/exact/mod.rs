@@ -56,15 +56,16 @@ const BEAT_NS: u64 = 1_000_000_000;
 
 /// Waits for the next whole second of the clock. The environment of a guest decides when a request
 /// arrives; from here on the work meets everything, such as timer ticks, at the same distance.
-/// Where the clock counts instructions the wait takes no time.
+/// If the clock counts instructions, the wait takes no time.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// How many connections of a workload are counted, one after the other, each by a thread of its
-/// own. A few take more for all their messages: two of 130 took 0.04 % more instructions, and 0.1 %
-/// more of those in soft interrupts (`tcp_rr`, Linux 6.1; `docs/runs.md`).
+/// Connections of a workload that are counted, one after the other, each by a thread of its own. A
+/// few connections have a higher cost for all their messages: two of 130 took 0.04 % more
+/// instructions, and 0.1 % more of the instructions in soft interrupts (`tcp_rr`, Linux 6.1;
+/// `docs/runs.md`).
 #[must_use]
 pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }

@@ -1,17 +1,17 @@
 //! Slabs without free places.
 //!
-//! What else holds memory leaves free places in some slabs, other ones in each boot. 64 datagrams
-//! that are in transit together fill these first, and the more slabs they lie in, the more
-//! instructions the kernel takes to allocate and free them: up to 0.9 %. So the free places are
-//! filled before the count, and all that it allocates lies in slabs of its own.
+//! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
+//! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
+//! the more slabs they are spread over, the more instructions the kernel takes to allocate and free
+//! them: up to 0.9 %. So the free places are filled before the count: then the counted datagrams
+//! lie in slabs of their own.
 
 use std::fs;
 
 use super::queue::{self, LARGEST, Queue};
 use super::work::Trouble;
 
-/// What the kernel's caches of objects have
-/// (`Documentation/ABI/testing/sysfs-kernel-slab`).
+/// Files about the kernel's caches of objects (`Documentation/ABI/testing/sysfs-kernel-slab`).
 const CACHES: &str = "/sys/kernel/slab";
 /// The cache of packets without their data (`struct sk_buff`).
 const PACKETS: &str = "skbuff_head_cache";
@@ -20,8 +20,8 @@ const SHARED: usize = 320;
 /// No kernel has so many free places in a cache that is in use.
 const MOST: usize = 4096;
 
-/// What fills the places, as long as it lives. Empty where the kernel does not say how many there
-/// are, or only says it to root.
+/// Packets that fill the free places while this lives. Empty if the kernel does not report the
+/// number of places, or only to root.
 pub(super) struct Full(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
 
 impl Full {

@@ -12,7 +12,7 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::tcp_stream::send::{Copied, FromFile, ThroughPipe, Writer};
 
-/// How long a full send buffer may take to have room, in ns.
+/// Longest wait for room in a full send buffer, in ns.
 const FULL: u64 = 5_000_000_000;
 
 /// Gives the stream, one message after the other, to its user.

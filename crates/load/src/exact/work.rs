@@ -8,7 +8,7 @@ use words::Reader;
 use crate::lane::Calls;
 use crate::sys;
 
-/// How often a reader that never sleeps may find nothing before a message counts as lost.
+/// Fruitless reads of a reader that never sleeps, until a message counts as lost.
 const LOOKS: u32 = 1 << 24;
 
 /// The call that failed, and the kernel's error.
@@ -39,7 +39,7 @@ pub(super) trait Work {
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
-/// What is done with the work, once it is known which it is.
+/// An operation on work whose type is only known at run time.
 pub(super) trait User {
     type Made;
 

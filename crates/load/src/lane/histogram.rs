@@ -1,4 +1,4 @@
-//! How often each latency occurred, small enough to be stored with every run.
+//! A histogram of latencies, small enough to be stored with every run.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ pub struct LatencyBucket {
     pub low: u64,
     /// The upper edge, in ns.
     pub high: u64,
-    /// How many transactions took so long.
+    /// The number of transactions in the bucket.
     pub count: u64,
 }
 
@@ -90,7 +90,7 @@ impl LatencyHistogram {
         })
     }
 
-    /// How many transactions are in it.
+    /// The number of transactions.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))

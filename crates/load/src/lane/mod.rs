@@ -112,7 +112,7 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    /// The same lane with another sender and reader.
+    /// Copies the lane, with another sender and reader.
     pub(crate) fn in_ways(&self, Ways { sender, reader }: Ways) -> Self {
         Self {
             interface: self.interface.clone(),

@@ -1,11 +1,11 @@
-//! How the flows' threads send and receive, which conditions that take turns change while they
-//! flow.
+//! The change of sender and reader while threads run: conditions that take turns in one flow may
+//! differ in them.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use words::{Reader, Sender, Traffic};
 
-/// How threads send and receive.
+/// The sender and reader of a flow's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ways {
     pub(crate) sender: Sender,
@@ -18,7 +18,8 @@ impl Ways {
     }
 }
 
-/// Where each thread, out of the loop of one sender or reader, waits for the next.
+/// A meeting point: each thread that has left the loop of one sender or reader waits here for the
+/// next.
 #[derive(Debug)]
 pub(crate) struct Relay {
     state: Mutex<State>,
@@ -56,12 +57,11 @@ impl Relay {
         self.state().held
     }
 
-    /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.state().waiting
     }
 
-    /// They go on in these ways.
+    /// Lets the waiting threads continue with these.
     pub(crate) fn go_on(&self, ways: Ways) {
         let mut state = self.state();
         (state.ways, state.held) = (ways, false);

@@ -101,7 +101,7 @@ pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<
         .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
 }
 
-/// The same, faster without differences: compares with a whole message.
+/// Finds the first difference by comparing with a whole message: faster if there is none.
 pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
     let mut done = 0;
     while done < bytes.len() {

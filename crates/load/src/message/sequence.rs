@@ -35,7 +35,7 @@ pub(crate) struct Window {
     bits: Box<[u64]>,
 }
 
-/// How far back a duplicate is distinguished from a late number.
+/// The distance within which a duplicate is distinguished from a late number.
 const SPAN: u64 = 1 << 16;
 
 impl Default for Window {

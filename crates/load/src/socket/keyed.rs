@@ -70,8 +70,8 @@ const DSCP: Keyed = Keyed {
     ..PLAIN
 };
 
-/// All of them: a new one is a row here, and its key in `words`. Each key that `words` lets
-/// conditions switch in their turns is here, but for what is no option of a socket: the pace of
+/// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
+/// conditions switch in turns is here, except those that are no socket option: the pace of
 /// datagrams, which their senders keep, and the senders and readers of streams.
 const ALL: &[Keyed] = &[
     Keyed {
@@ -206,7 +206,7 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// What the sockets of a flow are given in turn: the traffic of each state, and the options in
+/// Switches the sockets of a flow between states: the traffic of each state, and the options in
 /// which they differ.
 #[derive(Debug)]
 pub struct Switches {
@@ -333,8 +333,8 @@ mod tests {
         assert_eq!(PACING.read(&stream), Ok(u64::MAX));
     }
 
-    /// What `words` lets conditions switch in their turns is a socket option of a row here, for
-    /// both versions of IP; but for the pace of datagrams.
+    /// Every key that `words` lets conditions switch in turns is a socket option of a row here, for
+    /// both versions of IP; except the pace of datagrams.
     #[test]
     fn each_key_that_can_be_switched_in_flight_is_switched_and_read_back() {
         let values =

@@ -8,7 +8,7 @@ use crate::sys;
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
 pub(crate) trait Source: Sized {
-    /// That of a flow, to be made when the gate has opened.
+    /// Makes a flow's source when the gate has opened.
     fn begin(lane: &Lane) -> Self;
 
     /// When the next request is meant to go out; 0: at once.

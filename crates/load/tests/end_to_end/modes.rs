@@ -57,7 +57,7 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), el
     }
 }
 
-/// All senders, or readers, of a protocol.
+/// The senders, or readers, of a protocol.
 pub(crate) fn senders(udp: bool) -> impl Iterator<Item = Sender> {
     Sender::ALL.into_iter().filter(move |sender| sender.sends(stream_of(udp)))
 }

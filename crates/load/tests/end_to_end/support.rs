@@ -1,10 +1,10 @@
-//! What the traffic tests share.
+//! Helpers of the traffic tests.
 
 use std::time::{Duration, Instant};
 
 use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Sample, Spec, Traffic};
 
-/// How long an event that must come may take on a machine that is busy with other work.
+/// Time for an event that must come, on a machine that is busy with other work.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A small workload of one flow.
@@ -13,7 +13,7 @@ pub(crate) fn traffic(kind: Kind) -> Traffic {
     Traffic { message, response, ..Traffic::new(kind) }
 }
 
-/// That, on an address of this host.
+/// The traffic, on an address of this host.
 pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
     Spec { traffic: traffic(kind), local: local.parse().unwrap(), cpus: vec![], interface: None }
 }
@@ -59,7 +59,7 @@ pub(crate) fn run_window(ends: &(Endpoint, Endpoint), spec: &Spec, window: Durat
     await_progress(ends, spec, &before);
 }
 
-/// What the transmitter and the receiver have counted so far.
+/// The counts of the transmitter and of the receiver so far.
 pub(crate) fn samples(ends: &(Endpoint, Endpoint)) -> [Sample; 2] {
     [ends.0.sample(), ends.1.sample()]
 }

@@ -21,8 +21,8 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Those of a condition, on the machines' own interfaces; `None`: there are none. Those of a
-    /// tunnel are tried inside it.
+    /// The packets of a condition, on the machines' own interfaces; `None`: there are none. For a
+    /// tunnel, the packets of its underlay.
     #[must_use]
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
@@ -51,7 +51,7 @@ impl Crossing {
         families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
     }
 
-    /// Those of a workload. A stream of TCP fills its packets, whatever its messages.
+    /// The packets of a workload. A stream of TCP fills its packets, whatever its messages.
     pub(super) fn of(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
@@ -75,13 +75,13 @@ impl Crossing {
         Self { family: *family, own: TRAFFIC, port, sent }
     }
 
-    /// Those between interfaces of these MTUs.
+    /// Limits the packets to these MTUs.
     pub(super) fn within(self, mtus: BySide<u32>) -> Self {
         let sent = self.sent.map(|side, sent| sent.map(|largest| Some(largest?.min(mtus[side]))));
         Self { sent, ..self }
     }
 
-    /// Those that did not arrive: the side that sent them, their protocol, and whether small ones
+    /// The packets that did not arrive: the sending side, their protocol, and whether small ones
     /// arrived.
     pub(super) fn lost(&self, arrived: &BySide<Arrived>) -> Vec<(Side, usize, bool)> {
         let lost = |(from, protocol): (Side, usize)| {

@@ -15,7 +15,7 @@ use super::crossing::Crossing;
 pub struct Fault {
     /// The machine, its interface, and what is wrong there.
     pub cause: String,
-    /// How to mend it.
+    /// The remedy.
     pub remedy: String,
 }
 

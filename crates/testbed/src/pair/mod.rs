@@ -24,23 +24,23 @@ pub use crossing::Crossing;
 pub use fault::Fault;
 use fault::{CHECKS, PairEnd, Tried};
 
-/// How long packets may take that cross the network as it is: a connection of TCP is tried again
-/// after 1 s.
+/// Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
 const PATIENCE: Duration = Duration::from_millis(1150);
 
-/// The same after an interface was set: as long as the traffic's own connections.
+/// Time for packets to cross after an interface was set: as long as the traffic's own connections
+/// have.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
 
-/// How long an end waits in one exchange, in ms. The packets of the end that is asked second have
-/// not been sent when the first one waits.
+/// Wait of an end in one exchange, in ms. The packets of the end that is asked second have not been
+/// sent when the first one waits.
 const WITHIN_MS: BySide<u16> = BySide { transmitter: 10, receiver: 100 };
 
 /// One check of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// What was compared; a family, of packets.
+    /// The compared fact; for packets, their family.
     pub name: &'static str,
-    /// What was found, or what is wrong.
+    /// The finding, or the faults.
     pub outcome: Result<String, Vec<Fault>>,
 }
 

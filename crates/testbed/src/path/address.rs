@@ -15,15 +15,15 @@ pub(crate) struct Addresses {
     pub(crate) ipv6: IpAddr,
 }
 
-/// Those that the traffic uses.
+/// Addresses of the traffic.
 pub(crate) const TRAFFIC: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
 
-/// Those of the interfaces under a tunnel.
+/// Addresses of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
 
-/// Those of `lo`.
+/// Addresses of `lo`.
 pub(crate) const LOOPBACK: Addresses =
     Addresses { ipv4: IpAddr::V4(Ipv4Addr::LOCALHOST), ipv6: IpAddr::V6(Ipv6Addr::LOCALHOST) };
 
@@ -47,7 +47,7 @@ impl Addresses {
         }
     }
 
-    /// The same with its prefix length.
+    /// The address of a family, with its prefix length.
     pub(crate) fn with_prefix(self, family: Family) -> (IpAddr, u8) {
         let prefix = match family {
             Family::Ipv4 => PREFIX_IPV4,
@@ -56,7 +56,7 @@ impl Addresses {
         (self.of(family), prefix)
     }
 
-    /// Those of these families with their prefix lengths.
+    /// The addresses of these families, with their prefix lengths.
     pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
         families.iter().map(|family| self.with_prefix(*family)).collect()
     }

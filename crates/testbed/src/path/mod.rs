@@ -27,7 +27,7 @@ pub(crate) struct Path {
     pub(crate) discard: Option<Discard>,
 }
 
-/// Where received packets are processed.
+/// The place where received packets are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReceiveWork {
     /// On CPUs of the receiving host, where the kernel allows steering.

@@ -106,7 +106,8 @@ impl Connection<'_> {
     }
 }
 
-/// How a thread receives: it waits for all bytes, or, if it spins, takes what is there.
+/// The flags of a thread's receive calls: it waits for all bytes, or, if it spins, receives what is
+/// there.
 pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
     if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
 }

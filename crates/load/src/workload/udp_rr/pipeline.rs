@@ -12,11 +12,11 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-/// How long an open loop waits for an answer, ns: its requests do not wait for each other, and a
-/// late answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which
-/// is enough if there is no room for another request.
+/// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
+/// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
+/// enough if there is no room for another request.
 const PATIENCE: u64 = 1_000_000_000;
-/// How often unanswered requests are checked, ns; also the longest wait.
+/// Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
 pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {

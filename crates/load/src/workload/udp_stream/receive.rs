@@ -90,7 +90,7 @@ impl Many {
         Self { size, headers: headers::headers_of(&mut places), room, _places: places }
     }
 
-    /// How many datagrams one call receives at most.
+    /// The most datagrams that one call receives.
     pub(crate) fn capacity(message: usize) -> usize {
         (ROOM / (message + 1)).clamp(LEAST, DATAGRAMS)
     }

@@ -41,7 +41,7 @@ pub(crate) trait Writer {
     /// Sends them. Returns the kernel's result, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
 
-    /// How many buffers the kernel took when it returned `wrote`, more than 0.
+    /// The number of buffers that the kernel accepted when it returned `wrote`, more than 0.
     fn taken(&self, wrote: isize) -> usize;
 }
 

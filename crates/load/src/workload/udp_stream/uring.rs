@@ -26,7 +26,7 @@ struct Requests {
     ring: Ring,
     requests: Vec<squeue::Entry>,
     idle: Vec<usize>,
-    /// Those whose datagram the queue rejected: it keeps its number, and is sent again.
+    /// Slots whose datagram the queue rejected: it keeps its number, and is sent again.
     refused: Vec<bool>,
     zerocopy: Zerocopy,
 }

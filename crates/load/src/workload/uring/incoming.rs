@@ -16,7 +16,7 @@ const GROUP: u16 = 0;
 /// Marks the completion of a request that watches for the socket's shutdown.
 const WATCH: u64 = 1;
 
-/// How many buffers, a power of two, and the bytes of each.
+/// The number of buffers, a power of two, and the bytes of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) buffers: u16,

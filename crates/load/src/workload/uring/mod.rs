@@ -67,7 +67,7 @@ impl Ring {
         }
     }
 
-    /// The same, for at most `ms` milliseconds.
+    /// Enters the ring for at most `ms` milliseconds.
     pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<Next> {
         let time = Timespec::new().nsec(ms * 1_000_000);
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
@@ -96,8 +96,8 @@ impl Ring {
 /// Queues a request.
 ///
 /// # Safety
-/// What the request points to outlives the ring, and is not used until its completion has come.
-/// There is room for it.
+/// The request's memory outlives the ring, and is not used until its completion has come. There is
+/// room for the request.
 #[inline(always)]
 pub(crate) unsafe fn push(queue: &mut squeue::SubmissionQueue<'_>, request: &squeue::Entry) {
     // SAFETY: the caller guarantees it. A full queue, which the callers' counts rule out, would

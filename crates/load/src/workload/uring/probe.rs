@@ -12,8 +12,8 @@ use words::{Reader, Sender, Traffic};
 use crate::error::Errno;
 use crate::message::Buffer;
 
-/// What is missing, in words. `socket` is an unconnected one of the traffic's kind; nothing is
-/// sent.
+/// The missing requirement, in words. `socket` is an unconnected one of the traffic's kind; nothing
+/// is sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let sends = matches!(traffic.sender, Sender::IoUring | Sender::IoUringZerocopy);
     let takes = traffic.reader == Reader::IoUring;
