@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::patience::Hang;
+use crate::hang::Hang;
 
 /// Why there is no kernel or no guest.
 #[derive(Debug, Error)]

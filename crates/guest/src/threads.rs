@@ -37,7 +37,7 @@ impl Threads {
     }
 
     /// The work of the virtual CPUs since their start; `None` without any.
-    pub(crate) fn work(&self) -> Option<Work> {
+    pub(crate) fn work(&self) -> Option<ThreadWork> {
         work_of(&self.vcpus)
     }
 
@@ -61,9 +61,8 @@ impl Threads {
     }
 }
 
-/// The CPU time of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct ThreadWork {
     /// Time on a CPU, in sum.
     pub(crate) ran: Duration,
     /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
@@ -74,8 +73,8 @@ pub(crate) struct Work {
     pub(crate) wants: bool,
 }
 
-fn work_of(threads: &[u32]) -> Option<Work> {
-    let mut all: Option<Work> = None;
+fn work_of(threads: &[u32]) -> Option<ThreadWork> {
+    let mut all: Option<ThreadWork> = None;
     for thread in threads {
         // The kernel shows a thread's directory under this name too, though it does not list it.
         let read = |file: &str| fs::read_to_string(format!("/proc/{thread}/{file}")).unwrap_or_default();

@@ -2,11 +2,10 @@
 
 use std::io::{Cursor, Read};
 
-/// No module or kernel is larger unpacked, in bytes: usual kernels have 60 MB, the largest modules
+/// Limit of an unpacked module or kernel, in bytes: usual kernels have 60 MB, the largest modules
 /// (graphics drivers) about 20 MB.
 pub(crate) const MOST: u64 = 128 << 20;
 
-/// The endings of module files.
 pub(crate) const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
 /// Unpacks what its first bytes say is packed; `None` for anything else.

@@ -145,7 +145,8 @@ macro_rules! as_root {
     };
 }
 
-/// Tells the identity of the present boot, its kernel, and the one of the note if there is one.
+/// Prints the identity of the present boot, its kernel, and the noted default kernel if there is
+/// one.
 pub(crate) const BOOT: &str = as_root!(
     r#"
 echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"

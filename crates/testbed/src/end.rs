@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use study::Side;
 
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::address::Addresses;
 
 /// One host of a workload: its agent, its interface and its addresses.
@@ -24,14 +24,13 @@ pub struct End {
     pub cpus: Vec<u32>,
     /// Its CPUs in conditions without a placement of their own.
     pub(crate) home: Vec<u32>,
-    pub(crate) agent: Launched,
+    pub(crate) agent: LaunchedAgent,
 }
 
 impl End {
-    /// An end with this interface and these addresses.
     pub(crate) fn new(
         side: Side,
-        agent: Launched,
+        agent: LaunchedAgent,
         cpus: &[u32],
         interface: &str,
         addresses: Addresses,

@@ -3,7 +3,7 @@
 use agent::CallError;
 use thiserror::Error as ThisError;
 
-use crate::pair::Fault;
+use crate::pair::PairFault;
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]
@@ -70,7 +70,7 @@ pub enum Error {
     },
     /// The two machines cannot exchange the study's packets.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Pair(Vec<Fault>),
+    Pair(Vec<PairFault>),
     /// A machine cannot boot a guest.
     #[error("{host} cannot boot a guest: {why}")]
     NoGuest {

@@ -6,7 +6,7 @@ use host::DiscardDevice;
 use record::CpuSplit;
 use study::{BootState, BySide, Family};
 
-use crate::hosts::{Hosts, SideSettings};
+use crate::hosts::{Hosts, MachineSideSettings};
 
 /// The options of a testbed.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct Options {
     /// The user's machines, for the scenarios that run between them.
     pub hosts: Option<Hosts>,
     /// The study's settings of these machines, made for each boot.
-    pub machine: BySide<SideSettings>,
+    pub machine: BySide<MachineSideSettings>,
 }
 
 impl Options {

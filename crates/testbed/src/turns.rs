@@ -20,14 +20,14 @@ pub struct TurnsOrder {
     /// Its first part, which is not counted.
     pub settle: Duration,
     /// The conditions.
-    pub states: Vec<TakesTurns>,
+    pub states: Vec<TurnCondition>,
     /// The turns; their states are indexes into `states`.
     pub turns: Vec<Turn>,
 }
 
 /// A condition that takes turns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TakesTurns {
+pub struct TurnCondition {
     /// The switches as read back in a run of its own.
     pub effective: Effective,
     /// Its traffic: that of the flow, apart from what sockets can be given meanwhile.
@@ -53,7 +53,7 @@ impl TurnsOrder {
 }
 
 /// An end's answer: the account of each condition, or the reason why there is none.
-type Answered = Result<Vec<InTurns>, String>;
+type TurnsAnswer = Result<Vec<InTurns>, String>;
 
 impl Testbed {
     /// Makes a flow in which conditions take turns: each end switches its own interface, machine
@@ -78,7 +78,7 @@ impl Testbed {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),
             settle_ns: nanoseconds(order.settle),
-            states: order.states.iter().map(|one| one.of(side, shared, order.tunes(side))).collect(),
+            states: order.states.iter().map(|one| one.turn_state(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
         let understand = |answer| match answer {
@@ -86,7 +86,7 @@ impl Testbed {
             Answer::NotInTurns { why } => Ok(Err(why)),
             other => Err(Box::new(other)),
         };
-        let flow = self.flow::<Answered>(&order.flow, &request, &understand, tick)?;
+        let flow = self.flow::<TurnsAnswer>(&order.flow, &request, &understand, tick)?;
         let sides = Side::BOTH.into_iter().zip(flow.sides);
         let sides = sides
             .map(|(side, (states, whole))| {
@@ -147,10 +147,10 @@ fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) ->
     under_way.fold(0, u64::saturating_add)
 }
 
-impl TakesTurns {
+impl TurnCondition {
     /// The state that a side switches to. If both ends share an interface, the receiver leaves it
     /// to the transmitter.
-    fn of(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
+    fn turn_state(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
         let settled = match side {
             Side::Transmitter => Some(&self.effective.transmitter),
             Side::Receiver => self.effective.receiver.as_ref().filter(|_| !shared),

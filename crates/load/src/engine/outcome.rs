@@ -12,7 +12,7 @@ use crate::socket::{Applied, Buffers, TcpInfo};
 /// The account of one end, from the start of its threads to their end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outcome {
+pub struct EndOutcome {
     /// The counts of this end's sending, or asking, threads.
     pub sent: Counts,
     /// The counts of this end's receiving, or answering, threads.
@@ -36,7 +36,7 @@ pub struct Outcome {
     pub notes: Vec<Note>,
 }
 
-impl Outcome {
+impl EndOutcome {
     /// Datagrams that this end's sockets dropped.
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
@@ -74,7 +74,7 @@ pub struct Share {
 pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
-    /// The number of flows in this account: one, or neighbours that [`Outcome::sum_up`] added.
+    /// The number of flows in this account: one, or neighbours that [`EndOutcome::sum_up`] added.
     pub flows: u32,
     /// This end's address.
     pub local: SocketAddr,

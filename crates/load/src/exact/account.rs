@@ -63,7 +63,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of batches of `messages` messages.
-    pub(super) fn of(mut batches: Vec<u64>, messages: u32) -> Self {
+    pub(super) fn of_batches(mut batches: Vec<u64>, messages: u32) -> Self {
         batches.sort_unstable();
         let last = batches.len().saturating_sub(1);
         let at = |quarter: usize| {
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn quartiles_are_batches_per_message() {
-        let spread = Spread::of(vec![50, 10, 20, 40, 30], 10);
+        let spread = Spread::of_batches(vec![50, 10, 20, 40, 30], 10);
         assert_eq!(spread, Spread { least: 1.0, low: 2.0, median: 3.0, high: 4.0, most: 5.0 });
         let account = Account {
             messages: 10,
             batches: 5,
             clock_ns: 1,
             whole: spread,
-            kernel: Spread::of(vec![25], 10),
-            softirq: Some(Spread::of(vec![15], 10).less(0.5)),
+            kernel: Spread::of_batches(vec![25], 10),
+            softirq: Some(Spread::of_batches(vec![15], 10).less(0.5)),
             softirq_absent: None,
             calls: 2.0,
             applied: Vec::new(),

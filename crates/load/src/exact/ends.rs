@@ -151,5 +151,5 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
 }
 
 pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
-    Error::call(0, call, peer, Errno::of(error))
+    Error::call(0, call, peer, Errno::from_error(error))
 }

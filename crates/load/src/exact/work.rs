@@ -27,7 +27,7 @@ pub struct Worker {
 pub type Describe = fn() -> io::Result<Worker>;
 
 /// Work that can be repeated: it leaves everything as it was.
-pub(super) trait Work {
+pub(super) trait RepeatableWork {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
@@ -40,15 +40,19 @@ pub(super) trait Work {
 }
 
 /// An operation on work whose type is only known at run time.
-pub(super) trait User {
+pub(super) trait WorkVisitor {
     type Made;
 
-    fn has<W: Work>(self, work: W) -> Result<Self::Made, Trouble>;
+    fn has<W: RepeatableWork>(self, work: W) -> Result<Self::Made, Trouble>;
 }
 
 /// Does the work so many times. Never inlined: every user runs the same code.
 #[inline(never)]
-pub(super) fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
+pub(super) fn turns<W: RepeatableWork, C: Calls>(
+    work: &mut W,
+    calls: &mut C,
+    count: u32,
+) -> Result<(), Trouble> {
     for _ in 0..count {
         work.turn(calls)?;
     }
@@ -106,7 +110,7 @@ pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
 
 /// Whether a call moved everything.
 #[inline(always)]
-pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
+pub(super) fn expect_whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
     if done == wanted as isize {
         return Ok(());
     }

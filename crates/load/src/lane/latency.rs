@@ -119,7 +119,7 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
         p99_99: all.value_at_quantile(0.9999),
         max: all.max(),
         clock_ns: clock_cost(),
-        histogram: Some(LatencyHistogram::of(
+        histogram: Some(LatencyHistogram::from_latencies(
             all.iter_recorded().map(|one| (one.value_iterated_to(), one.count_at_value())),
         )),
     })

@@ -13,7 +13,7 @@ pub(crate) trait Pace {
     fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool;
 }
 
-/// As fast as possible.
+/// No pace: as fast as possible.
 pub(crate) struct Unpaced;
 
 impl Pace for Unpaced {

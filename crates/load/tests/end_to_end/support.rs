@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Sample, Spec, Traffic};
+use netassay_load::{EndOutcome, Endpoint, Error, Kind, Phase, Sample, Spec, Traffic};
 
 /// Time for an event that must come, on a machine that is busy with other work.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ pub(crate) fn step(ends: &(Endpoint, Endpoint), phase: Phase) {
 
 /// A whole run; gives the transmitter's account and the receiver's. The window is longer where the
 /// machine is too busy for each flow to move something in it, and so is the time after it.
-pub(crate) fn run(spec: &Spec, window: Duration) -> (Outcome, Outcome) {
+pub(crate) fn run(spec: &Spec, window: Duration) -> (EndOutcome, EndOutcome) {
     let ends = start(spec);
     std::thread::sleep(Duration::from_millis(30));
     run_window(&ends, spec, window);
@@ -84,7 +84,7 @@ pub(crate) fn await_progress(ends: &(Endpoint, Endpoint), spec: &Spec, before: &
 }
 
 /// The end of a run.
-pub(crate) fn finish((transmitter, receiver): (Endpoint, Endpoint)) -> (Outcome, Outcome) {
+pub(crate) fn finish((transmitter, receiver): (Endpoint, Endpoint)) -> (EndOutcome, EndOutcome) {
     (transmitter.finish().unwrap(), receiver.finish().unwrap())
 }
 

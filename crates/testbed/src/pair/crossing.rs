@@ -6,7 +6,7 @@ use study::{BootState, BySide, Family, Scenario, Side};
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::run::RunOrder;
 use crate::switches::Switches;
-use crate::wire::{Found, pairs};
+use crate::two_machines::{FoundMachine, pairs};
 
 /// Packets that cross the network between two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +27,10 @@ impl Crossing {
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
-            Scenario::Ssh if switches.mtu.is_some() => Some(Self::of(order).within(BySide::of(|_| 0))),
-            Scenario::Ssh => Some(Self::of(order)),
+            Scenario::Ssh if switches.mtu.is_some() => {
+                Some(Self::of_workload(order).within(BySide::of(|_| 0)))
+            }
+            Scenario::Ssh => Some(Self::of_workload(order)),
             Scenario::SshVxlan => {
                 let (own, family) = (UNDERLAY, state.underlay_family);
                 Some(Self { own, family, port: None, sent: BySide::default() })
@@ -39,10 +41,10 @@ impl Crossing {
 
     /// Full packets of both protocols, in every family of which both machines have addresses.
     #[must_use]
-    pub fn all_between(found: &BySide<Found>, own_addresses: bool) -> Vec<Self> {
+    pub fn all_between(found: &BySide<FoundMachine>, own_addresses: bool) -> Vec<Self> {
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         let has = |family: &Family| {
-            own_addresses || Side::BOTH.iter().all(|side| !there[*side].of(*family).is_unspecified())
+            own_addresses || Side::BOTH.iter().all(|side| !there[*side].in_family(*family).is_unspecified())
         };
         // The error of the last names what is missing.
         let families =
@@ -52,7 +54,7 @@ impl Crossing {
     }
 
     /// The packets of a workload. A stream of TCP fills its packets, whatever its messages.
-    pub(super) fn of(order: &RunOrder) -> Self {
+    pub(super) fn of_workload(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
         let sent = BySide::of(|side| {
@@ -120,7 +122,7 @@ mod tests {
             (Traffic { response: 8000, ..Traffic::new(Kind::UdpRr) }, [Some(29), Some(8028)]),
         ] {
             let (used, unused) = if traffic.kind.is_udp() { (UDP, TCP) } else { (TCP, UDP) };
-            let Crossing { sent, .. } = Crossing::of(&order(traffic));
+            let Crossing { sent, .. } = Crossing::of_workload(&order(traffic));
             let sent = |protocol: usize| Side::BOTH.map(|side| sent[side][protocol]);
             assert_eq!((sent(used), sent(unused)), (expected, [None; 2]));
         }
@@ -132,7 +134,7 @@ mod tests {
             [(Kind::UdpStream, 4, 5004), (Kind::TcpStream, 4, 5001), (Kind::UdpRr, 1, 5001)]
         {
             let traffic = Traffic { port: Some(5001), flows, ..Traffic::new(kind) };
-            assert_eq!(Crossing::of(&order(traffic)).port, Some(expected));
+            assert_eq!(Crossing::of_workload(&order(traffic)).port, Some(expected));
         }
     }
 
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn packets_are_lost_that_are_needed() {
-        let crossing = Crossing::of(&order(Traffic::new(Kind::TcpStream)));
+        let crossing = Crossing::of_workload(&order(Traffic::new(Kind::TcpStream)));
         for (at_receiver, at_transmitter, lost) in [
             ([true; 2], [true, false], None),
             ([true, false], [true; 2], Some((Side::Transmitter, TCP, true))),

@@ -20,14 +20,14 @@ pub(super) enum Moved {
 }
 
 /// A connection. It closes when it is dropped, which must be its last step.
-pub(super) struct Connection<'a> {
+pub(super) struct CrrConnection<'a> {
     pub(super) socket: Socket,
     pub(super) lane: &'a Lane,
     /// The phase that ends waiting.
     pub(super) over: u8,
 }
 
-impl Connection<'_> {
+impl CrrConnection<'_> {
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
         self.repeat(Call::Send, tally, || {

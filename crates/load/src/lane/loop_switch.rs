@@ -7,13 +7,13 @@ use words::{Reader, Sender, Traffic};
 
 /// The sender and reader of a flow's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ways {
+pub(crate) struct Modes {
     pub(crate) sender: Sender,
     pub(crate) reader: Reader,
 }
 
-impl Ways {
-    pub(crate) fn of(traffic: &Traffic) -> Self {
+impl Modes {
+    pub(crate) fn of_traffic(traffic: &Traffic) -> Self {
         Self { sender: traffic.sender, reader: traffic.reader }
     }
 }
@@ -21,30 +21,30 @@ impl Ways {
 /// A meeting point: each thread that has left the loop of one sender or reader waits here for the
 /// next.
 #[derive(Debug)]
-pub(crate) struct Relay {
-    state: Mutex<State>,
+pub(crate) struct LoopSwitch {
+    state: Mutex<SwitchState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
-    ways: Ways,
+struct SwitchState {
+    modes: Modes,
     /// Whether threads that leave their loops are to wait.
     held: bool,
     waiting: usize,
 }
 
-impl Relay {
-    pub(crate) fn new(ways: Ways) -> Self {
-        Self { state: Mutex::new(State { ways, held: false, waiting: 0 }), changed: Condvar::new() }
+impl LoopSwitch {
+    pub(crate) fn new(modes: Modes) -> Self {
+        Self { state: Mutex::new(SwitchState { modes, held: false, waiting: 0 }), changed: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SwitchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn ways(&self) -> Ways {
-        self.state().ways
+    pub(crate) fn modes(&self) -> Modes {
+        self.state().modes
     }
 
     /// From now on threads that leave their loops wait.
@@ -62,14 +62,14 @@ impl Relay {
     }
 
     /// Lets the waiting threads continue with these.
-    pub(crate) fn go_on(&self, ways: Ways) {
+    pub(crate) fn release(&self, modes: Modes) {
         let mut state = self.state();
-        (state.ways, state.held) = (ways, false);
+        (state.modes, state.held) = (modes, false);
         self.changed.notify_all();
     }
 
-    /// The ways in which a thread that has left its loop goes on; `None`: it ends.
-    pub(crate) fn next(&self) -> Option<Ways> {
+    /// The modes in which a thread that has left its loop goes on; `None`: it ends.
+    pub(crate) fn next(&self) -> Option<Modes> {
         let mut state = self.state();
         if !state.held {
             return None;
@@ -77,7 +77,7 @@ impl Relay {
         state.waiting += 1;
         state = self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner);
         state.waiting -= 1;
-        Some(state.ways)
+        Some(state.modes)
     }
 }
 
@@ -88,22 +88,22 @@ mod tests {
 
     #[test]
     fn threads_wait_for_what_comes_next_only_while_they_are_held() {
-        let first = Ways { sender: Sender::Send, reader: Reader::Recv };
-        let second = Ways { sender: Sender::Gso, reader: Reader::Gro };
-        let relay = Relay::new(first);
-        assert_eq!(relay.next(), None);
-        relay.hold();
+        let first = Modes { sender: Sender::Send, reader: Reader::Recv };
+        let second = Modes { sender: Sender::Gso, reader: Reader::Gro };
+        let loop_switch = LoopSwitch::new(first);
+        assert_eq!(loop_switch.next(), None);
+        loop_switch.hold();
         std::thread::scope(|scope| {
-            let threads = [(); 3].map(|()| scope.spawn(|| relay.next()));
-            while relay.waiting() < threads.len() {
+            let threads = [(); 3].map(|()| scope.spawn(|| loop_switch.next()));
+            while loop_switch.waiting() < threads.len() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(relay.is_held() && relay.ways() == first);
-            relay.go_on(second);
+            assert!(loop_switch.is_held() && loop_switch.modes() == first);
+            loop_switch.release(second);
             for thread in threads {
                 assert_eq!(thread.join().unwrap(), Some(second));
             }
         });
-        assert_eq!((relay.next(), relay.ways(), relay.waiting()), (None, second, 0));
+        assert_eq!((loop_switch.next(), loop_switch.modes(), loop_switch.waiting()), (None, second, 0));
     }
 }

@@ -8,21 +8,21 @@ use thiserror::Error as ThisError;
 
 use crate::error::Error;
 use crate::guest::Guest;
-use crate::memory::Memory;
-use crate::order::Order;
+use crate::order::GuestOrder;
 use crate::tools::Tools;
+use crate::trial_cache::TrialCache;
 
 /// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
 /// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
 /// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
-const TO_START: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+const UNTIL_BOOTED: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
 
 /// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
-const TO_END: [Capability; 1] = [Kill];
+const WHILE_RUNNING: [Capability; 1] = [Kill];
 
 /// The reason why a remote guest no longer runs.
 #[derive(Debug, ThisError)]
-pub enum LodgeError {
+pub enum RemoteGuestError {
     /// The conversation with the controller failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -36,18 +36,18 @@ pub enum LodgeError {
 /// lease. `version`: the program's.
 ///
 /// # Errors
-/// [`LodgeError`]. A boot that fails is no error here: the controller gets the reason as an answer.
-pub fn lodge(version: &str) -> Result<(), LodgeError> {
+/// [`RemoteGuestError`]. A boot that fails is no error here: the controller gets the reason as an answer.
+pub fn serve_remote_guest(version: &str) -> Result<(), RemoteGuestError> {
     let keep =
         |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
     // While this is the only thread: those that it starts inherit what is left.
-    keep(&TO_START)?;
-    let mut tools = Tools::here();
+    keep(&UNTIL_BOOTED)?;
+    let mut tools = Tools::of_this_machine();
     let cannot = tools.qemu().err().map(|error| error.to_string());
     let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
-    let Some(order) = relay.receive::<Order>()? else { return Ok(()) };
+    let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
     // A trial of KVM is kept beside the kernel, and goes with the connection: nothing stays here.
-    tools.memory = order.kernel.image.parent().map_or_else(Memory::none, Memory::at);
+    tools.memory = order.kernel.image.parent().map_or_else(TrialCache::none, TrialCache::in_directory);
     // The end of the controller ends this process, whatever it does.
     let interrupt = Interrupt::new().map_err(ServeError::from)?;
     let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
@@ -60,7 +60,7 @@ pub fn lodge(version: &str) -> Result<(), LodgeError> {
     let Some(port) = guest.port(0) else {
         return Err(Error::from(format!("the {} has no port for its agent", order.name)).into());
     };
-    keep(&TO_END)?;
+    keep(&WHILE_RUNNING)?;
     let booted = Booted { kvm_tried: None, ..guest.booted(boot, first.as_ref()) };
     relay.answer(&Answer::Booted(Box::new(booted)))?;
     match relay.join(port)? {

@@ -26,7 +26,7 @@ impl Testbed {
                 Unplaced::Gone(error) => error,
             })?;
             let cpus = format_cpu_list(&end.cpus);
-            let Some(settled) = of(effective, side) else { continue };
+            let Some(settled) = interface_read_back(effective, side) else { continue };
             let irq = receiving
                 .unwrap_or_else(|| settled.tuning.get(&TuningKey::Placement).cloned().unwrap_or_default());
             settled.tuning.insert(TuningKey::Placement, format!("irq {irq} traffic {cpus}"));
@@ -36,7 +36,7 @@ impl Testbed {
 }
 
 /// The reading of the machine's own interface on a side.
-fn of(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
+fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
     match (&mut effective.underlay, side) {
         (Some(under), side) => Some(&mut under[side]),
         (None, Side::Transmitter) => Some(&mut effective.transmitter),
