@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_namespace_of_one_user_has_no_nobody() {
         let all = "         0          0 4294967295\n";
-        assert!(maps_id(&all, NOBODY) && maps_id("0 1000 1\n1 100000 65536\n", NOBODY));
+        assert!(maps_id(all, NOBODY) && maps_id("0 1000 1\n1 100000 65536\n", NOBODY));
         assert!(!maps_id("0 1000 1\n", NOBODY) && !maps_id("0 0 65534\n", NOBODY) && !maps_id("", NOBODY));
         assert!(!maps_id("0 0\n", 0) && !maps_id("x y z\n", 0));
     }
