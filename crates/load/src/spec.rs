@@ -12,7 +12,7 @@ use crate::sys;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The same for both ends.
+    /// The traffic, common to both ends.
     pub traffic: Traffic,
     /// This end's address: the receiver listens only there, the transmitter sends from there.
     pub local: IpAddr,

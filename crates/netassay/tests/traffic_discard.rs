@@ -21,7 +21,7 @@ use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
 const NOISE: u64 = 10;
 
 fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result<Testbed, Error> {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let options = Options {
         discard_device: device,
         ..Options::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)

@@ -20,7 +20,7 @@ use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches
 const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-segmentation"];
 
 fn build(bench: &Bench, family: Family, rootless: bool) -> Testbed {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let state = BootState { underlay_family: family, ..Scenario::Vxlan.into() };
     let options = Options::new(state, bench.path("netassay"), cpus, rootless);
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()

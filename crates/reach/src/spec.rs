@@ -11,7 +11,7 @@ use crate::launcher::Launcher;
 /// A host and its interface, as given on the command line or in a file of hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSpec {
-    /// How a command is run there; `None`: it is this machine (`:ens1f0`).
+    /// The way to run commands there; `None`: this machine (`:ens1f0`).
     pub launcher: Option<Launcher>,
     /// The interface that carries the traffic; `None`: the one that leads to the other host.
     pub interface: Option<String>,

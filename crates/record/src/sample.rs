@@ -53,7 +53,7 @@ pub fn account() -> RunAccount {
                 underlay: None,
             },
             whole: Finished {
-                outcome: load::Outcome {
+                outcome: load::EndOutcome {
                     applied: Vec::new(),
                     sent,
                     received,
@@ -97,7 +97,7 @@ pub fn latency() -> load::Latency {
         p99_99: 1,
         max: 1,
         clock_ns: 1.0,
-        histogram: Some(load::LatencyHistogram::of([(1, 1)])),
+        histogram: Some(load::LatencyHistogram::from_latencies([(1, 1)])),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Measured {
     pub cpu_each: Vec<host::CpuTimes>,
     /// CPU time of this agent's process: the workload's threads and the one that samples them.
     pub own: host::ProcessTimes,
-    /// CPU time of each of the workload's threads, in the order of [`load::Outcome::threads`].
+    /// CPU time of each of the workload's threads, in the order of [`load::EndOutcome::threads`].
     pub threads: Vec<host::ThreadTimes>,
     /// The kernel's counters over the window.
     pub counters: host::Counters,
@@ -186,8 +186,8 @@ pub struct GuestTimes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finished {
-    /// The work of the threads.
-    pub outcome: load::Outcome,
+    /// What the threads did.
+    pub outcome: load::EndOutcome,
     /// The kernel's counters over the whole run.
     pub counters: host::Counters,
 }

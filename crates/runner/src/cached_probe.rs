@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use guest::Memory;
+use guest::TrialCache;
 use record::{Environment, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +16,7 @@ type Build = Box<dyn FnMut() -> Result<(Box<dyn Bench>, Duration), testbed::Erro
 
 /// A testbed that is built at the first question without a known answer. Answers are kept.
 pub(crate) struct CachedProbe {
-    memory: Memory,
+    memory: TrialCache,
     key: Value,
     build: Build,
     bench: Option<Box<dyn Bench>>,
@@ -38,7 +38,7 @@ struct CachedAnswers {
 
 impl CachedProbe {
     /// The testbed that `build` builds; `memory` may hold answers for `key`.
-    pub(crate) fn new(memory: Memory, key: Value, build: Build) -> Result<Self, testbed::Error> {
+    pub(crate) fn new(memory: TrialCache, key: Value, build: Build) -> Result<Self, testbed::Error> {
         let recalled = memory.recall(&key);
         let (known, when) = recalled.map_or_else(Default::default, |known| (known.what, Some(known.when)));
         let mut new = Self { memory, key, build, bench: None, known, when, news: false };
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn what_was_asked_once_is_asked_no_more_until_it_is_forgotten() {
         let directory = tempfile::tempdir().unwrap();
-        let memory = Memory::at(directory.path());
+        let memory = TrialCache::in_directory(directory.path());
         let counts = Rc::new(Cell::new([0; 3]));
         let key = json!("state");
         let traffic = load::Traffic::new(load::Kind::UdpStream);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use study::{Alternate, BySide, Plan, PlannedRun};
-use testbed::{RunOrder, TakesTurns, TurnsOrder};
+use testbed::{RunOrder, TurnCondition, TurnsOrder};
 
 use crate::order::order_of;
 
@@ -50,9 +50,9 @@ pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun], alternate: Alternate) -
     })
 }
 
-fn state_of(plan: &Plan, condition: usize) -> TakesTurns {
+fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
     let own = &plan.conditions[condition];
-    TakesTurns {
+    TurnCondition {
         effective: plan.effective[condition].clone(),
         traffic: own.workload.traffic.clone(),
         tuning: BySide::from_fn(|side| own.side(side).tuning.clone()),

@@ -27,7 +27,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
         Ok(Vec::new())
     }
 

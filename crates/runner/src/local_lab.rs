@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agent::Interrupt;
-use guest::Memory;
+use guest::TrialCache;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective, Tracing};
@@ -26,8 +26,8 @@ pub struct LocalLab {
     /// The user's request to stop.
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
-    pub memory: Memory,
-    /// The restarter of the user's machines; none where none restart.
+    pub memory: TrialCache,
+    /// What the user's machines need after a restart; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
 }
 
@@ -38,7 +38,7 @@ impl LocalLab {
         let Some(guest) = &state.guest else { return };
         let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
         if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
-            guest::Tools::here().settle_kvm(&kernel.image);
+            guest::Tools::of_this_machine().settle_kvm(&kernel.image);
         }
     }
 
@@ -52,7 +52,7 @@ impl LocalLab {
         let guest = state.guest.as_ref()?;
         let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
         let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;
-        let (tools, options) = (guest::Tools::here(), &self.options);
+        let (tools, options) = (guest::Tools::of_this_machine(), &self.options);
         Some(json!({
             "finding": "switches",
             "machine": guest::identity::machine(),
@@ -87,7 +87,7 @@ impl Lab for LocalLab {
         Ok(Box::new(CachedProbe::new(self.memory.clone(), key, build)?))
     }
 
-    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 

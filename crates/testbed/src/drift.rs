@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Difference, Drift, Interface, Setting};
 use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
 
-use crate::switches::{Device, Switches};
+use crate::switches::{DeviceValues, Switches};
 
-/// What differs in `after` from `before`; `None` if nothing that matters does
+/// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
 #[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
@@ -40,7 +40,7 @@ struct ReadBack<'a> {
     interface: Interface,
     mtu: Option<u32>,
     features: &'a BTreeMap<String, bool>,
-    device: &'a Device,
+    device: &'a DeviceValues,
     settled: &'a Settled,
 }
 

@@ -106,7 +106,7 @@ fn an_answer_that_nobody_waits_for_names_both_ids() {
 #[test]
 fn rounds_of_a_trace_come_before_its_answer() {
     let (mut client, mut agent, _) = conversation();
-    let round = Answer::TracedRound(Box::new(trace::Account {
+    let round = Answer::TracedRound(Box::new(trace::TraceAccount {
         batch: 1,
         stages: Vec::new(),
         avoiding: None,

@@ -17,7 +17,7 @@ pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
         }
         KernelAction::List(flags) => list(flags),
         KernelAction::Forget => {
-            let count = guest::Memory::here()
+            let count = guest::TrialCache::of_this_user()
                 .forget_all()
                 .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
             say(&format!("{} of earlier trials forgotten", report::counted(count, "finding")));

@@ -155,7 +155,7 @@ fn lab(
             ..here::options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
-        memory: guest::Memory::here(),
+        memory: guest::TrialCache::of_this_user(),
         // The program is kept in memory only for machines that need it again.
         restarter: restarter.filter(|_| study.protocol().how == BootKind::Reboot),
     })

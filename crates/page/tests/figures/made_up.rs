@@ -222,7 +222,7 @@ pub(crate) fn with_histograms(mut stored: StoredStudy) -> StoredStudy {
         };
         let mut account = sample::account();
         account.transmitter.whole.outcome.latency.as_mut().unwrap().histogram =
-            Some(LatencyHistogram::of((0..10_000).map(latency)));
+            Some(LatencyHistogram::from_latencies((0..10_000).map(latency)));
         run.detail = Detail::Measured(Box::new(account));
     }
     stored

@@ -13,7 +13,7 @@ use record::{
     Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
 };
 use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
-use testbed::{Boot, RunOrder, Switches, TurnsOrder};
+use testbed::{HostBoot, RunOrder, Switches, TurnsOrder};
 
 /// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
@@ -166,7 +166,7 @@ pub(crate) struct SimulatedLab {
     pub(crate) built: usize,
     /// The present boot of the machines of a study between machines, and all kernels that they were
     /// restarted with.
-    pub(crate) machines: Option<Boot>,
+    pub(crate) machines: Option<HostBoot>,
     pub(crate) restarts: Vec<Option<String>>,
     /// Runs so far, over all testbeds.
     runs: Rc<Cell<usize>>,
@@ -218,7 +218,7 @@ impl Lab for SimulatedLab {
         }))
     }
 
-    fn boots(&mut self) -> Result<Vec<Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
         Ok(self.machines.clone().into_iter().collect())
     }
 
@@ -241,7 +241,7 @@ struct SimulatedBench {
     rates: Option<Rates>,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
-    boot: Option<Boot>,
+    boot: Option<HostBoot>,
 }
 
 /// A disturbance of a run.
@@ -256,7 +256,7 @@ impl Bench for SimulatedBench {
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {
         let mut environment = sample::environment();
-        if let Some(Boot { id, release, .. }) = &self.boot {
+        if let Some(HostBoot { id, release, .. }) = &self.boot {
             environment.transmitter.kernel.boot_id = Some(id.clone());
             environment.transmitter.kernel.release = Some(release.clone());
             environment.receiver = None;

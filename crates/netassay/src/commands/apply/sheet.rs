@@ -2,7 +2,7 @@
 
 use advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
 use host::InterfaceEnvironment;
-use testbed::Wanted;
+use testbed::InterfaceSettings;
 
 /// The interfaces of a machine by their role.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(super) struct Roles {
 #[derive(Debug)]
 pub(super) struct Sheet {
     /// Under the tunnel first: it must carry what the tunnel adds.
-    underlay: Option<(InterfaceEnvironment, Wanted)>,
-    traffic: (InterfaceEnvironment, Wanted),
+    underlay: Option<(InterfaceEnvironment, InterfaceSettings)>,
+    traffic: (InterfaceEnvironment, InterfaceSettings),
     pub(super) reasons: Vec<String>,
     pub(super) needs: Vec<String>,
     pub(super) left: Vec<String>,
@@ -31,8 +31,8 @@ impl Sheet {
     ) -> Result<Self, E> {
         let underlay = roles.underlay.as_ref().map(|name| look(name)).transpose()?;
         Ok(Self {
-            underlay: underlay.map(|now| (now, Wanted::default())),
-            traffic: (look(&roles.traffic)?, Wanted::default()),
+            underlay: underlay.map(|now| (now, InterfaceSettings::default())),
+            traffic: (look(&roles.traffic)?, InterfaceSettings::default()),
             reasons: Vec::new(),
             needs: Vec::new(),
             left: Vec::new(),
@@ -77,7 +77,10 @@ impl Sheet {
         }
     }
 
-    fn of(&mut self, interface: HostInterface) -> Result<(&InterfaceEnvironment, &mut Wanted), String> {
+    fn of(
+        &mut self,
+        interface: HostInterface,
+    ) -> Result<(&InterfaceEnvironment, &mut InterfaceSettings), String> {
         let (now, wanted) = match interface {
             HostInterface::Traffic => &mut self.traffic,
             HostInterface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
@@ -86,7 +89,7 @@ impl Sheet {
     }
 
     /// What differs from the interfaces as they are.
-    pub(super) fn wanted(self) -> Vec<(InterfaceEnvironment, Wanted)> {
+    pub(super) fn wanted(self) -> Vec<(InterfaceEnvironment, InterfaceSettings)> {
         let all = self.underlay.into_iter().chain([self.traffic]);
         all.map(|(now, wanted)| (wanted.differing(&now), now)).map(|(wanted, now)| (now, wanted)).collect()
     }

@@ -1,4 +1,4 @@
-//! What another process writes to its standard error.
+//! The end of another process's standard error.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,35 +10,35 @@ use agent::Pace;
 /// The bytes that are kept, the last ones: more than an error shows.
 const KEPT: usize = 4 << 10;
 
-/// How long the reader may take after an agent's end. A child of the agent may hold the pipe open.
+/// Time for the reader to end after its agent. A child of the agent may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled
 /// its pipe; the thread ends when every writer has closed it, or this is dropped.
 #[derive(Debug)]
-pub struct Said {
-    shared: Arc<Shared>,
+pub struct StderrTail {
+    shared: Arc<SharedTail>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    end: Mutex<End>,
+struct SharedTail {
+    end: Mutex<TailBytes>,
     closed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct End {
+struct TailBytes {
     bytes: Vec<u8>,
     is_closed: bool,
 }
 
-impl Said {
+impl StderrTail {
     /// Begins to read.
     ///
     /// # Errors
     /// When no thread can be started.
     pub fn read(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedTail::default());
         let theirs = Arc::clone(&shared);
         Builder::new().name("stderr".to_owned()).spawn(move || {
             let (mut piece, mut pace) = ([0; 4096], Pace::default());
@@ -68,14 +68,14 @@ impl Said {
     }
 }
 
-impl Shared {
+impl SharedTail {
     /// The bytes are whole even if a thread panicked.
-    fn lock(&self) -> MutexGuard<'_, End> {
+    fn lock(&self) -> MutexGuard<'_, TailBytes> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl End {
+impl TailBytes {
     fn add(&mut self, piece: &[u8]) {
         self.bytes.extend_from_slice(piece);
         let over = self.bytes.len().saturating_sub(KEPT);
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn only_the_end_of_much_is_kept() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let said = Said::read(reader).unwrap();
+        let said = StderrTail::read(reader).unwrap();
         // It would block after 64 KiB without a reader.
         for _ in 0..1 << 14 {
             writer.write_all(&[b'x'; 64]).unwrap();
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn endless_words_are_read_slowly_and_not_at_all_once_nobody_asks() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let said = Said::read(reader).unwrap();
+        let said = StderrTail::read(reader).unwrap();
         let writer = std::thread::spawn(move || (0u128..).find(|_| writer.write_all(&[b'x'; 4096]).is_err()));
         let begun = std::time::Instant::now();
         std::thread::sleep(Duration::from_millis(300));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_has_come_is_reported_while_a_writer_is_left() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let said = Said::read(reader).unwrap();
+        let said = StderrTail::read(reader).unwrap();
         writer.write_all(b"so far").unwrap();
         assert_eq!(said.last_words(), "so far");
         drop(writer);

@@ -10,20 +10,20 @@ use std::thread::JoinHandle;
 
 use words::Traffic;
 
-use super::end::End;
-use super::work::{Describe, Plain, Trouble, Work, Worker};
+use super::end::MessageEnd;
+use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker};
 use crate::lane::Calls;
 
 /// The requesting end. The answering one is a thread, which ends with this.
-pub(super) struct Apart {
-    near: End,
+pub(super) struct SleepingReader {
+    near: MessageEnd,
     far: Option<JoinHandle<()>>,
     worker: Worker,
     over: Arc<AtomicBool>,
     sink: RawFd,
 }
 
-impl Apart {
+impl SleepingReader {
     /// `describe` is called by the answering thread.
     pub(super) fn new(
         traffic: &Traffic,
@@ -32,7 +32,7 @@ impl Apart {
     ) -> Result<Self, Trouble> {
         let (stream, request, response) =
             (!traffic.kind.is_udp(), traffic.message as usize, traffic.response as usize);
-        let near = End::new(source, stream, [request, response], 0);
+        let near = MessageEnd::new(source, stream, [request, response], 0);
         let over = Arc::new(AtomicBool::new(false));
         let (told, worker) = mpsc::channel();
         let ends = Arc::clone(&over);
@@ -42,9 +42,9 @@ impl Apart {
             if told.send(described).is_err() || !is_known {
                 return;
             }
-            let mut far = End::new(sink, stream, [response, request], 0);
+            let mut far = MessageEnd::new(sink, stream, [response, request], 0);
             while !ends.load(Ordering::Acquire) {
-                match far.take(&mut Plain).and_then(|()| far.send(&mut Plain)) {
+                match far.receive(&mut Plain).and_then(|()| far.send(&mut Plain)) {
                     Ok(()) => {}
                     // Between two batches nobody asks for longer than a socket waits.
                     Err((_, error)) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -60,7 +60,7 @@ impl Apart {
     }
 }
 
-impl Work for Apart {
+impl RepeatableWork for SleepingReader {
     fn messages(&self) -> u32 {
         1
     }
@@ -72,11 +72,11 @@ impl Work for Apart {
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         self.near.send(calls)?;
-        self.near.take(calls)
+        self.near.receive(calls)
     }
 }
 
-impl Drop for Apart {
+impl Drop for SleepingReader {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
         // Wakes the reader of a connected socket.

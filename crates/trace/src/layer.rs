@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Lane {
+pub enum Layer {
     Application,
     Socket,
     Protocol,
@@ -18,8 +18,8 @@ pub enum Lane {
     Interrupt,
 }
 
-impl Lane {
-    /// All, from the outside of the kernel to the wire.
+impl Layer {
+    /// The layers, from the outside of the kernel to the wire.
     pub const ALL: [Self; 7] = [
         Self::Application,
         Self::Socket,
@@ -31,7 +31,7 @@ impl Lane {
     ];
 }
 
-impl fmt::Display for Lane {
+impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Application => "application",

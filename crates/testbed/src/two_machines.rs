@@ -15,31 +15,31 @@ use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
 use crate::hosts::{HostPlace, Hosts};
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::tunnel::{free_number, numbered, vxlan_of};
 use crate::path::veth::await_running;
-use crate::path::{Path, ReceiveWork};
+use crate::path::{NetworkPath, ReceiveWork};
 use crate::settings::WORK;
 use crate::testbed::Testbed;
 
 /// An agent on a machine, with the interface for the traffic.
-pub(crate) struct Machine {
-    pub(crate) agent: Launched,
+pub(crate) struct ConnectedMachine {
+    pub(crate) agent: LaunchedAgent,
     pub(crate) located: Located,
 }
 
-/// What a machine's agent found.
+/// A machine and its interface, as its agent found them.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundMachine {
     /// The interface for the traffic.
     pub located: Located,
     /// The machine, with that interface.
     pub environment: host::Environment,
 }
 
-impl Found {
+impl FoundMachine {
     /// The interface, described.
     #[must_use]
     pub fn about(&self) -> Option<&InterfaceEnvironment> {
@@ -53,13 +53,19 @@ impl Hosts {
     /// # Errors
     /// When an agent cannot be started, when no route leads to the other machine, or when the
     /// interface carries the controller's connection and the user has not named it.
-    pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
+    pub fn locate(
+        &mut self,
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<BySide<FoundMachine>, Error> {
         let mut machines = machines(self, program, interrupt)?;
         let found = BySide::try_from_fn(|side| {
-            let Machine { agent, located, .. } = &mut machines[side];
+            let ConnectedMachine { agent, located, .. } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
             match agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => Ok(Found { located: located.clone(), environment: *about }),
+                Answer::Environment(about) => {
+                    Ok(FoundMachine { located: located.clone(), environment: *about })
+                }
                 other => Err(Error::from(agent.client.unexpected(&other))),
             }
         })?;
@@ -79,7 +85,7 @@ impl Hosts {
     /// [`Error::NoAddress`], [`Error::Ipv6Off`].
     pub fn check_addresses(
         &self,
-        found: &BySide<Found>,
+        found: &BySide<FoundMachine>,
         state: &BootState,
         family: Family,
     ) -> Result<(), Error> {
@@ -91,7 +97,7 @@ impl Hosts {
             _ => return Ok(()),
         };
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
-        for (side, Found { located, .. }) in found.each_ref() {
+        for (side, FoundMachine { located, .. }) in found.each_ref() {
             let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
                 (Family::Ipv6, false) => {
                     Err(Error::Ipv6Off { end: self.end(side), interface: interface.to_owned() })
@@ -101,7 +107,7 @@ impl Hosts {
             if self.own_addresses {
                 require(crosses, located.has_ipv6, &located.interface)?;
             } else {
-                reachable(there[side].of(crosses), crosses, self.end(side))?;
+                reachable(there[side].in_family(crosses), crosses, self.end(side))?;
             }
             inside.map_or(Ok(()), |family| require(family, located.default_has_ipv6, "default"))?;
         }
@@ -115,12 +121,12 @@ pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let own = hosts.own_addresses.then_some(TRAFFIC);
     let addresses = prepare(&mut machines, own, &builder.options.families)?;
-    let set = set(builder, &hosts, &mut machines)?;
+    let set = apply_settings(builder, &hosts, &mut machines)?;
     let ends = machines.map(|side, machine| {
-        let Machine { agent, located, .. } = machine;
+        let ConnectedMachine { agent, located, .. } = machine;
         End::new(side, agent, &set[side].cpus, &located.interface, addresses[side])
     });
-    Ok(testbed(builder, ends, set, Path::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
+    Ok(testbed(builder, ends, set, NetworkPath::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
 }
 
 /// Two machines, and a tunnel over the network between them with the traffic's addresses.
@@ -129,12 +135,12 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let family = builder.options.state.underlay_family;
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
-    let set = set(builder, &hosts, &mut machines)?;
+    let set = apply_settings(builder, &hosts, &mut machines)?;
     let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
     let [tunnel, _] = numbered(number);
     for (side, machine) in machines.each_mut() {
-        let local = reachable(under[side].of(family), family, hosts.end(side))?;
-        let remote = reachable(under[side.other()].of(family), family, hosts.end(side.other()))?;
+        let local = reachable(under[side].in_family(family), family, hosts.end(side))?;
+        let remote = reachable(under[side.other()].in_family(family), family, hosts.end(side.other()))?;
         let vxlan = vxlan_of(local, remote, &machine.located.interface, number);
         let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
         let name = tunnel.clone();
@@ -143,9 +149,12 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     for (_, machine) in machines.each_mut() {
         await_running(&mut machine.agent, &tunnel)?;
     }
-    let path = Path { tunnel: Some(family), ..Path::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface) };
+    let path = NetworkPath {
+        tunnel: Some(family),
+        ..NetworkPath::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface)
+    };
     let ends = machines.map(|side, machine| {
-        let Machine { agent, located, .. } = machine;
+        let ConnectedMachine { agent, located, .. } = machine;
         let end = End::new(side, agent, &set[side].cpus, &tunnel, TRAFFIC[side]);
         End { underlay: Some(located.interface), ..end }
     });
@@ -171,10 +180,10 @@ pub(crate) fn machines(
     hosts: &Hosts,
     program: &path::Path,
     interrupt: &Interrupt,
-) -> Result<BySide<Machine>, Error> {
+) -> Result<BySide<ConnectedMachine>, Error> {
     let launch = |side: Side| {
         let (place, name) = (&hosts.places[side], side.to_string());
-        Launched::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
+        LaunchedAgent::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
     };
     // Both start in parallel.
     let mut agents = BySide::try_from_fn(launch)?;
@@ -194,13 +203,13 @@ pub(crate) fn machines(
     if first == Side::Receiver {
         std::mem::swap(&mut located.transmitter, &mut located.receiver);
     }
-    Ok(agents.map(|side, agent| Machine { agent, located: located[side].clone() }))
+    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
 }
 
 /// The interface for the traffic, `beside` the other machine's addresses. One that carries the
 /// controller's connection must be named.
 fn locate(
-    agent: &mut Launched,
+    agent: &mut LaunchedAgent,
     place: &HostPlace,
     beside: Vec<(IpAddr, u8)>,
     towards: Option<IpAddr>,
@@ -224,7 +233,7 @@ fn locate(
 /// Sets the interfaces up, and gives them `own` addresses of these families, or takes those that
 /// they have.
 pub(crate) fn prepare(
-    machines: &mut BySide<Machine>,
+    machines: &mut BySide<ConnectedMachine>,
     own: Option<BySide<Addresses>>,
     families: &[Family],
 ) -> Result<BySide<Addresses>, Error> {
@@ -251,14 +260,13 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
             all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
         match both.find(|(one, other)| same_network(**one, **other)) {
             Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
-            None => all.map(|_, all| all.first().map_or(Addresses::NONE.of(family), |one| one.0)),
+            None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
         }
     };
     let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
     BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
 }
 
-/// The address, if there is one.
 pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
     if address.is_unspecified() {
         Err(Error::NoAddress { family, end: end.to_string() })
@@ -268,27 +276,26 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
-pub(crate) fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
+pub(crate) fn cpus(agent: &LaunchedAgent, located: &Located) -> Vec<u32> {
     let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
 }
 
-/// What was set on a machine for the boot.
-pub(crate) struct Set {
-    /// The CPUs of its end of the traffic.
+/// The settings of a machine for the boot.
+pub(crate) struct MachineSetup {
     pub(crate) cpus: Vec<u32>,
     changes: Vec<Change>,
 }
 
 /// Sets what the study asks for on both machines; their agents undo it at their end.
-pub(crate) fn set(
+pub(crate) fn apply_settings(
     builder: &Builder<'_>,
     hosts: &Hosts,
-    machines: &mut BySide<Machine>,
-) -> Result<BySide<Set>, Error> {
+    machines: &mut BySide<ConnectedMachine>,
+) -> Result<BySide<MachineSetup>, Error> {
     let mut set_one = |side: Side| {
-        let Machine { agent, located, .. } = &mut machines[side];
+        let ConnectedMachine { agent, located, .. } = &mut machines[side];
         let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
         let settings = &builder.options.machine[side];
         let wanted = settings.request(&located.interface);
@@ -314,16 +321,21 @@ pub(crate) fn set(
         };
         // Another number of queues restarts some cards.
         await_running(agent, &located.interface)?;
-        Ok(Set { cpus, changes })
+        Ok(MachineSetup { cpus, changes })
     };
     BySide::try_from_fn(&mut set_one)
 }
 
-fn testbed(builder: &Builder<'_>, ends: BySide<End>, set: BySide<Set>, path: Path) -> Testbed {
+fn testbed(
+    builder: &Builder<'_>,
+    ends: BySide<End>,
+    set: BySide<MachineSetup>,
+    path: NetworkPath,
+) -> Testbed {
     let options = options(builder, ends.each_ref().map(|_, end| end.cpus.clone()));
     let interfaces = ends.each_ref().map(|_, end| end.underlay.as_ref().unwrap_or(&end.interface).clone());
     let mut testbed = Testbed::two(&options, ends, path);
-    testbed.named = named(builder, interfaces, set);
+    testbed.named = named_machines(builder, interfaces, set);
     testbed
 }
 
@@ -335,13 +347,13 @@ pub(crate) fn options(builder: &Builder<'_>, cpus: BySide<Vec<u32>>) -> Options 
 }
 
 /// The machines, as a record names them.
-pub(crate) fn named(
+pub(crate) fn named_machines(
     builder: &Builder<'_>,
     mut interfaces: BySide<String>,
-    set: BySide<Set>,
+    set: BySide<MachineSetup>,
 ) -> Option<BySide<NamedMachine>> {
     let hosts = builder.options.hosts.as_ref()?;
-    Some(set.map(|side, Set { changes: changed, .. }| {
+    Some(set.map(|side, MachineSetup { changes: changed, .. }| {
         let (host, interface) = (hosts.places[side].to_string(), std::mem::take(&mut interfaces[side]));
         NamedMachine { host, interface, changed }
     }))
@@ -351,7 +363,7 @@ pub(crate) fn named(
 mod tests {
     use super::*;
 
-    fn all(list: &[&str]) -> Vec<(IpAddr, u8)> {
+    fn addresses_of(list: &[&str]) -> Vec<(IpAddr, u8)> {
         let one = |text: &&str| {
             let (address, prefix) = text.split_once('/').unwrap();
             (address.parse().unwrap(), prefix.parse().unwrap())
@@ -360,7 +372,7 @@ mod tests {
     }
 
     fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
-        let (transmitter, receiver) = (all(transmitter), all(receiver));
+        let (transmitter, receiver) = (addresses_of(transmitter), addresses_of(receiver));
         let BySide { transmitter, receiver } =
             pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
         [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
@@ -383,30 +395,32 @@ mod tests {
     #[test]
     fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
         let environment = host::Environment::read(&["lo"], "1");
-        let lacks =
-            |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
-                let located = Located {
-                    interface: "data0".to_owned(),
-                    mtu: 1500,
-                    addresses: all(&["10.1.0.1/24"]),
-                    near: Vec::new(),
-                    carries: false,
-                    has_ipv6,
-                    default_has_ipv6,
-                    taken: Vec::new(),
-                };
-                let found =
-                    BySide::from_fn(|_| Found { located: located.clone(), environment: environment.clone() });
-                let places = BySide::from_fn(|_| HostPlace {
-                    by: None,
-                    interface: None,
-                    lease: Duration::ZERO,
-                    shares_machine: false,
-                });
-                let state = BootState { underlay_family, ..scenario.into() };
-                let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
-                checked.err().map(|error| error.to_string()).unwrap_or_default()
+        let lacks = |(own_addresses, has_ipv6, default_has_ipv6),
+                     scenario: Scenario,
+                     family,
+                     underlay_family| {
+            let located = Located {
+                interface: "data0".to_owned(),
+                mtu: 1500,
+                addresses: addresses_of(&["10.1.0.1/24"]),
+                near: Vec::new(),
+                carries: false,
+                has_ipv6,
+                default_has_ipv6,
+                taken: Vec::new(),
             };
+            let found =
+                BySide::of(|_| FoundMachine { located: located.clone(), environment: environment.clone() });
+            let places = BySide::of(|_| HostPlace {
+                by: None,
+                interface: None,
+                lease: Duration::ZERO,
+                shares_machine: false,
+            });
+            let state = BootState { underlay_family, ..scenario.into() };
+            let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
+            checked.err().map(|error| error.to_string()).unwrap_or_default()
+        };
         use Family::{Ipv4, Ipv6};
         use Scenario::{Ssh, SshVxlan, Vm, VmVxlan};
         let (there, off, none_new) = ((false, true, true), (true, false, true), (true, true, false));

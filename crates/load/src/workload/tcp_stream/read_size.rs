@@ -8,6 +8,6 @@ const LEAST_ROOM: u32 = 64 << 10;
 const ROOM_FOR_ALL: u32 = 4 << 20;
 
 /// The size of a read with this many receivers.
-pub(super) fn room(lanes: u32) -> u32 {
+pub(super) fn read_size(lanes: u32) -> u32 {
     (ROOM_FOR_ALL / lanes.max(1)).clamp(LEAST_ROOM, ROOM)
 }

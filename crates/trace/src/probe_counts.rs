@@ -1,4 +1,4 @@
-//! What the programs counted, as numbers.
+//! The programs' counts, as numbers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,18 +12,18 @@ pub const POINTS: usize = 64;
 const WAYS: u32 = 8;
 /// Buckets of a histogram (`BUCKETS` in `bpf/journey.h`).
 pub const BUCKETS: usize = 496;
-/// No time is longer, in ns (`MOST` in `bpf/journey.h`).
+/// The longest time that is counted, in ns (`MOST` in `bpf/journey.h`).
 const MOST: u64 = u64::MAX >> 1;
 
-/// Everything that was counted since the programs were loaded.
+/// The counts since the programs were loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reading {
+pub struct ProbeCounts {
     /// The ways that packets took, most used first.
     pub ways: Vec<Way>,
-    /// What became of the journeys.
+    /// The outcomes of the journeys.
     pub journeys: Journeys,
-    /// How often each point was hit, where places were only tried.
+    /// Hits of each point, if places were only tried.
     pub hits: Vec<u64>,
 }
 
@@ -31,7 +31,7 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// From the first point, which has this number, to the last.
+    /// The time from the first point, which has this number, to the last.
     pub whole: Segment,
     /// The parts of it, in order. Each ends at its point, and begins at the one before.
     pub segments: Vec<Segment>,
@@ -53,11 +53,11 @@ pub struct Segment {
     pub most: u64,
     /// Time in ns of interrupts, soft interrupts and other tasks in between.
     pub outside: u64,
-    /// How many were so long: pairs of a bucket ([`Segment::bucket`]) and a count.
+    /// The histogram: pairs of a bucket ([`Segment::bucket`]) and a count.
     pub buckets: Vec<(u16, u32)>,
 }
 
-/// What became of the journeys.
+/// The outcomes of the journeys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journeys {
@@ -80,22 +80,21 @@ pub struct Journeys {
 
 /// The programs' maps of what they counted (`bpf/maps.h`).
 #[derive(Debug)]
-pub(crate) struct Counters {
+pub(crate) struct CounterMaps {
     pub(crate) ways: Map,
     pub(crate) cells: Map,
     pub(crate) tallies: Map,
     pub(crate) hits: Map,
 }
 
-/// What hits come to, and journeys that crowd: those tallies that count anew in each batch.
+/// Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
 const TALLIES: u32 = 9;
 /// Samples without room (`MISSED` in `bpf/maps.h`).
 const MISSED: u32 = 10;
 
-impl Counters {
-    /// Makes everything zero.
+impl CounterMaps {
     pub(crate) fn clear(&self) -> io::Result<()> {
-        let used = u32::try_from(Reading::of(self)?.ways.len()).unwrap_or(WAYS).max(1);
+        let used = u32::try_from(ProbeCounts::read(self)?.ways.len()).unwrap_or(WAYS).max(1);
         // Ways have their numbers by CPU: one of another CPU may stand behind it.
         let cells = if used > 1 { WAYS } else { used } * POINTS as u32;
         let maps =
@@ -107,14 +106,13 @@ impl Counters {
     }
 }
 
-impl Counters {
+impl CounterMaps {
     /// Samples without room since the programs were loaded.
     pub(crate) fn missed(&self) -> io::Result<u64> {
         total(&self.tallies, MISSED)
     }
 }
 
-/// The sum over all CPUs.
 fn total(map: &Map, index: u32) -> io::Result<u64> {
     Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
 }
@@ -154,7 +152,7 @@ impl Segment {
     }
 
     /// A cell of `bpf/journey.h`.
-    fn of(point: u8, cell: &[u8]) -> Self {
+    fn from_cell(point: u8, cell: &[u8]) -> Self {
         let number = |at: usize| u64_at(cell, at * 8);
         let buckets = cell.get(5 * 8..).unwrap_or_default().chunks_exact(4).take(BUCKETS).zip(0..);
         let counted = buckets.filter_map(|(count, bucket)| {
@@ -190,9 +188,9 @@ impl Segment {
     }
 }
 
-impl Reading {
-    pub(crate) fn of(counters: &Counters) -> io::Result<Self> {
-        let Counters { ways, cells, tallies, hits } = counters;
+impl ProbeCounts {
+    pub(crate) fn read(counters: &CounterMaps) -> io::Result<Self> {
+        let CounterMaps { ways, cells, tallies, hits } = counters;
         let known = ways.read(&[0; 4])?;
         let mut reading = Self::default();
         for way in 0..WAYS {
@@ -204,7 +202,7 @@ impl Reading {
                 let of = |point: u8| -> io::Result<Segment> {
                     let all = cells.read(&(way * POINTS as u32 + u32::from(point)).to_ne_bytes())?;
                     let cell = all.chunks(cells.stride()).nth(cpu).unwrap_or_default();
-                    Ok(Segment::of(point, cell))
+                    Ok(Segment::from_cell(point, cell))
                 };
                 let mut points = (0..POINTS as u8).filter(|point| passed >> point & 1 == 1);
                 let whole = of(points.next().unwrap_or_default())?;
@@ -318,7 +316,7 @@ mod tests {
             let count = u32::from_ne_bytes(cell[at..at + 4].try_into().unwrap()) + 1;
             cell[at..at + 4].copy_from_slice(&count.to_ne_bytes());
         }
-        Segment::of(point, &cell)
+        Segment::from_cell(point, &cell)
     }
 
     #[test]
@@ -339,7 +337,7 @@ mod tests {
             whole: segment(0, &[ns]),
             segments: points.iter().map(|point| segment(*point, &[ns])).collect(),
         };
-        let reading = |ways: Vec<Way>| Reading {
+        let reading = |ways: Vec<Way>| ProbeCounts {
             ways,
             journeys: Journeys { arrived: 1, lost: 2, ..Journeys::default() },
             hits: vec![1, 2],

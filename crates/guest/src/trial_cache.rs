@@ -13,52 +13,50 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data;
+use crate::directories;
 
 /// The most findings; the oldest are removed first.
 const MOST: usize = 200;
-/// The longest finding, in bytes.
 const LONGEST: u64 = 16 << 20;
-/// The ending of the files' names.
 const ENDING: &str = "json";
 
 /// Findings by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Memory {
+pub struct TrialCache {
     /// `None`: nothing is kept.
     directory: Option<PathBuf>,
 }
 
 /// A finding and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recalled<T> {
-    /// What was found.
+pub struct CachedTrial<T> {
+    /// The finding.
     pub what: T,
-    /// When.
+    /// Its time.
     pub when: SystemTime,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Entry<K, T> {
+struct CacheEntry<K, T> {
     key: K,
     unix_s: u64,
     what: T,
 }
 
-impl Memory {
-    /// This user's: `$XDG_CACHE_HOME/netassay/tried`, or `~/.cache/netassay/tried`.
+impl TrialCache {
+    /// This user's cache: `$XDG_CACHE_HOME/netassay/tried`, or `~/.cache/netassay/tried`.
     #[must_use]
-    pub fn here() -> Self {
-        Self { directory: data::tried() }
+    pub fn of_this_user() -> Self {
+        Self { directory: directories::tried() }
     }
 
-    /// One in this directory, which may not exist yet.
+    /// A cache in this directory, which may not exist yet.
     #[must_use]
-    pub fn at(directory: impl Into<PathBuf>) -> Self {
+    pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
         Self { directory: Some(directory.into()) }
     }
 
-    /// One that keeps nothing.
+    /// A cache that keeps nothing.
     #[must_use]
     pub fn none() -> Self {
         Self { directory: None }
@@ -66,12 +64,12 @@ impl Memory {
 
     /// The finding of this key, if known.
     #[must_use]
-    pub fn recall<T: DeserializeOwned>(&self, key: &Value) -> Option<Recalled<T>> {
+    pub fn recall<T: DeserializeOwned>(&self, key: &Value) -> Option<CachedTrial<T>> {
         let text = read_own(&self.path(key)?)?;
-        let entry: Entry<Value, T> = serde_json::from_str(&text).ok()?;
+        let entry: CacheEntry<Value, T> = serde_json::from_str(&text).ok()?;
         let when = UNIX_EPOCH.checked_add(Duration::from_secs(entry.unix_s))?;
         // A time in the future comes from a wrong clock, or from damage.
-        (entry.key == *key && when <= SystemTime::now()).then_some(Recalled { what: entry.what, when })
+        (entry.key == *key && when <= SystemTime::now()).then_some(CachedTrial { what: entry.what, when })
     }
 
     /// Replaces the finding of this key. An error costs only time: the next session repeats the
@@ -79,7 +77,7 @@ impl Memory {
     pub fn keep(&self, key: &Value, what: &impl Serialize) {
         let Some(path) = self.path(key) else { return };
         let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        if let Ok(text) = serde_json::to_string(&Entry { key, unix_s, what }) {
+        if let Ok(text) = serde_json::to_string(&CacheEntry { key, unix_s, what }) {
             // On a full disk or a read-only home only time is lost.
             let _ = write_whole(&path, &text);
             self.prune();
@@ -107,7 +105,6 @@ impl Memory {
         Some(self.directory.as_ref()?.join(name))
     }
 
-    /// The files, the oldest first.
     fn files(&self) -> Vec<PathBuf> {
         let entries = self.directory.as_ref().and_then(|directory| fs::read_dir(directory).ok());
         let mut files: Vec<(SystemTime, PathBuf)> = entries
@@ -184,7 +181,7 @@ mod tests {
     #[test]
     fn a_finding_is_recalled_by_its_whole_key_until_it_is_forgotten() {
         let directory = tempfile::tempdir().unwrap();
-        let memory = Memory::at(directory.path().join("netassay/tried"));
+        let memory = TrialCache::in_directory(directory.path().join("netassay/tried"));
         let (one, other) = (json!({"kernel": "a"}), json!({"kernel": "b"}));
         assert_eq!(memory.recall::<String>(&one), None);
         memory.keep(&one, &"works");
@@ -198,14 +195,14 @@ mod tests {
         memory.forget(&one);
         assert_eq!(memory.recall::<String>(&one), None);
         assert_eq!(memory.forget_all().unwrap(), 1);
-        Memory::none().keep(&one, &1);
-        assert_eq!(Memory::none().recall::<u8>(&one), None);
+        TrialCache::none().keep(&one, &1);
+        assert_eq!(TrialCache::none().recall::<u8>(&one), None);
     }
 
     #[test]
     fn what_is_damaged_or_may_be_anothers_is_not_believed() {
         let directory = tempfile::tempdir().unwrap();
-        let (memory, key) = (Memory::at(directory.path()), json!("key"));
+        let (memory, key) = (TrialCache::in_directory(directory.path()), json!("key"));
         let path = memory.path(&key).unwrap();
         let damage: [&dyn Fn(); 5] = [
             &|| fs::write(&path, "{\"key\":\"key\",\"unix_s\":1,\"wh").unwrap(),
@@ -236,7 +233,7 @@ mod tests {
     #[test]
     fn the_oldest_findings_go() {
         let directory = tempfile::tempdir().unwrap();
-        let memory = Memory::at(directory.path());
+        let memory = TrialCache::in_directory(directory.path());
         for number in 0..MOST + 3 {
             memory.keep(&json!(number), &number);
         }
@@ -248,7 +245,7 @@ mod tests {
     fn a_place_that_cannot_be_written_is_no_error() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("file"), "").unwrap();
-        let memory = Memory::at(directory.path().join("file/tried"));
+        let memory = TrialCache::in_directory(directory.path().join("file/tried"));
         memory.keep(&json!(1), &1);
         assert_eq!(memory.recall::<u8>(&json!(1)), None);
         assert_eq!(memory.forget_all().unwrap(), 0);

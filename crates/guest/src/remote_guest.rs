@@ -1,5 +1,5 @@
-//! A guest on a machine of the user's: this program is there, starts QEMU, and is the pipe of the
-//! guest's agent.
+//! A guest on another machine of the user's. This program runs on that machine, starts QEMU there,
+//! and relays the lines between the controller and the guest's agent.
 
 use agent::message::{Answer, Booted};
 use agent::{Ended, Interrupt, Relay, ServeError};
@@ -8,20 +8,21 @@ use thiserror::Error as ThisError;
 
 use crate::error::Error;
 use crate::guest::Guest;
-use crate::memory::Memory;
-use crate::order::Order;
+use crate::order::GuestOrder;
 use crate::tools::Tools;
+use crate::trial_cache::TrialCache;
 
-/// What the start of QEMU needs: files that a login brought which is not root, QEMU's user in place
-/// of root and no capability for it, its tap, the CPUs of its threads, and an end of a failed one.
-const TO_START: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+/// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
+/// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
+/// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
+const UNTIL_BOOTED: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
 
-/// What is left once the guest runs: the right to end it.
-const TO_END: [Capability; 1] = [Kill];
+/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
+const WHILE_RUNNING: [Capability; 1] = [Kill];
 
-/// Why a guest does not run here any more.
+/// The reason why a remote guest no longer runs.
 #[derive(Debug, ThisError)]
-pub enum LodgeError {
+pub enum RemoteGuestError {
     /// The conversation with the controller failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
@@ -30,23 +31,23 @@ pub enum LodgeError {
     Gone(#[from] Error),
 }
 
-/// Boots a guest as ordered on standard input, and passes the conversation with its agent on. The
-/// guest ends with this process, which ends with its controller or its lease. `version`: the
-/// program's.
+/// Boots the guest that the controller orders on standard input, and relays its agent's
+/// conversation. The guest ends with this process, and this process ends with its controller or its
+/// lease. `version`: the program's.
 ///
 /// # Errors
-/// [`LodgeError`]. What the controller was told is none.
-pub fn lodge(version: &str) -> Result<(), LodgeError> {
+/// [`RemoteGuestError`]. A boot that fails is no error here: the controller gets the reason as an answer.
+pub fn serve_remote_guest(version: &str) -> Result<(), RemoteGuestError> {
     let keep =
         |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
     // While this is the only thread: those that it starts inherit what is left.
-    keep(&TO_START)?;
-    let mut tools = Tools::here();
+    keep(&UNTIL_BOOTED)?;
+    let mut tools = Tools::of_this_machine();
     let cannot = tools.qemu().err().map(|error| error.to_string());
     let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
-    let Some(order) = relay.receive::<Order>()? else { return Ok(()) };
+    let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
     // A trial of KVM is kept beside the kernel, and goes with the connection: nothing stays here.
-    tools.memory = order.kernel.image.parent().map_or_else(Memory::none, Memory::at);
+    tools.memory = order.kernel.image.parent().map_or_else(TrialCache::none, TrialCache::in_directory);
     // The end of the controller ends this process, whatever it does.
     let interrupt = Interrupt::new().map_err(ServeError::from)?;
     let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
@@ -59,7 +60,7 @@ pub fn lodge(version: &str) -> Result<(), LodgeError> {
     let Some(port) = guest.port(0) else {
         return Err(Error::from(format!("the {} has no port for its agent", order.name)).into());
     };
-    keep(&TO_END)?;
+    keep(&WHILE_RUNNING)?;
     let booted = Booted { kvm_tried: None, ..guest.booted(boot, first.as_ref()) };
     relay.answer(&Answer::Booted(Box::new(booted)))?;
     match relay.join(port)? {

@@ -12,58 +12,55 @@ use std::time::{Duration, Instant};
 
 use agent::{Interrupt, Launch};
 
-use crate::binary::{Binary, Sent};
-use crate::boot::{self, Boot, sudo};
-use crate::control::Control;
+use crate::binary::{Binary, SentFile};
+use crate::boot::{self, HostBoot, sudo_argument};
+use crate::control_socket::ControlSocket;
 use crate::error::Error;
 use crate::kernels::Kernels;
 use crate::launcher::Launcher;
+use crate::piped::PipedCommand;
 use crate::script::{KEEP, RUN, TAKE};
-use crate::session::{Session, strange};
-use crate::start::Start;
+use crate::session::{ScriptSession, unexpected_answer};
 
-/// Room for what the program's directory needs beside the program, in KiB.
+/// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
 
 /// The most that the program may print there, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// How long a file may take to arrive: 10 MB over 1 Mbit/s.
+/// Time limit for sending a file: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
 /// A host that answered and holds the program. Dropping it removes the program there.
 #[derive(Debug)]
-pub struct Reached {
+pub struct RemoteHost {
     launcher: Launcher,
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
-    keeper: Session,
-    /// The signs of life for it.
-    signs: Option<Signs>,
-    control: Control,
+    holder: ScriptSession,
+    signs: Option<SignsOfLife>,
+    control: ControlSocket,
     /// The directory of the program and of files, which goes with the connection.
     directory: String,
     /// Whether it unpacks what is compressed by gzip.
     packed: bool,
     /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
-    /// What its login may.
     rights: Rights,
     /// Whether agents run by `sudo`.
     pub by_sudo: bool,
     /// Why they do not, where the login is not root; else empty.
     pub no_sudo: String,
-    /// The addresses of the connection, where it is ssh's.
-    pub connection: Option<Connection>,
-    /// How long the program stays there, and an agent changes anything, without a sign of life.
+    /// The addresses of the connection, if it is ssh's.
+    pub connection: Option<ConnectionAddresses>,
+    /// Time without a sign of life after which the program there is removed and agents undo their
+    /// changes.
     pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
-    /// Whether the last agent there stopped to answer.
     is_lost: AtomicBool,
 }
 
-/// What a login may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rights {
     user: u32,
@@ -81,35 +78,36 @@ impl Rights {
     }
 }
 
-/// How the program stays on a host.
+/// Conditions under which the program stays on a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stay {
-    /// It outlives the connection, in a cache named by its checksum.
+pub struct Retention {
+    /// Whether the program outlives the connection, in a cache named by its checksum.
     pub keep: bool,
-    /// How long it stays, and an agent changes anything, without a sign of life from here.
+    /// Time without a sign of life from here after which the program is removed and agents undo
+    /// their changes.
     pub lease: Duration,
 }
 
-impl Default for Stay {
+impl Default for Retention {
     fn default() -> Self {
         Self { keep: false, lease: Launch::LEASE }
     }
 }
 
-/// What became of the program on a host.
+/// The result of a program that ran on a host.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     /// Its exit code; `None`: it did not exit by itself.
     pub code: Option<i32>,
-    /// What it printed, as it is.
-    pub printed: Vec<u8>,
+    /// Its standard output, unchanged.
+    pub stdout: Vec<u8>,
     /// The end of its standard error, made harmless.
-    pub said: String,
+    pub stderr: String,
 }
 
 /// The addresses of a connection, as the host sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connection {
+pub struct ConnectionAddresses {
     /// The controller's.
     pub controller: IpAddr,
     /// The host's.
@@ -118,7 +116,7 @@ pub struct Connection {
 
 /// The answer of [`KEEP`].
 #[derive(Debug, PartialEq, Eq)]
-struct Answer {
+struct SetupAnswer {
     architecture: String,
     rights: Rights,
     has: bool,
@@ -127,9 +125,8 @@ struct Answer {
     directory: String,
 }
 
-impl Reached {
-    /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a
-    /// login.
+impl RemoteHost {
+    /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
     pub const TO_ANSWER: Duration = Duration::from_secs(20);
 
     /// Connects, and brings the program there unless a kept one is the same.
@@ -139,24 +136,24 @@ impl Reached {
     pub fn connect(
         launcher: &Launcher,
         binary: &Binary,
-        stay: Stay,
+        stay: Retention,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
-        let control = Control::of(&host)?;
+        let control = ControlSocket::for_host(&host)?;
         let kept = if stay.keep { "keep" } else { "drop" };
         let lease = format!("{}ms", stay.lease.as_millis());
         let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
         let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
-        let mut session = Session::start(&host, launcher.run(KEEP, &arguments, &control.socket()))?;
+        let mut session = ScriptSession::start(&host, launcher.command(KEEP, &arguments, &control.socket()))?;
         let deadline = || Instant::now() + Self::TO_ANSWER;
         let first = session.first_line("connection ", deadline(), Self::TO_ANSWER, interrupt)?;
-        let connection = Connection::read(&first);
+        let connection = ConnectionAddresses::read(&first);
         let deadline = deadline();
         let second = session.line(deadline, Self::TO_ANSWER, interrupt)?;
-        let answer = Answer::read(&second).ok_or_else(|| strange(&host, &second))?;
+        let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second))?;
         let third = session.line(deadline, Self::TO_ANSWER, interrupt)?;
-        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| strange(&host, &third))?.to_owned();
+        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third))?.to_owned();
         if answer.architecture != binary.architecture {
             return Err(Error::Architecture {
                 host,
@@ -166,7 +163,7 @@ impl Reached {
         }
         let mut reached = Self {
             launcher: launcher.clone(),
-            keeper: session,
+            holder: session,
             signs: None,
             control,
             directory: answer.directory,
@@ -183,7 +180,8 @@ impl Reached {
         if !answer.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
-        let signs = reached.keeper.input.take().map(|input| Signs::give(input, stay.lease / 3)).transpose();
+        let signs =
+            reached.holder.input.take().map(|input| SignsOfLife::give(input, stay.lease / 3)).transpose();
         let program = launcher.to_string();
         reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
         Ok(reached)
@@ -196,7 +194,7 @@ impl Reached {
     pub fn connect_all(
         launchers: &[&Launcher],
         binary: &Binary,
-        stay: Stay,
+        stay: Retention,
         interrupt: &Interrupt,
     ) -> Result<Vec<Arc<Self>>, Error> {
         thread::scope(|scope| {
@@ -218,7 +216,7 @@ impl Reached {
     /// # Errors
     /// The host does not take it.
     pub fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
-        let file = Sent::of(plain);
+        let file = SentFile::new(plain);
         let path = format!("{}/{}", self.directory, file.sum);
         // Held while it is sent: another one that brings the same waits.
         let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,13 +228,13 @@ impl Reached {
     }
 
     /// Sends a file, and tells the bytes on the way.
-    fn send(&self, file: &Sent, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
+    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
         let host = self.launcher.to_string();
         let packed = self.packed;
         let form = if packed { "yes" } else { "no" };
         let arguments = [self.directory.as_str(), &file.sum, form, name];
-        let command = self.launcher.run(TAKE, &arguments, &self.control.socket());
-        let mut session = Session::start(&host, command)?;
+        let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
+        let mut session = ScriptSession::start(&host, command)?;
         let input = session.input.take();
         let (line, sent) = thread::scope(|scope| {
             // A host that stops reading blocks the writer; the end of the session frees it.
@@ -247,32 +245,41 @@ impl Reached {
             (line, writer.join().map_or(0, Result::unwrap_or_default))
         });
         let line = line?;
-        if line == "taken" { Ok(sent) } else { Err(strange(&host, &line)) }
+        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line)) }
     }
 
     /// Runs the program there with these arguments to its end, which must come `within` this time.
     ///
     /// # Errors
     /// [`Error::Silent`] if it does not; the program is left there, and its connection closed.
-    pub fn run(&self, arguments: &[&str], within: Duration, interrupt: &Interrupt) -> Result<Ran, Error> {
-        let mut session = Session::start(&self.launcher.to_string(), self.program(arguments))?;
-        let (printed, status) = session.rest(LONGEST, Instant::now() + within, within, interrupt)?;
-        Ok(Ran { code: status.and_then(|status| status.code()), printed, said: session.said() })
+    pub fn run(
+        &self,
+        arguments: &[&str],
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<ProgramOutput, Error> {
+        let mut session = ScriptSession::start(&self.launcher.to_string(), self.program(arguments))?;
+        let (printed, status) = session.read_to_end(LONGEST, Instant::now() + within, within, interrupt)?;
+        Ok(ProgramOutput {
+            code: status.and_then(|status| status.code()),
+            stdout: printed,
+            stderr: session.last_words(),
+        })
     }
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
     #[must_use]
-    pub fn program(&self, arguments: &[&str]) -> Start {
-        let all = [&[self.directory.as_str(), sudo(self.by_sudo)], arguments].concat();
-        self.launcher.run(RUN, &all, &self.control.socket())
+    pub fn program(&self, arguments: &[&str]) -> PipedCommand {
+        let all = [&[self.directory.as_str(), sudo_argument(self.by_sudo)], arguments].concat();
+        self.launcher.command(RUN, &all, &self.control.socket())
     }
 
     /// The host's present boot.
     ///
     /// # Errors
     /// When the host does not answer.
-    pub fn boot(&self, interrupt: &Interrupt) -> Result<Boot, Error> {
-        boot::ask(&self.launcher, self.by_sudo, &self.control.socket(), Self::TO_ANSWER, interrupt)
+    pub fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
+        boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), Self::TO_ANSWER, interrupt)
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
@@ -288,7 +295,8 @@ impl Reached {
         Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
     }
 
-    /// What agents there lack to change interfaces: `root`, or a capability of a container's root.
+    /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
+    /// container's root.
     #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match self.rights {
@@ -315,21 +323,21 @@ impl Reached {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// How the host is reached.
+    /// The way to run commands there.
     #[must_use]
     pub fn launcher(&self) -> &Launcher {
         &self.launcher
     }
 }
 
-/// Signs of life for what keeps the program on the host, from a thread of their own: without them
-/// it removes the program at the end of the lease. Dropping this ends them.
+/// Signs of life for what keeps the program on the host, from a thread of their own: without
+/// them it removes the program at the end of the lease. Dropping this ends them.
 #[derive(Debug)]
-struct Signs {
+struct SignsOfLife {
     _end: Sender<()>,
 }
 
-impl Signs {
+impl SignsOfLife {
     fn give(mut input: ChildStdin, interval: Duration) -> io::Result<Self> {
         let (end, ended) = channel::<()>();
         let give = move || {
@@ -346,13 +354,13 @@ impl Signs {
     }
 }
 
-impl Drop for Reached {
+impl Drop for RemoteHost {
     /// The far side removes the program at the end of its input, and then closes the connection.
     fn drop(&mut self) {
         drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
-            if !matches!(self.keeper.process.try_wait(), Ok(None)) {
+            if !matches!(self.holder.process.try_wait(), Ok(None)) {
                 return;
             }
             thread::sleep(Duration::from_millis(5));
@@ -360,7 +368,7 @@ impl Drop for Reached {
     }
 }
 
-impl Answer {
+impl SetupAnswer {
     fn read(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix("netassay ")?.splitn(7, ' ');
         let architecture = words.next()?.to_owned();
@@ -381,7 +389,7 @@ impl Answer {
     }
 }
 
-impl Connection {
+impl ConnectionAddresses {
     /// Reads `SSH_CONNECTION`: the client's address and port, the server's address and port.
     fn read(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();

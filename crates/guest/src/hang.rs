@@ -1,70 +1,67 @@
-//! How long to wait for a guest. A clock alone does not decide: on a busy machine a healthy guest
-//! waits for a CPU. One that makes progress has time.
+//! When to give up waiting for a guest. A clock alone does not decide: on a busy machine a healthy
+//! guest waits for a CPU. A guest that makes progress has time.
 
 use std::fmt;
 use std::time::Duration;
 
-use crate::monitor::Cpu;
-use crate::threads::Work;
+use crate::monitor::CpuState;
+use crate::threads::ThreadWork;
 
-/// How long the virtual CPUs of a booting guest may be idle. They never are, except while init
-/// waits for a device (10 s).
+/// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
+/// device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
-/// How long the virtual CPUs of a guest at work may be idle: it may wait for another guest.
+/// Longest idle time of the virtual CPUs of a guest at work: it may wait for another guest.
 const IDLE_AT_WORK: Duration = Duration::from_secs(60);
 /// An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
-/// How much of their time the virtual CPUs may take while the first one stands, with the same
-/// registers, before the kernel has printed anything. Nothing is waited for there.
+/// CPU time after which a guest hangs whose first CPU stands still, with the same registers, before
+/// the kernel has printed anything. The kernel waits for nothing there.
 const STANDS: Duration = Duration::from_secs(5);
-/// How much once the kernel has printed something: a kernel that measures a timer waits in a loop,
-/// up to 6 s if emulated.
+/// The limit once the kernel has printed something: a kernel that measures a timer waits in a
+/// loop, up to 6 s if emulated.
 const STANDS_LATER: Duration = Duration::from_secs(30);
-/// How often it must be seen there.
+/// Looks at an unmoved first CPU before it counts as standing still.
 const LOOKS: u32 = 3;
-/// How much of their time they may take before the kernel prints anything: unpacking a kernel takes
-/// an emulated one 1 to 3 s.
+/// CPU time until the kernel must have printed something: an emulated kernel unpacks itself in 1 to
+/// 3 s.
 const SILENT: Duration = Duration::from_secs(20);
 
 /// The record of a guest by which it is waited for, or given up.
 #[derive(Debug)]
-pub(crate) struct Patience {
-    /// How long a boot may take, without waits of the virtual CPUs for a CPU.
+pub(crate) struct HangDetector {
+    /// Longest boot, not counting waits of the virtual CPUs for a CPU.
     most: Option<Duration>,
-    /// Whether the guest counts instructions. Then its one CPU takes time while it is idle: its
-    /// clock runs ahead.
+    /// The guest counts instructions: its one CPU takes time while it is idle, because its clock
+    /// runs ahead.
     exact: bool,
     idle: Duration,
-    /// When they were last busy, since the start.
+    /// Time since the start at which the virtual CPUs were last busy.
     active: Duration,
     looked: Duration,
     wanted: Duration,
-    /// The length of its output so far, in bytes.
     said: u64,
-    /// Where the first CPU was when it last moved, how much time they had taken then, and how often
-    /// it has been there since.
-    stood: Option<(Cpu, Duration, u32)>,
+    /// The state of the first CPU when it last moved, the CPU time used until then, and the looks
+    /// that have found it unmoved since.
+    stood: Option<(CpuState, Duration, u32)>,
 }
 
 /// A guest as it is at one time.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
-    /// Since the start.
+pub(crate) struct GuestState {
     pub(crate) now: Duration,
     /// The work of the virtual CPUs; `None`: they do not exist yet.
-    pub(crate) work: Option<Work>,
-    /// The length of its output so far, in bytes.
+    pub(crate) work: Option<ThreadWork>,
     pub(crate) said: u64,
     /// Its first CPU, if QEMU has answered.
-    pub(crate) cpu: Option<Cpu>,
+    pub(crate) cpu: Option<CpuState>,
 }
 
-/// How a guest hangs.
+/// The way in which a guest hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hang {
     /// Its virtual CPUs have been idle for this long.
     Idle(Duration),
-    /// They are busy, and have been for this long, without waits for a CPU.
+    /// The virtual CPUs have been busy for this long, not counting waits for a CPU.
     Busy(Duration),
     /// Its first CPU halted at this address, and no interrupt wakes it.
     Halted(u64),
@@ -74,14 +71,13 @@ pub enum Hang {
     Silent(Duration),
 }
 
-impl Patience {
-    /// With a guest that boots.
-    pub(crate) fn of_boot(most: Duration, exact: bool) -> Self {
-        Self { most: Some(most), idle: IDLE, ..Self::of_work(Duration::ZERO, exact) }
+impl HangDetector {
+    pub(crate) fn for_boot(most: Duration, exact: bool) -> Self {
+        Self { most: Some(most), idle: IDLE, ..Self::for_work(Duration::ZERO, exact) }
     }
 
-    /// With a guest that works from `now` on.
-    pub(crate) fn of_work(now: Duration, exact: bool) -> Self {
+    /// A detector for a guest that works from `now` on.
+    pub(crate) fn for_work(now: Duration, exact: bool) -> Self {
         Self {
             most: None,
             exact,
@@ -94,9 +90,8 @@ impl Patience {
         }
     }
 
-    /// Whether it hangs.
-    pub(crate) fn look(&mut self, look: Look) -> Option<Hang> {
-        let Look { now, work, said, cpu } = look;
+    pub(crate) fn look(&mut self, look: GuestState) -> Option<Hang> {
+        let GuestState { now, work, said, cpu } = look;
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;
         if work.is_none_or(|work| work.wants) || worked {
@@ -127,7 +122,7 @@ impl Patience {
     }
 
     /// Whether the first CPU stands too long. `ran`: the time that all have taken.
-    fn stands(&mut self, cpu: Cpu, ran: Duration) -> Option<Hang> {
+    fn stands(&mut self, cpu: CpuState, ran: Duration) -> Option<Hang> {
         match &mut self.stood {
             Some((before, ..)) if cpu.stands_as(before) && cpu.is_halted_for_good() => {
                 Some(Hang::Halted(cpu.at))
@@ -184,23 +179,24 @@ mod tests {
     /// Looks each second at a guest whose virtual CPU runs and waits this many milliseconds in
     /// each; returns the second of the hang. `at`: what the CPU is at, and what was heard by then.
     fn hangs_at(
-        mut patience: Patience,
+        mut patience: HangDetector,
         [ran, waited]: [u64; 2],
         wants: bool,
-        at: impl Fn(u64) -> (u64, Option<Cpu>),
+        at: impl Fn(u64) -> (u64, Option<CpuState>),
     ) -> Found {
         (1..1000).find_map(|second| {
             let time = |milliseconds: u64| Duration::from_millis(milliseconds * second);
-            let work = Work { ran: time(ran), waited: time(waited), waited_longest: time(waited), wants };
+            let work =
+                ThreadWork { ran: time(ran), waited: time(waited), waited_longest: time(waited), wants };
             let (said, cpu) = at(second);
-            let look = Look { now: Duration::from_secs(second), work: Some(work), said, cpu };
+            let look = GuestState { now: Duration::from_secs(second), work: Some(work), said, cpu };
             Some((second, patience.look(look)?))
         })
     }
 
     /// Of a boot that has printed something.
     fn hangs(ran: u64, waited: u64, wants: bool) -> Found {
-        hangs_at(Patience::of_boot(MOST, false), [ran, waited], wants, |_| (9, None))
+        hangs_at(HangDetector::for_boot(MOST, false), [ran, waited], wants, |_| (9, None))
     }
 
     #[test]
@@ -220,19 +216,20 @@ mod tests {
 
     #[test]
     fn before_there_are_virtual_cpus_only_the_clock_tells() {
-        let mut patience = Patience::of_boot(MOST, false);
-        let mut at =
-            |second, work| patience.look(Look { now: Duration::from_secs(second), work, ..Look::default() });
+        let mut patience = HangDetector::for_boot(MOST, false);
+        let mut at = |second, work| {
+            patience.look(GuestState { now: Duration::from_secs(second), work, ..GuestState::default() })
+        };
         assert_eq!((1..1000).find_map(|second| at(second, None)), Some(Hang::Busy(MOST)));
-        assert_eq!(at(61, Some(Work::default())), Some(Hang::Busy(Duration::from_secs(61))));
+        assert_eq!(at(61, Some(ThreadWork::default())), Some(Hang::Busy(Duration::from_secs(61))));
     }
 
     #[test]
     fn an_image_that_is_not_unpacked_is_seen_in_seconds_of_its_own_time() {
-        let boot = || Patience::of_boot(MOST, false);
+        let boot = || HangDetector::for_boot(MOST, false);
         let seconds = Duration::from_secs;
         let loops = |second: u64| (0, Some(cpu("1", 0x10_0000 + 2 * (second % 2), ENABLED, 0)));
-        type At<'a> = &'a dyn Fn(u64) -> (u64, Option<Cpu>);
+        type At<'a> = &'a dyn Fn(u64) -> (u64, Option<CpuState>);
         let rows: [(&str, [u64; 2], At<'_>, Found); 7] = [
             (
                 "\"-- System halted\": a halt without interrupts",
@@ -270,7 +267,7 @@ mod tests {
 
     #[test]
     fn work_has_time_as_long_as_it_goes_on() {
-        let work = || Patience::of_work(Duration::ZERO, true);
+        let work = || HangDetector::for_work(Duration::ZERO, true);
         let moves = |second: u64| (9, Some(cpu("1", second << 12, ENABLED, 0)));
         let stands = |_| (9, Some(cpu("1", 0x9000, ENABLED, 1)));
         let lives = |second: u64| (1 + second / 20, Some(cpu("1", 0x9000, ENABLED, 0)));
@@ -285,6 +282,6 @@ mod tests {
         let spins = hangs_at(work(), [100, 900], true, stands);
         assert_eq!(spins, Some((301, Hang::Stands(0x9000, Duration::from_secs(30)))));
         // Where another virtual CPU works, the first one may be idle.
-        assert_eq!(hangs_at(Patience::of_work(Duration::ZERO, false), [1000, 0], true, stands), None);
+        assert_eq!(hangs_at(HangDetector::for_work(Duration::ZERO, false), [1000, 0], true, stands), None);
     }
 }

@@ -11,27 +11,25 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 /// The longest line that a host's shell may answer, in bytes.
 const LONGEST: usize = 4 << 10;
 
-/// The lines of an output.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct OutputLines {
     from: ChildStdout,
     pending: Vec<u8>,
     pace: Pace,
 }
 
-/// Why there is no line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoLine {
     /// The output ended.
     Ended,
     Late,
     Interrupted,
-    /// It is too long.
+    /// The line is too long.
     Endless,
 }
 
-impl Lines {
-    pub(crate) fn of(from: ChildStdout) -> Self {
+impl OutputLines {
+    pub(crate) fn new(from: ChildStdout) -> Self {
         Self { from, pending: Vec::new(), pace: Pace::default() }
     }
 
@@ -49,8 +47,8 @@ impl Lines {
         }
     }
 
-    /// All of it to its end, at most so many bytes, as it is.
-    pub(crate) fn rest(
+    /// The output to its end, unchanged; more than `most` bytes are an error.
+    pub(crate) fn read_to_end(
         &mut self,
         most: usize,
         deadline: Instant,
@@ -66,7 +64,6 @@ impl Lines {
         }
     }
 
-    /// Waits for more, and takes it.
     fn take_more(&mut self, deadline: Instant, interrupt: &Interrupt) -> Result<(), NoLine> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -17,21 +17,21 @@ use crate::switches::Switches;
 /// The kernel's name of a feature that a port of a bridge must not have.
 const LRO: &str = "rx-lro";
 
-/// One change, as a command that a person could give, and the command that undoes it.
+/// A change, as a command that a person could give, and the command that undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Intended {
-    /// What would be done.
+pub struct IntendedChange {
+    /// The command that makes the change.
     pub change: String,
     /// The command that undoes it by hand, or a comment where there is none.
     pub undo: String,
 }
 
-impl Intended {
+impl IntendedChange {
     /// The changes on the machine of a side in a scenario, each once. `both`: the interfaces of
     /// both sides; `now`: its own as it is; `own`: the families of which it gets addresses of
     /// netassay's.
     #[must_use]
-    pub fn on(
+    pub fn on_machine(
         side: Side,
         (both, now): (&BySide<&Located>, &InterfaceEnvironment),
         wanted: &[Switches],
@@ -133,7 +133,6 @@ impl Intended {
         }
     }
 
-    /// A feature that is switched.
     pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
         let set = |on| set_feature(interface, name, if on { "on" } else { "off" });
         Self { change: set(on), undo: set(!on) }
@@ -197,7 +196,7 @@ mod tests {
         };
         // 512 descriptors are what the device has.
         let [same, less] = [512, 256].map(ring);
-        let told = Intended::on(
+        let told = IntendedChange::on_machine(
             Side::Transmitter,
             (&both, &now),
             &[plain, small.clone(), same, less.clone(), less],
@@ -215,14 +214,14 @@ mod tests {
             ]
         );
         // With a tunnel the switches are the tunnel's, which ends with it.
-        let told = Intended::on(
+        let told = IntendedChange::on_machine(
             Side::Receiver,
             (&both, &now),
             std::slice::from_ref(&small),
             (&[], Scenario::SshVxlan),
         );
         assert_eq!(
-            Intended::lines(&told),
+            IntendedChange::lines(&told),
             [
                 "ip link add vxlan2 group 1852142689 type vxlan id 44 dstport 14791 dev eth1 …",
                 "to undo all of it by hand, in this order:",
@@ -231,10 +230,14 @@ mod tests {
         );
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let big = Switches { mtu: Some(9000), ..small.clone() };
-        let told =
-            Intended::on(Side::Transmitter, (&both, &now), &[small, big], (&Family::ALL, Scenario::Vm));
+        let told = IntendedChange::on_machine(
+            Side::Transmitter,
+            (&both, &now),
+            &[small, big],
+            (&Family::ALL, Scenario::Vm),
+        );
         assert_eq!(
-            Intended::lines(&told),
+            IntendedChange::lines(&told),
             [
                 "ip link set dev eth1 mtu 9000",
                 "ip link add bridge2 group 1852142689 type bridge",
@@ -246,12 +249,13 @@ mod tests {
                 "  ip link set dev eth1 mtu 1500",
             ]
         );
-        assert_eq!(Intended::lines(&[]), [""; 0]);
+        assert_eq!(IntendedChange::lines(&[]), [""; 0]);
         // Addresses that are there already are nobody's to remove.
         let own = TRAFFIC.transmitter.with_prefixes(&Family::ALL);
         let located = Located { addresses: own, ..located.clone() };
         let both = BySide { transmitter: &located, receiver: &other };
-        let told = Intended::on(Side::Transmitter, (&both, &now), &[], (&Family::ALL, Scenario::Ssh));
+        let told =
+            IntendedChange::on_machine(Side::Transmitter, (&both, &now), &[], (&Family::ALL, Scenario::Ssh));
         assert_eq!(told, []);
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use super::*;
-use crate::start::Started;
+use crate::piped::PipedProcess;
 
 /// A program that, called with the word `hold` and a time, reads its input to the end.
 fn binary() -> Binary {
@@ -20,9 +20,9 @@ fn words() -> Launcher {
     Launcher::Words(vec!["env".to_owned(), "SSH_CONNECTION=192.0.2.1 40000 192.0.2.2 22".to_owned()])
 }
 
-fn connected(launcher: &Launcher, keep: bool) -> Result<Reached, Error> {
-    let stay = Stay { keep, ..Stay::default() };
-    Reached::connect(launcher, &binary(), stay, &Interrupt::new().unwrap())
+fn connected(launcher: &Launcher, keep: bool) -> Result<RemoteHost, Error> {
+    let stay = Retention { keep, ..Retention::default() };
+    RemoteHost::connect(launcher, &binary(), stay, &Interrupt::new().unwrap())
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
     let goes_on = "exec sh -c 'exec >&- 2>&-; sleep 600'";
     let words = ["sh", "-c", goes_on].map(str::to_owned).to_vec();
     let mut session =
-        Session::start("the-host", Launcher::Words(words).run("", &[], Path::new("s"))).unwrap();
+        ScriptSession::start("the-host", Launcher::Words(words).command("", &[], Path::new("s"))).unwrap();
     let (soon, second) = (Instant::now() + Duration::from_secs(1), Duration::from_secs(1));
     let error = session.line(soon, second, &Interrupt::new().unwrap()).unwrap_err();
     assert!(error.to_string().contains("the-host: it closed its output"), "{error}");
@@ -71,16 +71,16 @@ fn a_program_that_is_gone_is_told_with_the_way_out() {
     std::fs::remove_dir_all(&reached.directory).unwrap();
     let ran = reached.run(&["agent"], Duration::from_secs(60), &Interrupt::new().unwrap()).unwrap();
     assert_eq!(ran.code, Some(1));
-    assert!(ran.said.contains("no longer on this machine") && ran.said.contains("--resume"), "{ran:?}");
+    assert!(ran.stderr.contains("no longer on this machine") && ran.stderr.contains("--resume"), "{ran:?}");
 }
 
 #[test]
 fn what_the_program_prints_and_its_exit_code_come_back() {
     let reached = connected(&words(), false).unwrap();
     let ran = reached.run(&["a", "b"], Duration::from_secs(60), &Interrupt::new().unwrap()).unwrap();
-    assert_eq!((ran.code, ran.printed), (Some(0), Vec::new()));
+    assert_eq!((ran.code, ran.stdout), (Some(0), Vec::new()));
     let ran = reached.run(&[], Duration::from_secs(60), &Interrupt::new().unwrap()).unwrap();
-    assert!(ran.code == Some(1) && ran.said.contains("missing operand"), "{ran:?}");
+    assert!(ran.code == Some(1) && ran.stderr.contains("missing operand"), "{ran:?}");
 }
 
 /// A host that is this machine, with this directory for the program.
@@ -101,8 +101,9 @@ const MOMENTS: Range<u64> = 0..60;
 const SENDING: u64 = 40;
 
 /// The scripts that run on the host at such a moment.
-fn running(launcher: &Launcher, moment: u64) -> Vec<Started> {
-    let start = |script, arguments: &[&str]| launcher.run(script, arguments, Path::new("s")).spawn().unwrap();
+fn running(launcher: &Launcher, moment: u64) -> Vec<PipedProcess> {
+    let start =
+        |script, arguments: &[&str]| launcher.command(script, arguments, Path::new("s")).spawn().unwrap();
     let sum = &binary().file.sum;
     let mut keeper = start(KEEP, &[sum, "drop", "60s", "1"]);
     if moment < SENDING {
@@ -110,7 +111,7 @@ fn running(launcher: &Launcher, moment: u64) -> Vec<Started> {
         return vec![keeper];
     }
     let line = io::BufReader::new(&mut keeper.output).lines().nth(1).unwrap().unwrap();
-    let directory = Answer::read(&line).unwrap().directory;
+    let directory = SetupAnswer::read(&line).unwrap().directory;
     let mut sending = start(TAKE, &[&directory, sum, "no", "netassay"]);
     sending.input.write_all(&binary().file.plain[..10_000]).unwrap();
     thread::sleep(Duration::from_millis(moment - SENDING));
@@ -218,8 +219,8 @@ fn a_kept_program_is_not_sent_again() {
 fn two_hosts_may_share_the_place_where_it_is_kept() {
     let home = tempfile::tempdir().unwrap();
     let (launcher, kept) = caching(home.path());
-    let (all, keep) = ([&launcher; 4], Stay { keep: true, ..Stay::default() });
-    drop(Reached::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap());
+    let (all, keep) = ([&launcher; 4], Retention { keep: true, ..Retention::default() });
+    drop(RemoteHost::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap());
     assert_eq!(fs::read(&kept).unwrap(), binary().file.plain);
     let left: Vec<_> =
         fs::read_dir(kept.parent().unwrap()).unwrap().map(|one| one.unwrap().file_name()).collect();
@@ -332,7 +333,7 @@ fn sudo_is_bounded_and_quoted_in_one_line() {
         let done = answer_of_keep(programs.path(), "1");
         let said = String::from_utf8(done.stdout).unwrap();
         let lines: Vec<&str> = said.lines().collect();
-        let answer = Answer::read(lines[1]).unwrap();
+        let answer = SetupAnswer::read(lines[1]).unwrap();
         assert_eq!((answer.sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
         assert!(done.status.success() && !Path::new(&answer.directory).exists(), "{sudo}");
     }
@@ -353,11 +354,11 @@ fn directories_without_room_are_named() {
 
 #[test]
 fn an_answer_has_its_seven_parts() {
-    let answer = Answer::read("netassay x86_64 1000 1000 no yes no /tmp/a b").unwrap();
+    let answer = SetupAnswer::read("netassay x86_64 1000 1000 no yes no /tmp/a b").unwrap();
     let rights = Rights { user: 1000, capabilities: Some(1 << NET_ADMIN) };
     assert_eq!((answer.rights, answer.packed, answer.directory.as_str()), (rights, true, "/tmp/a b"));
     assert!(rights.has(NET_ADMIN) && !rights.has(SYS_ADMIN));
-    let answer = Answer::read("netassay x86_64 0 unknown no yes no /tmp/a").unwrap();
+    let answer = SetupAnswer::read("netassay x86_64 0 unknown no yes no /tmp/a").unwrap();
     assert!(answer.rights.has(SYS_ADMIN));
     for line in [
         "",
@@ -367,6 +368,6 @@ fn an_answer_has_its_seven_parts() {
         "netassay x -1 0 no no no /t",
         "netassay x 0 0x1 no no no /t",
     ] {
-        assert_eq!(Answer::read(line), None, "{line}");
+        assert_eq!(SetupAnswer::read(line), None, "{line}");
     }
 }

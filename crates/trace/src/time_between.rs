@@ -1,13 +1,13 @@
-//! How long a usual packet takes between two points.
+//! The time of a usual packet between two points.
 
 use serde::{Deserialize, Serialize};
 
-use crate::sampled::{Sampled, Slice, Stamped};
+use crate::sampled::{SampledPackets, StampInterval, StampedPacket};
 
 /// The time from one point to a later one, as sampled packets of one batch had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Between {
+pub struct TimeBetween {
     /// The point at which it begins.
     pub from: u8,
     /// The one at which it ends.
@@ -20,19 +20,19 @@ pub struct Between {
     pub quarter: u64,
 }
 
-impl Between {
-    /// From each of these points to the next, of the packets that passed all of them, and of
-    /// others only those `on_the_way`. Without such a packet: nothing.
+impl TimeBetween {
+    /// The times from each of these points to the next, of packets that passed all of them, and no
+    /// other points than those `on_the_way`. Empty without such a packet.
     #[must_use]
-    pub fn each(points: &[u8], on_the_way: &[u8], sampled: &Sampled) -> Vec<Self> {
-        let same = |packet: &&Stamped| {
+    pub fn neighbours(points: &[u8], on_the_way: &[u8], sampled: &SampledPackets) -> Vec<Self> {
+        let same = |packet: &&StampedPacket| {
             let passed = |point: &u8| packet.stamps.iter().any(|stamp| stamp.point == *point);
             points.iter().all(passed) && packet.stamps.iter().all(|stamp| on_the_way.contains(&stamp.point))
         };
-        let packets: Vec<&Stamped> = sampled.packets.iter().filter(same).collect();
+        let packets: Vec<&StampedPacket> = sampled.packets.iter().filter(same).collect();
         let quarter = |from: u8, to: u8| {
-            let own = |packet: &&Stamped| {
-                let within = |slice: &Slice| slice.points[0] >= from && slice.points[1] <= to;
+            let own = |packet: &&StampedPacket| {
+                let within = |slice: &StampInterval| slice.points[0] >= from && slice.points[1] <= to;
                 packet.slices().filter(within).map(|slice| slice.takes - slice.aside).sum()
             };
             let mut times: Vec<u64> = packets.iter().map(own).collect();
@@ -48,9 +48,9 @@ mod tests {
     use super::*;
     use crate::sampled::Stamp;
 
-    fn packet(stamps: &[(u8, u64, u64)]) -> Stamped {
+    fn packet(stamps: &[(u8, u64, u64)]) -> StampedPacket {
         let stamp = |(point, at, aside): &(u8, u64, u64)| Stamp { point: *point, at: *at, aside: *aside };
-        Stamped { stamps: stamps.iter().map(stamp).collect() }
+        StampedPacket { stamps: stamps.iter().map(stamp).collect() }
     }
 
     #[test]
@@ -62,10 +62,11 @@ mod tests {
         let cut_short = packet(&[(0, 1000, 0), (7, 1001, 0)]);
         let mut packets = vec![usual; 9];
         packets.extend([dear, another_way, cut_short]);
-        let sampled = Sampled { packets, missed: 0 };
-        let each = Between::each(&[0, 3, 7], &[0, 2, 3, 4, 7], &sampled);
-        let expected = [(0, 3, 100), (3, 7, 370)].map(|(from, to, quarter)| Between { from, to, quarter });
+        let sampled = SampledPackets { packets, missed: 0 };
+        let each = TimeBetween::neighbours(&[0, 3, 7], &[0, 2, 3, 4, 7], &sampled);
+        let expected =
+            [(0, 3, 100), (3, 7, 370)].map(|(from, to, quarter)| TimeBetween { from, to, quarter });
         assert_eq!(each, expected);
-        assert_eq!(Between::each(&[0, 3, 7], &[0, 2, 3, 4, 7], &Sampled::default()), []);
+        assert_eq!(TimeBetween::neighbours(&[0, 3, 7], &[0, 2, 3, 4, 7], &SampledPackets::default()), []);
     }
 }

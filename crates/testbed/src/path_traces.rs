@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use agent::message::Traced;
 use record::{PassedPlace, PathStep, PathTrace};
 use study::{KernelPath, Tracing, Waiting};
-use trace::{Account, At, Chosen, PATHS};
+use trace::{At, ChosenStage, PATHS, TraceAccount};
 
 use crate::error::Error;
 use crate::run::RunOrder;
@@ -43,7 +43,7 @@ impl Testbed {
             Ok(account) => (Some(account), Ok(())),
             Err(error) => (finished, Err(error)),
         };
-        traces.extend(account.map(|account| kept(&account, path, reader)));
+        traces.extend(account.map(|account| path_trace(&account, path, reader)));
         result
     }
 }
@@ -55,8 +55,8 @@ fn varied(frequency: u32) -> u32 {
     frequency - now.subsec_nanos() % (frequency / 6).max(1)
 }
 
-/// What is kept of a trace.
-fn kept(account: &Account, path: KernelPath, reader: Waiting) -> PathTrace {
+/// Reduces a trace to the parts that are stored.
+fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> PathTrace {
     let rows = account.rows();
     let first = rows.first().map(|row| row.from);
     let passed = first.into_iter().chain(rows.iter().map(|row| row.to));
@@ -68,13 +68,13 @@ fn kept(account: &Account, path: KernelPath, reader: Waiting) -> PathTrace {
         steps: steps
             .map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits })
             .collect(),
-        whole: account.whole().filter(|_| !rows.is_empty()),
+        whole: account.time_of_way().filter(|_| !rows.is_empty()),
         packets: account.reading().journeys.arrived,
         profile: account.profile.clone(),
     }
 }
 
-fn place(stage: &Chosen) -> PassedPlace {
+fn place(stage: &ChosenStage) -> PassedPlace {
     let seen_at = stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default();
     PassedPlace { label: stage.label.clone(), returns: stage.at == At::Return, seen_at }
 }

@@ -10,24 +10,24 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::sandbox::{self, User};
+use crate::sandbox::{self, ProcessUser};
 use crate::tap::{self, Tap};
 
 /// The namespaces to enter, opened by the parent: the child may do little between `fork` and
 /// `exec`.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
-    /// In the order of entry.
+pub(crate) struct ProcessContext {
+    /// Namespaces in the order of entry.
     namespaces: Vec<OwnedFd>,
     /// The tap, which is opened in there.
     pub(crate) tap: Option<Tap>,
     /// Its user there; `None`: ours.
-    pub(crate) user: Option<User>,
+    pub(crate) user: Option<ProcessUser>,
 }
 
-impl Place {
-    /// Those of the process `pid`; `None`: ours.
-    pub(crate) fn of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
+impl ProcessContext {
+    /// The namespaces of the process `pid`; `None`: ours.
+    pub(crate) fn in_namespaces_of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
         let Some(pid) = pid else { return Ok(Self::default()) };
         // The user namespace first: it gives the right to enter the other.
         let kinds: &[&str] = if rootless { &["user", "net"] } else { &["net"] };
@@ -52,7 +52,7 @@ pub fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
 pub(crate) fn spawn(
     program: &Path,
     arguments: &[String],
-    place: &Place,
+    place: &ProcessContext,
     kept: &[RawFd],
     console: PipeWriter,
 ) -> io::Result<Child> {
@@ -79,10 +79,10 @@ pub(crate) fn spawn(
 
 fn settle(
     namespaces: &[RawFd],
-    tap: Option<tap::Wanted>,
+    tap: Option<tap::TapRequest>,
     closed: &[RawFd],
     kept: &[RawFd],
-    user: Option<User>,
+    user: Option<ProcessUser>,
     parent: libc::pid_t,
 ) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
@@ -99,7 +99,7 @@ fn settle(
         // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
         check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
     }
-    sandbox::give_up(user)?;
+    sandbox::drop_privileges(user)?;
     // Last: a change of credentials makes the kernel forget it.
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
@@ -163,7 +163,7 @@ mod tests {
         if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
             return skip(&format!("/dev/net/tun cannot be opened: {error}"));
         }
-        let qemu = Tools::here().qemu().unwrap();
+        let qemu = Tools::of_this_machine().qemu().unwrap();
         assert!(sandbox::has_sandbox(&qemu), "QEMU as distributions build it");
         let elsewhere = elsewhere(!root);
         let tap = Tap::named("wire", true).unwrap();
@@ -173,7 +173,7 @@ mod tests {
         arguments.extend(["-device", "virtio-net-pci,netdev=net,romfile="].map(str::to_owned));
         let user = sandbox::user(&[&qemu], None).unwrap();
         assert_eq!(user.is_some(), root);
-        let mut place = Place::of(Some(elsewhere.0.id()), !root).unwrap();
+        let mut place = ProcessContext::in_namespaces_of(Some(elsewhere.0.id()), !root).unwrap();
         (place.tap, place.user) = (Some(tap), user);
         // A file that our parent left open, and QEMU must not get.
         let inherited = fs::File::open("/proc/self/status").unwrap();
@@ -231,7 +231,7 @@ mod tests {
             // this thread only. SAFETY: a list of two, which outlives the call.
             assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
         }
-        let place = Place { user: sandbox::user(&[], None).unwrap(), ..Place::default() };
+        let place = ProcessContext { user: sandbox::user(&[], None).unwrap(), ..ProcessContext::default() };
         let (_reader, writer) = io::pipe().unwrap();
         let sleep = Path::new("/bin/sleep");
         let process = Running(spawn(sleep, &["600".to_owned()], &place, &[], writer).unwrap());

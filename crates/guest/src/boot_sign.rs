@@ -2,9 +2,9 @@
 
 use agent::init::{CANNOT, SERVING};
 
-/// What a line of the console says about the guest.
+/// The state of a guest that a console line reveals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum BootSign {
     /// Its first process serves.
     Serving,
     /// Its first process cannot serve; its message.
@@ -19,14 +19,14 @@ const PANIC: &str = "Kernel panic - not syncing";
 /// The last line of a panic after which the kernel stops.
 pub(crate) const PANIC_END: &str = "---[ end Kernel panic";
 
-pub(crate) fn sign(line: &str) -> Option<Sign> {
+pub(crate) fn boot_sign(line: &str) -> Option<BootSign> {
     if let Some((_, what)) = line.split_once(PANIC) {
-        return Some(Sign::Panicked(what.trim_start_matches(':').trim().to_owned()));
+        return Some(BootSign::Panicked(what.trim_start_matches(':').trim().to_owned()));
     }
     if let Some((_, why)) = line.split_once(CANNOT) {
-        return Some(Sign::Cannot(why.trim().to_owned()));
+        return Some(BootSign::Cannot(why.trim().to_owned()));
     }
-    line.contains(SERVING).then_some(Sign::Serving)
+    line.contains(SERVING).then_some(BootSign::Serving)
 }
 
 #[cfg(test)]
@@ -37,11 +37,11 @@ mod tests {
     fn lines_tell_of_life_and_death() {
         let panic = "[    1.2] Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000100";
         assert_eq!(
-            sign(panic),
-            Some(Sign::Panicked("Attempted to kill init! exitcode=0x00000100".to_owned()))
+            boot_sign(panic),
+            Some(BootSign::Panicked("Attempted to kill init! exitcode=0x00000100".to_owned()))
         );
-        assert_eq!(sign(&format!("{SERVING} 2 ports")), Some(Sign::Serving));
-        assert_eq!(sign(&format!("{CANNOT} no port")), Some(Sign::Cannot("no port".to_owned())));
-        assert_eq!(sign("[    0.0] Linux version 6.1"), None);
+        assert_eq!(boot_sign(&format!("{SERVING} 2 ports")), Some(BootSign::Serving));
+        assert_eq!(boot_sign(&format!("{CANNOT} no port")), Some(BootSign::Cannot("no port".to_owned())));
+        assert_eq!(boot_sign("[    0.0] Linux version 6.1"), None);
     }
 }

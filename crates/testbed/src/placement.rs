@@ -1,4 +1,4 @@
-//! Where the work of each end runs in a condition.
+//! Placement: the CPUs of each end's work in a condition.
 
 use agent::message::Request;
 use host::affinity::format_cpu_list;
@@ -26,7 +26,7 @@ impl Testbed {
                 Unplaced::Gone(error) => error,
             })?;
             let cpus = format_cpu_list(&end.cpus);
-            let Some(settled) = of(effective, side) else { continue };
+            let Some(settled) = interface_read_back(effective, side) else { continue };
             let irq = receiving
                 .unwrap_or_else(|| settled.tuning.get(&TuningKey::Placement).cloned().unwrap_or_default());
             settled.tuning.insert(TuningKey::Placement, format!("irq {irq} traffic {cpus}"));
@@ -35,8 +35,8 @@ impl Testbed {
     }
 }
 
-/// What the machine's interface of a side read back.
-fn of(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
+/// The reading of the machine's own interface on a side.
+fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
     match (&mut effective.underlay, side) {
         (Some(under), side) => Some(&mut under[side]),
         (None, Side::Transmitter) => Some(&mut effective.transmitter),

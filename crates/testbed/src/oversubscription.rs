@@ -7,7 +7,7 @@ use record::{CpuSplit, Note};
 /// The busy threads, if the virtual machines of a testbed have more of them than CPUs; `None`
 /// otherwise, or without virtual machines. `inside_guest`: the whole testbed is in one.
 #[must_use]
-pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
+pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
     let guest = state.guest.as_ref()?;
     let (machines, owned) = match (scenario.has_guests(), inside_guest) {
@@ -32,12 +32,12 @@ mod tests {
     use study::{Guest, Scenario};
 
     use super::*;
-    use crate::cpus::split;
+    use crate::cpus::split_cpus;
 
-    fn said(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
+    fn note_text(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
         let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..scenario.into() };
         let cpus: Vec<(u32, u32)> = (0..cpus).map(|cpu| (cpu, cpu)).collect();
-        Some(crowded(&state, inside, &split(&cpus))?.to_string())
+        Some(oversubscription(&state, inside, &split_cpus(&cpus))?.to_string())
     }
 
     #[test]
@@ -57,19 +57,19 @@ mod tests {
             (Scenario::Veth, true, 3, 2, Some("3 virtual CPUs share 2 CPUs".to_owned())),
             (Scenario::Veth, true, 1, 1, None),
         ] {
-            let said = said(scenario, inside, vcpus, cpus);
+            let said = note_text(scenario, inside, vcpus, cpus);
             assert_eq!(said.is_some(), begins.is_some(), "{said:?}");
             assert!(said.is_none_or(|said| said.starts_with(&begins.unwrap())), "{scenario} {vcpus} {cpus}");
         }
-        let two = said(Scenario::Vm, false, 1, 2).unwrap();
+        let two = note_text(Scenario::Vm, false, 1, 2).unwrap();
         assert!(two.ends_with("on 4 CPUs or more none has to wait"), "{two}");
     }
 
     #[test]
     fn without_guests_nothing_is_crowded() {
-        let cpus = split(&[(0, 0)]);
-        assert_eq!(crowded(&BootState::default(), false, &cpus), None);
+        let cpus = split_cpus(&[(0, 0)]);
+        assert_eq!(oversubscription(&BootState::default(), false, &cpus), None);
         let unused = BootState { guest: Some(Guest::default()), ..BootState::default() };
-        assert_eq!(crowded(&unused, false, &cpus), None);
+        assert_eq!(oversubscription(&unused, false, &cpus), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::apt::is_package_name;
 
 /// A package and its release: "linux-image-amd64/bookworm-backports".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedPackage {
     pub(crate) package: String,
     /// Its name in apt's sources; `None`: apt chooses.
     pub(crate) release: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Asked {
 /// Replaces the slash in a file's name: no package and no release has it.
 const IN_FILES: char = '@';
 
-impl Asked {
+impl RequestedPackage {
     /// Reads it as apt does; `None` if it is not valid.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (package, release) = match text.split_once('/') {
@@ -27,23 +27,20 @@ impl Asked {
             .then(|| Self { package: package.to_owned(), release: release.map(str::to_owned) })
     }
 
-    /// Another package of the same release.
-    pub(crate) fn of(&self, package: &str) -> Self {
+    pub(crate) fn in_same_release(&self, package: &str) -> Self {
         Self { package: package.to_owned(), release: self.release.clone() }
     }
 
-    /// The name of its link.
     pub(crate) fn file_name(&self) -> String {
         self.to_string().replace('/', &IN_FILES.to_string())
     }
 
-    /// The package of a link.
-    pub(crate) fn of_file(name: &str) -> String {
+    pub(crate) fn from_file_name(name: &str) -> String {
         name.replace(IN_FILES, "/")
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestedPackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.release {
             Some(release) => write!(f, "{}/{release}", self.package),
@@ -64,15 +61,18 @@ mod tests {
 
     #[test]
     fn a_release_is_asked_for_behind_a_slash() {
-        let asked = Asked::read("linux-image-amd64/bookworm-backports").unwrap();
+        let asked = RequestedPackage::read("linux-image-amd64/bookworm-backports").unwrap();
         assert_eq!(asked.release.as_deref(), Some("bookworm-backports"));
         assert_eq!(asked.to_string(), "linux-image-amd64/bookworm-backports");
         assert_eq!(asked.file_name(), "linux-image-amd64@bookworm-backports");
-        assert_eq!(Asked::of_file(&asked.file_name()), asked.to_string());
-        assert_eq!(asked.of("linux-modules-1").to_string(), "linux-modules-1/bookworm-backports");
-        assert_eq!(Asked::read("linux-image-amd64").unwrap().release, None);
+        assert_eq!(RequestedPackage::from_file_name(&asked.file_name()), asked.to_string());
+        assert_eq!(
+            asked.in_same_release("linux-modules-1").to_string(),
+            "linux-modules-1/bookworm-backports"
+        );
+        assert_eq!(RequestedPackage::read("linux-image-amd64").unwrap().release, None);
         for text in ["", "../evil", "linux/", "linux-a/../b", "linux-a/-x", "linux-a/b/c", "/etc", "a@b"] {
-            assert_eq!(Asked::read(text), None, "{text}");
+            assert_eq!(RequestedPackage::read(text), None, "{text}");
         }
     }
 }

@@ -4,59 +4,59 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use agent::message::Booted;
-use guest::{Accelerated, Guest, Kernel, Order, Tools};
+use guest::{Accelerated, Guest, GuestOrder, Kernel, Tools};
 use record::{GuestEnvironment, Note};
 use study::BySide;
 
 use crate::builder::Builder;
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 
 /// The modules that impair a path, where the kernel has them.
 pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 
 /// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct VirtualMachine {
     pub(crate) name: String,
     /// The agent that reported its CPUs, if any. It is kept, so that no port closes while others
     /// are in use.
-    pub(crate) agent: Option<Launched>,
+    pub(crate) agent: Option<LaunchedAgent>,
     pub(crate) booted: Booted,
-    order: Order,
+    order: GuestOrder,
     /// Modules that were wanted, and that its kernel lacks.
     absent: Vec<String>,
 }
 
 /// A virtual machine of this machine.
-pub(crate) type Local = (Machine, Rc<RefCell<Guest>>);
+pub(crate) type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
 
 impl Builder<'_> {
     /// Boots a machine, and waits until it runs. One that panics or hangs is booted once more.
-    pub(crate) fn boot(&self, order: Order) -> Result<Local, Error> {
+    pub(crate) fn boot(&self, order: GuestOrder) -> Result<LocalGuest, Error> {
         self.await_boot(Guest::start(&order)?, order)
     }
 
-    /// The same for both sides, in parallel.
-    pub(crate) fn boot_pair(&self, orders: BySide<Order>) -> Result<BySide<Local>, Error> {
+    /// Boots the machines of both sides in parallel.
+    pub(crate) fn boot_pair(&self, orders: BySide<GuestOrder>) -> Result<BySide<LocalGuest>, Error> {
         let guests = BySide::try_from_fn(|side| Guest::start(&orders[side]))?;
         let transmitter = self.await_boot(guests.transmitter, orders.transmitter)?;
         Ok(BySide { transmitter, receiver: self.await_boot(guests.receiver, orders.receiver)? })
     }
 
-    fn await_boot(&self, guest: Guest, order: Order) -> Result<Local, Error> {
-        let (guest, boot, first) = guest.alive(&order, &Tools::here(), self.interrupt)?;
+    fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
+        let (guest, boot, first) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
         let booted = guest.booted(boot, first.as_ref());
         let absent = guest.absent_modules.clone();
-        Ok((Machine::new(order, booted, absent), Rc::new(RefCell::new(guest))))
+        Ok((VirtualMachine::new(order, booted, absent), Rc::new(RefCell::new(guest))))
     }
 
     /// The order of a machine, as far as all of a testbed's are alike: no network card, one agent.
     /// `cpus`: the host's CPUs of this machine.
-    pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<Order, Error> {
+    pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<GuestOrder, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();
-        Ok(Order {
+        Ok(GuestOrder {
             name: name.to_owned(),
             kernel: Kernel::find(asked.kernel.as_deref())?,
             command_line: asked.command_line,
@@ -80,8 +80,8 @@ impl Builder<'_> {
     }
 }
 
-impl Machine {
-    pub(crate) fn new(order: Order, booted: Booted, absent: Vec<String>) -> Self {
+impl VirtualMachine {
+    pub(crate) fn new(order: GuestOrder, booted: Booted, absent: Vec<String>) -> Self {
         Self { name: order.name.clone(), agent: None, booted, order, absent }
     }
 

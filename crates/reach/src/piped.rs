@@ -3,18 +3,18 @@
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::said::Said;
+use crate::stderr_tail::StderrTail;
 
 /// A command, and what its input begins with: the script, where it is a host's shell.
 #[derive(Debug)]
-pub struct Start {
+pub struct PipedCommand {
     pub(crate) command: Command,
     pub(crate) first_line: String,
 }
 
 /// A program that was started.
 #[derive(Debug)]
-pub struct Started {
+pub struct PipedProcess {
     /// The process on this machine.
     pub process: Child,
     /// Its standard input.
@@ -22,16 +22,16 @@ pub struct Started {
     /// Its standard output.
     pub output: ChildStdout,
     /// Its standard error.
-    pub said: Said,
+    pub stderr: StderrTail,
 }
 
-impl From<Command> for Start {
+impl From<Command> for PipedCommand {
     fn from(command: Command) -> Self {
         Self { command, first_line: String::new() }
     }
 }
 
-impl Start {
+impl PipedCommand {
     /// The program on this machine.
     #[must_use]
     pub fn program(&self) -> String {
@@ -42,7 +42,7 @@ impl Start {
     ///
     /// # Errors
     /// When there is no such program, or no thread for its standard error.
-    pub fn spawn(mut self) -> io::Result<Started> {
+    pub fn spawn(mut self) -> io::Result<PipedProcess> {
         let all = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = all.spawn()?;
         let mut input = process.stdin.take().expect("its standard input was asked to be a pipe");
@@ -50,8 +50,8 @@ impl Start {
         let errors = process.stderr.take().expect("its standard error was asked to be a pipe");
         // A pipe takes it at once. One that has ended tells why at the end of its output.
         let _ = input.write_all(self.first_line.as_bytes());
-        match Said::read(errors) {
-            Ok(said) => Ok(Started { process, input, output, said }),
+        match StderrTail::read(errors) {
+            Ok(stderr) => Ok(PipedProcess { process, input, output, stderr }),
             Err(error) => {
                 // Without its reader it must not run.
                 let _ = process.kill();

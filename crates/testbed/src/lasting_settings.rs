@@ -11,24 +11,25 @@ use study::feature;
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
-use crate::intended::Intended;
-use crate::launched::Launched;
+use crate::intended_change::IntendedChange;
+use crate::launched_agent::LaunchedAgent;
 
-/// An agent on a machine, for settings that stay: until [`Staying::keep`] is answered its guardian
-/// undoes them when this process, the agent or the connection ends.
+/// An agent on a machine, for settings that stay: until [`LastingSettings::keep`] is answered the
+/// undo process of the agent undoes them when this process, the agent or the connection ends.
 #[derive(Debug)]
-pub struct Staying {
+pub struct LastingSettings {
     host: String,
-    agent: Launched,
+    agent: LaunchedAgent,
 }
 
-impl Staying {
+impl LastingSettings {
     /// Starts the agent; nothing is changed. `program`: the netassay binary.
     ///
     /// # Errors
     /// When no agent can be started.
-    pub fn on(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = Launched::on_machine(place, program, "host", Isolation::Machine, &[], interrupt)?;
+    pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
+        let mut agent =
+            LaunchedAgent::on_machine(place, program, "host", Isolation::Machine, &[], interrupt)?;
         agent.greet()?;
         Ok(Self { host: place.to_string(), agent })
     }
@@ -54,8 +55,8 @@ impl Staying {
     /// # Errors
     /// When a setting is refused, or reads back otherwise. What was set is undone when this is
     /// dropped.
-    pub fn set(&mut self, interface: &str, wanted: &Wanted) -> Result<(), Error> {
-        let Wanted { mtu, features } = wanted.clone();
+    pub fn set(&mut self, interface: &str, wanted: &InterfaceSettings) -> Result<(), Error> {
+        let InterfaceSettings { mtu, features } = wanted.clone();
         let interface = interface.to_owned();
         let request = Request::Apply { interface: interface.clone(), mtu, features };
         let settled = match self.agent.call(&request)? {
@@ -85,16 +86,16 @@ impl Staying {
     }
 }
 
-/// What is to be set on one interface.
+/// Settings to be made on one interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct InterfaceSettings {
     /// The MTU, in bytes; `None` keeps it.
     pub mtu: Option<u32>,
     /// Features by the kernel's names.
     pub features: BTreeMap<String, bool>,
 }
 
-impl Wanted {
+impl InterfaceSettings {
     /// Adds a feature by any name that `ethtool` takes, as far as the interface can switch it.
     ///
     /// # Errors
@@ -119,7 +120,7 @@ impl Wanted {
         self.mtu.is_none() && self.features.is_empty()
     }
 
-    /// What of it differs from the interface as it is.
+    /// The settings that the interface does not have yet.
     #[must_use]
     pub fn differing(self, now: &InterfaceEnvironment) -> Self {
         let there = now.features.clone().unwrap_or_default();
@@ -132,10 +133,10 @@ impl Wanted {
 
     /// Each change as a command that a person could give, with the one that undoes it.
     #[must_use]
-    pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<Intended> {
+    pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<IntendedChange> {
         let interface = &now.link.name;
-        let features = self.features.iter().map(|(name, on)| Intended::feature(interface, name, *on));
-        let mtu = self.mtu.map(|mtu| Intended::mtu(interface, mtu, now.link.mtu, &[]));
+        let features = self.features.iter().map(|(name, on)| IntendedChange::feature(interface, name, *on));
+        let mtu = self.mtu.map(|mtu| IntendedChange::mtu(interface, mtu, now.link.mtu, &[]));
         features.chain(mtu).collect()
     }
 }
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn a_group_is_switched_as_far_as_the_interface_can_and_told_with_its_undo() {
         let now = interface();
-        let mut wanted = Wanted { mtu: Some(9000), ..Wanted::default() };
+        let mut wanted = InterfaceSettings { mtu: Some(9000), ..InterfaceSettings::default() };
         wanted.add("tso", false, &now).unwrap();
         assert_eq!(wanted.features.len(), 2, "what is fixed stays: {wanted:?}");
         let wanted = wanted.differing(&now);
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_an_interface_cannot_switch_is_refused_by_name() {
-        let (now, mut wanted) = (interface(), Wanted::default());
+        let (now, mut wanted) = (interface(), InterfaceSettings::default());
         for name in ["lro", "rx-gro"] {
             let why = wanted.add(name, true, &now).unwrap_err();
             assert_eq!(why, "the interface eth1 cannot switch it on");

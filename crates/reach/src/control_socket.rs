@@ -12,7 +12,7 @@ use crate::error::Error;
 /// A directory for the socket that sessions with one host share; it goes when this is dropped.
 /// Sockets have short names (108 bytes), so it is not below a long directory of the user's.
 #[derive(Debug)]
-pub(crate) struct Control {
+pub(crate) struct ControlSocket {
     directory: PathBuf,
     /// Its lock, which says that somebody lives who uses it. Numbers of processes would not: those
     /// of another container that shares the place mean other processes.
@@ -21,9 +21,8 @@ pub(crate) struct Control {
 
 const PREFIX: &str = "netassay-ssh-";
 
-impl Control {
-    /// One for the connection to a host, in the usual place.
-    pub(crate) fn of(host: &str) -> Result<Self, Error> {
+impl ControlSocket {
+    pub(crate) fn for_host(host: &str) -> Result<Self, Error> {
         let place = Self::parent();
         Self::make(&place).map_err(|source| Error::Control { host: host.to_owned(), place, source })
     }
@@ -44,7 +43,6 @@ impl Control {
         }
     }
 
-    /// Where such directories are made.
     fn parent() -> PathBuf {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         runtime.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir)
@@ -55,7 +53,7 @@ impl Control {
     }
 }
 
-impl Drop for Control {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.directory);
     }
@@ -84,12 +82,12 @@ mod tests {
     #[test]
     fn the_directories_of_the_dead_are_removed_and_nobody_elses() {
         let parent = tempfile::tempdir().unwrap();
-        let alive = Control::make(parent.path()).unwrap();
+        let alive = ControlSocket::make(parent.path()).unwrap();
         let dead = parent.path().join(format!("{PREFIX}0"));
         let other = parent.path().join("other");
         [&dead, &other].into_iter().for_each(|path| fs::create_dir(path).unwrap());
         fs::write(dead.join("s"), "").unwrap();
-        let control = Control::make(parent.path()).unwrap();
+        let control = ControlSocket::make(parent.path()).unwrap();
         assert!(!dead.exists() && other.exists());
         assert!(alive.directory.is_dir() && control.socket().parent().unwrap().is_dir());
         let directory = control.directory.clone();
@@ -104,7 +102,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        let control = Control::make(parent.path()).unwrap();
+                        let control = ControlSocket::make(parent.path()).unwrap();
                         std::thread::yield_now();
                         assert!(control.directory.is_dir());
                     }
