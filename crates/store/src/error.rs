@@ -242,7 +242,7 @@ pub enum StoreError {
         why: String,
     },
     /// There is no such study.
-    #[error("{path} holds no study {study}: 'netassay list' shows those it holds")]
+    #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
     NoSuchStudy {
         /// The database.
         path: PathBuf,
@@ -251,7 +251,7 @@ pub enum StoreError {
     },
     /// No study has this number, tag or name.
     #[error(
-        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay list' shows those it holds"
+        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay db list' shows those it holds"
     )]
     NoStudyCalled {
         /// The database.
@@ -270,7 +270,7 @@ pub enum StoreError {
         holder: StudyId,
     },
     /// There is no such tag.
-    #[error("{path} holds no tag {tag}: 'netassay list' shows the tags of each study")]
+    #[error("{path} holds no tag {tag}: 'netassay db list' shows the tags of each study")]
     NoSuchTag {
         /// The database.
         path: PathBuf,
