@@ -41,7 +41,7 @@ fuzz_target!(|input: &[u8]| {
     });
 });
 
-/// What `show`, `compare` and `export` make of it.
+/// What `show`, `compare` and `db export` make of it.
 fn show(stored: &StoredStudy) {
     let _ = netassay_report::environments(stored);
     let _ = export::csv(stored, netassay_report::unit_of);

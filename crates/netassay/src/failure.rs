@@ -1,11 +1,11 @@
 //! Errors on their way out: this module turns them into words, a hint and an exit code.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use clap::Parser as _;
 use thiserror::Error;
 
 use crate::cli::Cli;
@@ -67,8 +67,8 @@ impl Failure {
             // names, so it gets words that may be printed.
             Self::CommandLine(error) => {
                 let plain = std::env::args_os()
-                    .map(|word| words::sanitised_line(&word.to_string_lossy()).into_owned());
-                match Cli::try_parse_from(plain) {
+                    .map(|word| OsString::from(words::sanitised_line(&word.to_string_lossy()).as_ref()));
+                match Cli::read(plain) {
                     Err(same) => drop(same.print()),
                     Ok(_) => say(&error.render().to_string()),
                 }

@@ -56,7 +56,7 @@ impl Download {
     /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(
-            "The CSV is that of netassay export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
+            "The CSV is that of netassay db export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
             self.number
         )
     }

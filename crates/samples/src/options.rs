@@ -9,9 +9,8 @@ pub struct Options {
     pub format: Option<InputFormat>,
     /// The metric, by the file's word; `all` for every one. `None`: the file's main one.
     pub metric: Option<String>,
-    /// `.stat`: the column of the values, from 1. `None`: the first.
-    pub value_column: Option<usize>,
-    /// CSV: the column of the values. `None`: `value`.
+    /// The column of the values: CSV by its name, `.stat` by its number from 1. `None`: `value`, or
+    /// the first.
     pub value: Option<String>,
     /// CSV: the column of the conditions. `None`: `label` or `condition`.
     pub condition: Option<String>,

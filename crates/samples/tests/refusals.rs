@@ -69,7 +69,7 @@ fn files_of_values() {
     ] {
         assert_eq!(of(text), message);
     }
-    let third = Options { value_column: Some(3), ..Options::default() };
+    let third = Options { value: Some("3".to_owned()), ..Options::default() };
     assert_eq!(
         refusal(&b"# a b c\n1 2 3\n1 2\n"[..], &third),
         "f:3:4: no column 3 in \"1 2\"; complete the line, or put # before it"
@@ -101,7 +101,7 @@ fn tables() {
             b"value,boot\n1\n",
             "f:2:1: 1 columns where the first line has 2; complete the row, or quote fields that hold the separator",
         ),
-        (b"speed,boot\n1,2\n", "f:1:1: no column \"value\"; --value takes one of speed, boot"),
+        (b"speed,boot\n1,2\n", "f:1:1: no column \"value\"; --column takes one of speed, boot"),
         (
             b"value,label\n1,a\n2,\xff\n",
             "f:3:3: bytes that are not UTF-8: \"\\xff\"; convert the file with iconv -t UTF-8",

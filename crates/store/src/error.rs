@@ -130,18 +130,18 @@ pub enum StoreError {
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
     Misshapen { path: PathBuf, side: Side, why: String },
     /// There is no such study.
-    #[error("{path} holds no study {study}: 'netassay list' shows those it holds")]
+    #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
     NoSuchStudy { path: PathBuf, study: StudyId },
     /// No study has this number, tag or name.
     #[error(
-        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay list' shows those it holds"
+        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay db list' shows those it holds"
     )]
     NoStudyCalled { path: PathBuf, word: String },
     /// The tag names another study.
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
     TagTaken { path: PathBuf, tag: String, holder: StudyId },
     /// There is no such tag.
-    #[error("{path} holds no tag {tag}: 'netassay list' shows the tags of each study")]
+    #[error("{path} holds no tag {tag}: 'netassay db list' shows the tags of each study")]
     NoSuchTag { path: PathBuf, tag: String },
     /// The file to write exists already.
     #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]

@@ -31,7 +31,7 @@ macro_rules! row_id {
 }
 
 row_id! {
-    /// A study's number in its database, as `netassay list` shows it.
+    /// A study's number in its database, as `netassay db list` shows it.
     StudyId
 }
 row_id! {

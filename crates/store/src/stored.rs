@@ -9,7 +9,7 @@ use study::{Condition, Plan, Side};
 use crate::metrics::Metrics;
 use crate::new_records::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
-/// A study without its runs: a line of `netassay list`.
+/// A study without its runs: a line of `netassay db list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyRow {
     /// Its number in this database.

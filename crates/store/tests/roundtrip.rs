@@ -185,7 +185,10 @@ fn what_is_not_there_is_named() {
     assert!(matches!(store.resume_study(nowhere), Err(StoreError::NoSuchStudy { .. })));
     assert!(matches!(store.begin_boot(nowhere, 1, &environment()), Err(StoreError::NoSuchStudy { .. })));
     let error = store.finish_study(nowhere, StudyStatus::Failed).unwrap_err();
-    assert!(error.to_string().ends_with("holds no study 7: 'netassay list' shows those it holds"), "{error}");
+    assert!(
+        error.to_string().ends_with("holds no study 7: 'netassay db list' shows those it holds"),
+        "{error}"
+    );
     let nowhere = "99".parse().unwrap();
     assert!(matches!(store.record_run(nowhere, &run(1, 0)), Err(StoreError::NoSuchBoot { .. })));
     assert!(matches!(store.end_boot(nowhere, None), Err(StoreError::NoSuchBoot { .. })));

@@ -64,7 +64,7 @@ impl SettingsAgent {
     /// Undoes every change, the last first.
     ///
     /// # Errors
-    /// When the journal cannot be written, or the agent is gone: then `netassay restore` undoes the
+    /// When the journal cannot be written, or the agent is gone: then `netassay undo` undoes the
     /// rest.
     pub fn undo(mut self) -> Result<Vec<Undone>, Error> {
         self.undo_now()

@@ -44,7 +44,7 @@ impl Workload {
     }
 }
 
-/// The doubt of whatever `netassay aa --set apart=true` was not tried on.
+/// The doubt of whatever `netassay run STUDY --aa --set apart=true` was not tried on.
 pub(crate) const NOT_COMPARED: &str = "nobody has compared turns of it with runs";
 
 /// Why turns in one flow may yield other results than runs.

@@ -38,7 +38,7 @@ pub(super) enum Record {
     /// The change of this number is undone.
     Undone(u32),
     /// The changes so far stay after the end of the process, for the reason given: only a user's
-    /// `netassay restore` undoes them.
+    /// `netassay undo` undoes them.
     Applied(String),
 }
 

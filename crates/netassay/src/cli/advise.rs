@@ -11,7 +11,7 @@ use super::common::{Choice, Database, Tables, one_of};
     after_help = "Examples:\n  netassay advise\n  netassay advise 3 4 5 6 --goal throughput\n  netassay advise 3 --format md\n  netassay advise 3 --goal throughput --format sh > advice.sh\n  IF=eth0 sh advice.sh apply transmitter"
 )]
 pub(crate) struct Advise {
-    /// Stored studies: numbers, tags or names (`netassay list`) [default: the newest]
+    /// Stored studies: numbers, tags or names (`netassay db list`) [default: the newest]
     #[arg(value_name = "STUDY")]
     pub(crate) studies: Vec<String>,
     #[command(flatten)]

@@ -9,6 +9,7 @@ use super::common::{Choice, Database, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "netassay gate [OPTIONS] --fail-if <BOUND> --baseline <STUDY> [STUDY]\n       netassay gate [OPTIONS] --fail-if <BOUND> --baseline-condition <CONDITION> [STUDY]",
     group(ArgGroup::new("beside").required(true).args(["baseline", "baseline_condition"])),
     after_help = "Exit codes: 0 pass, 10 fail, 11 inconclusive (or as --inconclusive says). docs/ci.md has workflows for GitHub and GitLab.\n\nExamples:\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --fail-if 'cpu > +3%'\n  netassay gate --baseline 3 --fail-if 'kernel_instructions_packet > +0.5%' --require-complete\n  netassay gate kernel-ab --baseline-condition kernel=running --fail-if 'latency_p99 > +20us'\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --format junit -o gate.xml"
 )]

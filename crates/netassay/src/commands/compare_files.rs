@@ -141,8 +141,7 @@ fn options(flags: &Compare) -> Result<Options, Failure> {
     Ok(Options {
         format: files.input_format,
         metric: flags.metric.clone(),
-        value_column: files.column.map(usize::from),
-        value: files.value.clone(),
+        value: files.column.clone(),
         condition: files.condition.clone(),
         boot: files.boot.as_ref().map(|word| match word.as_str() {
             "none" => Column::None,
@@ -178,7 +177,6 @@ impl CompareFiles {
             ("--boots", self.boots.is_some()),
             ("--boot", self.boot.is_some()),
             ("--column", self.column.is_some()),
-            ("--value", self.value.is_some()),
             ("--condition", self.condition.is_some()),
             ("--better", self.better.is_some()),
         ]

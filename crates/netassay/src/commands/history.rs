@@ -45,7 +45,7 @@ fn found(flags: &History, request: &ComparisonRequest) -> Result<report::StudyHi
     let Some(newest) = chosen.last() else {
         let db = named(&flags.stored.database.db);
         return Err(Failure::Nothing(format!(
-            "no study {:?} of {db} has a tag like {}: netassay list shows the tags",
+            "no study {:?} of {db} has a tag like {}: `netassay db list` shows the tags",
             choice.name,
             flags.tags.join(" or ")
         )));

@@ -1,4 +1,4 @@
-//! `netassay plan`: how many boots and runs a difference needs, and how long that takes.
+//! `netassay study plan`: how many boots and runs a difference needs, and how long that takes.
 
 use report::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
@@ -6,7 +6,7 @@ use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
 use crate::commands::stored::newest_called;
-use crate::commands::studies::find;
+use crate::commands::study_files::find;
 use crate::failure::Failure;
 use crate::output::{self, named};
 
@@ -58,7 +58,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     let of = flags.from.as_ref().map_or_else(|| named(path), |word| format!("study {word}"));
     Err(Failure::Nothing(format!(
         "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
-         study with shorter windows, or `netassay aa STUDY --set apart=true`, which tells which way of measuring is cheaper), or \
+         study with shorter windows, or `netassay run STUDY --aa --set apart=true`, which tells which way of measuring is cheaper), or \
          state the spread in % of the mean with --interaction (condition x boot) and --within (between runs)"
     )))
 }

@@ -1,13 +1,13 @@
-//! `netassay list` and `show`: the studies in the database.
+//! `netassay show`: a study in the database.
 
 use std::path::Path;
 
 use store::{Store, StoredStudy, StudyId};
 
-use crate::cli::{Format, List, Show};
+use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
-use crate::output::{self, layout, print_json, print_page};
+use crate::output::{layout, print_json, print_page};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
@@ -35,11 +35,6 @@ pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Fai
 pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
     let called = store.called(word)?;
     Ok(*called.last().expect("there is always one"))
-}
-pub(crate) fn list(flags: &List) -> Result<(), Failure> {
-    let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list_studies(&store.studies()?);
-    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {

@@ -37,7 +37,7 @@ pub enum Error {
     /// The study is no A/A study.
     #[error(
         "study {study} ({name}) is no A/A study: it must have one condition under two labels of the factor `twin` \
-         (`netassay aa` measures one)"
+         (`netassay run STUDY --aa` measures one)"
     )]
     NoTwins {
         /// The study's number.

@@ -112,7 +112,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let (planned, apart) = (planned.len(), apart.len());
     if planned > 0 {
         notes.push(format!(
-            "{} of the same conditions had flows of their own, as planned (`apart`): figures here are of both together, and `netassay aa --from {}` compares them",
+            "{} of the same conditions had flows of their own, as planned (`apart`): figures here are of both together, and `netassay run --aa --from {}` compares them",
             counted(planned, "run"),
             stored.row.id
         ));

@@ -61,7 +61,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
         return String::new();
     }
     format!(
-        "\nOver time (means of all runs; drift: the last third against the first; netassay export --format series has the counters):\n{}",
+        "\nOver time (means of all runs; drift: the last third against the first; netassay db export --format series has the counters):\n{}",
         table.render()
     )
 }

@@ -148,7 +148,7 @@ impl PlanListing {
         }
         let grows = |flow: &&[usize]| self.plan.conditions[flow[0]].workload.traffic.has_growing_buffers();
         let buffers = if shared.iter().any(grows) {
-            "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay aa --set apart=true`, or set a `socket_buffer`\n"
+            "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay run STUDY --aa --set apart=true`, or set a `socket_buffer`\n"
         } else {
             ""
         };

@@ -281,7 +281,7 @@ impl Sizing {
     fn one_way(&self) -> String {
         match &self.turns_dropped {
             Some(why) => format!("\nConditions have runs of their own: {why}.\n"),
-            None if self.in_turns => "\nConditions take turns, which pays where runs of one condition differ from flow to flow: `netassay aa --set apart=true` measures both ways, and tells which takes less time here.\n".to_owned(),
+            None if self.in_turns => "\nConditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.\n".to_owned(),
             None => String::new(),
         }
     }

@@ -177,7 +177,7 @@ impl Results {
                 .push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
         }
         if counts.is_none() && rows().any(|row| !row.is_proven()) {
-            advice.push(("netassay new mine".to_owned(), "more boots show smaller differences"));
+            advice.push(("netassay study new mine".to_owned(), "more boots show smaller differences"));
         }
         if self.name == "quick" && self.has_measurements() {
             advice.push(("netassay run tcp-offload".to_owned(), "the same question with longer runs"));

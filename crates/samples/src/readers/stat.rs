@@ -41,27 +41,30 @@ struct Reader {
     last: FilePosition,
 }
 
+/// The number of a column, from 1, other than the one that is taken.
+fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<usize, Fault> {
+    word.parse().ok().filter(|at| *at > 0 && *at != taken).ok_or_else(|| {
+        Fault::new(
+            Place::start_of(1),
+            format!("a file of this format has no column {word:?} of {holds}"),
+            format!("give the column's number from 1, such as {option} 2"),
+        )
+    })
+}
+
 impl Reader {
     fn new(options: &Options) -> Result<Reader, Fault> {
-        let column = options.value_column.unwrap_or(1);
+        let column = options.value.as_deref();
+        let column = column.map_or(Ok(1), |word| column_number(word, "values", "--column", 0))?;
         let boot = match &options.boot {
-            Some(Column::Named(name)) => match name.parse() {
-                Ok(at) if at > 0 && at != column => Some(at),
-                _ => {
-                    return Err(Fault::new(
-                        FilePosition::start_of(1),
-                        format!("a file of this format has no column {name:?} of boots"),
-                        "give the column's number from 1, such as --boot 2",
-                    ));
-                }
-            },
+            Some(Column::Named(word)) => Some(column_number(word, "boots", "--boot", column)?),
             Some(Column::None) | None => None,
         };
         Ok(Reader {
             column,
             boot,
-            are_columns_known: boot.is_some() || options.value_column.is_some(),
-            may_name_boots: options.boot.is_none() && options.value_column.is_none(),
+            are_columns_known: boot.is_some() || options.value.is_some(),
+            may_name_boots: options.boot.is_none() && options.value.is_none(),
             names: Names::default(),
             key: SeriesKey::default(),
             values: Vec::new(),

@@ -247,7 +247,7 @@ impl LaunchedAgent {
 impl Drop for LaunchedAgent {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
-    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. An
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay undo`. An
     /// agent that does not answer, or not validly, is not waited for: it undoes its changes at the
     /// end of its input or of its lease.
     fn drop(&mut self) {

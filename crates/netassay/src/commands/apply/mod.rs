@@ -95,22 +95,12 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
 
 /// The interfaces to set.
 fn roles(flags: &Apply) -> Result<Roles, Failure> {
-    let of_host = flags.on.host.as_ref().and_then(|host| host.interface.clone());
-    let traffic = match (of_host, &flags.interface) {
-        (Some(_), Some(_)) => {
-            return Err(Failure::Usage(
-                "the interface is named twice: by --host and by --interface".to_owned(),
-            ));
-        }
-        (Some(name), None) => name,
-        (None, Some(name)) => name.clone(),
-        (None, None) => {
-            return Err(Failure::Usage(
-                "name the interface to set: --host USER@HOST:INTERFACE, or --interface INTERFACE of this machine"
-                    .to_owned(),
-            ));
-        }
-    };
+    let traffic = flags.on.host.as_ref().and_then(|host| host.interface.clone()).ok_or_else(|| {
+        Failure::Usage(
+            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
+                .to_owned(),
+        )
+    })?;
     Ok(Roles { traffic, underlay: flags.underlay.clone() })
 }
 
@@ -134,9 +124,9 @@ fn named(studies: &[StoredStudy]) -> String {
 
 fn undo(on: &OneHost) -> String {
     match &on.host {
-        None | Some(HostSpec { launcher: None, .. }) => "netassay restore".to_owned(),
+        None | Some(HostSpec { launcher: None, .. }) => "netassay undo".to_owned(),
         Some(HostSpec { launcher: Some(launcher), .. }) => {
-            words::shell_command(["netassay", "restore", "--host", &launcher.to_string()])
+            words::shell_command(["netassay", "undo", "--host", &launcher.to_string()])
         }
     }
 }

@@ -338,7 +338,8 @@ pub(crate) fn examine_one(
 ) -> Result<Option<Examination>, Failure> {
     let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
     let mut words = vec!["doctor", "--format", "json"];
-    words.extend(interface.iter().flat_map(|name| ["--interface", name]));
+    let on_interface = interface.map(|name| format!(":{name}"));
+    words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
     let ProgramOutput { stdout: printed, stderr: said, .. } = reached.run(&words, TO_END, interrupt)?;
     let host = reached.launcher().to_string();
     let mut examination: Examination = serde_json::from_slice(&printed)
@@ -409,8 +410,8 @@ impl Drop for SaysUnrestored {
                 Err(reason) => ("perhaps not everything is undone", reason),
             };
             let command = match place.by.as_ref().map(|reached| reached.launcher()) {
-                Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
-                _ => "`netassay restore` there".to_owned(),
+                Some(Launcher::Ssh { .. }) => format!("`netassay undo --host {host}` from here"),
+                _ => "`netassay undo` there".to_owned(),
             };
             say(&format!(
                 "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
@@ -458,7 +459,7 @@ fn examining(place: Option<&HostSpec>) -> String {
             let config = config.iter().map(|path| path.display().to_string());
             words.extend(config.flat_map(|path| ["--ssh-config".to_owned(), path]));
         }
-        _ => words.extend(interface.into_iter().flat_map(|name| ["--interface", name]).map(str::to_owned)),
+        _ => words.extend(interface.into_iter().flat_map(|name| ["--host".to_owned(), format!(":{name}")])),
     }
     let command = words::shell_command(words.iter().map(String::as_str));
     let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use study::BySide;
 
 use crate::cli::{AddressesOf, HostFlags, lease};
-use crate::commands::studies::read_text;
+use crate::commands::study_files::read_text;
 use crate::failure::Failure;
 
 /// The largest file of hosts, in bytes.

@@ -15,7 +15,7 @@ use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::{load_from, study_of};
-use crate::commands::studies::read_text;
+use crate::commands::study_files::read_text;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::output::{self, named};

@@ -24,7 +24,7 @@ use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
 use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
-use crate::commands::studies::read_text;
+use crate::commands::study_files::read_text;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::machine;

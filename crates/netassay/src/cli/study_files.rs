@@ -1,14 +1,46 @@
-//! The command line of `plan`.
+//! The command line of `study`: study files before they are measured.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 use study::Percent;
 
-use super::common::Stored;
+use super::common::{Formatted, Stored};
 use super::run::Changes;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Write a commented starter study to NAME.toml
+    New {
+        /// The study's name; the file is NAME.toml in this directory
+        name: String,
+    },
+    /// Check a study file, and show problems with line, column and remedy
+    Check(Check),
+    /// Compute how many boots and runs a difference needs, and how long they take
+    Plan(Plan),
+    /// List the bundled studies
+    List(Formatted),
+    /// Print the file of a bundled study
+    Print {
+        /// The name of the study (`netassay study list`)
+        name: String,
+    },
+    /// Print the JSON schema of study files
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The study file
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) set: Changes,
+}
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay plan tcp-offload --detect 1%\n  netassay plan my.toml --detect 2% --power 90% --from 3\n  netassay plan my.toml --detect 2% --interaction 0.5% --within 3%"
+    after_help = "Examples:\n  netassay study plan tcp-offload --detect 1%\n  netassay study plan my.toml --detect 2% --power 90% --from 3\n  netassay study plan my.toml --detect 2% --interaction 0.5% --within 3%"
 )]
 pub(crate) struct Plan {
     /// A bundled study or a TOML file

@@ -1,13 +1,31 @@
-//! `netassay tag`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
+//! `netassay db`: stored studies as a person keeps them.
 
 use store::{Contents, Moved, Store, StudyId};
 
-use crate::cli::{Format, Pack, Remove, TagStudy, Unpack};
+use crate::cli::{DbCommand, Format, List, Pack, Remove, TagStudy, Unpack};
+use crate::commands::export::export;
 use crate::commands::stored::newest_called;
 use crate::failure::{Failure, say};
-use crate::output::{named, print, print_json};
+use crate::output::{self, named, print, print_json};
 
-pub(crate) fn tag(flags: &TagStudy) -> Result<(), Failure> {
+pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
+    match command {
+        DbCommand::List(flags) => list(flags),
+        DbCommand::Tag(flags) => tag(flags),
+        DbCommand::Remove(flags) => remove(flags),
+        DbCommand::Pack(flags) => pack(flags),
+        DbCommand::Unpack(flags) => unpack(flags),
+        DbCommand::Export(flags) => export(flags),
+    }
+}
+
+fn list(flags: &List) -> Result<(), Failure> {
+    let store = Store::open_read_only(&flags.stored.database.db)?;
+    let rows = report::list(&store.studies()?);
+    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
+}
+
+fn tag(flags: &TagStudy) -> Result<(), Failure> {
     let mut store = Store::open_existing(&flags.database.db)?;
     if let Some(tag) = &flags.remove {
         store.untag(tag)?;
@@ -21,7 +39,7 @@ pub(crate) fn tag(flags: &TagStudy) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn remove(flags: &Remove) -> Result<(), Failure> {
+fn remove(flags: &Remove) -> Result<(), Failure> {
     let db = &flags.database.db;
     if flags.dry_run {
         let store = Store::open_read_only(db)?;
@@ -77,17 +95,17 @@ fn several(count: u32, noun: &str) -> String {
     }
 }
 
-pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
+fn pack(flags: &Pack) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
     let studies: Vec<StudyId> =
         flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
     let packed = store.pack(&studies, &flags.output)?;
-    let list = list(&packed, |one| format!("{} as {}", one.from, one.to));
+    let list = moved(&packed, |one| format!("{} as {}", one.from, one.to));
     say(&format!("packed {list} into {}", named(&flags.output)));
     Ok(())
 }
 
-pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
+fn unpack(flags: &Unpack) -> Result<(), Failure> {
     // Before a database is made for it.
     let packed = Store::open_read_only(&flags.file)?;
     let unpacked = Store::open(&flags.database.db)?.unpack(&packed)?;
@@ -105,7 +123,7 @@ pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
         }
     }
     if !unpacked.added.is_empty() {
-        let list = list(&unpacked.added, |one| format!("{} as {}", one.from, one.to));
+        let list = moved(&unpacked.added, |one| format!("{} as {}", one.from, one.to));
         say(&format!("unpacked {list} into {db}"));
     }
     if unpacked.added.is_empty() && unpacked.known.is_empty() {
@@ -115,6 +133,6 @@ pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
 }
 
 /// `study 3 as 1, study 4 as 2`.
-fn list(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
+fn moved(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
     moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
 }

@@ -1,18 +1,18 @@
-//! `netassay restore`: undoes the machine's changes of sessions that are gone.
+//! `netassay undo`: undoes the machine's changes of sessions that are gone.
 
 use std::process::ExitCode;
 
 use host::journal::{Manner, Report};
 use host::machine::Machine;
 
-use crate::cli::{Format, Restore};
+use crate::cli::{Format, Undo};
 use crate::commands::hosts::elsewhere;
 use crate::exit;
 use crate::failure::Failure;
 use crate::machine::{self, words};
 use crate::output::{layout, print, print_json, print_page};
 
-pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
+pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let given = [
         ("--dry-run", flags.dry_run),
         ("--force", flags.force),
@@ -20,7 +20,7 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
         ("--format=json", flags.output.format == Format::Json),
     ];
     let given = given.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word);
-    let again: Vec<&str> = std::iter::once("restore").chain(given).collect();
+    let again: Vec<&str> = std::iter::once("undo").chain(given).collect();
     if let Some(code) = elsewhere(&flags.on, &again)? {
         return Ok(code);
     }

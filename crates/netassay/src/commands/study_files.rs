@@ -1,4 +1,4 @@
-//! `netassay studies`, `new`, `check`, `schema`: study files before a run.
+//! `netassay study`: study files before a run.
 
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,23 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use study::{Assignment, Study, bundled};
 
-use crate::cli::{Changes, Check, Format, Formatted, New, Studies};
+use crate::cli::{Changes, Check, Format, Formatted, StudyCommand};
+use crate::commands::plan::plan;
 use crate::failure::{Failure, say};
 use crate::output::{layout, named, print, print_json, print_page};
 use crate::refusals::refusals;
 use crate::written::{MayReplace, write};
+
+pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
+    match command {
+        StudyCommand::New { name } => new(name),
+        StudyCommand::Check(flags) => check(flags),
+        StudyCommand::Plan(flags) => plan(flags),
+        StudyCommand::List(output) => list(output),
+        StudyCommand::Print { name } => print_bundled(name),
+        StudyCommand::Schema => print(&study::schema()),
+    }
+}
 
 /// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -31,15 +43,14 @@ fn bundled_names() -> String {
     bundled::list().iter().map(|study| study.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Lists the bundled studies, or prints one.
-pub(crate) fn studies(flags: &Studies) -> Result<(), Failure> {
-    let Some(name) = &flags.print else { return list(&flags.output) };
+fn print_bundled(name: &str) -> Result<(), Failure> {
     match bundled::find(name) {
         Some(bundled) => print(bundled.text),
         None => Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names()))),
     }
 }
 
+/// Lists the bundled studies.
 fn list(output: &Formatted) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bundled in bundled::list() {
@@ -64,8 +75,8 @@ fn list(output: &Formatted) -> Result<(), Failure> {
     print_page(&texts.collect::<String>(), layout)
 }
 
-pub(crate) fn new(flags: &New) -> Result<(), Failure> {
-    let name = flags.name.strip_suffix(".toml").unwrap_or(&flags.name);
+fn new(name: &str) -> Result<(), Failure> {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
         return Err(Failure::Usage(format!(
             "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
@@ -77,7 +88,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
+fn check(flags: &Check) -> Result<(), Failure> {
     let study = parse(&named(&flags.file), &read(&flags.file)?, &flags.set.changes)?;
     let plan = study.plan();
     say(&format!(
@@ -107,10 +118,6 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes
-}
-
-pub(crate) fn schema() -> Result<(), Failure> {
-    print(&study::schema())
 }
 
 fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failure> {
