@@ -148,7 +148,10 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
 pub(crate) fn workload_context(one: &WorkloadAdvice) -> String {
-    let at = one.at.iter().map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
+    let at = one
+        .at
+        .iter()
+        .map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
     let kind = one.kind.to_string();
     let workload = match words::sanitised_line(&one.workload) {
         name if name == kind => kind,

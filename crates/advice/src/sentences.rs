@@ -64,7 +64,12 @@ impl Advice {
 impl StudyAdvice {
     /// Its name and question.
     pub(crate) fn title(&self) -> String {
-        format!("Study {} ({}): {}", self.study, words::sanitised_line(&self.name), words::sanitised_line(&self.question))
+        format!(
+            "Study {} ({}): {}",
+            self.study,
+            words::sanitised_line(&self.name),
+            words::sanitised_line(&self.question)
+        )
     }
 
     /// The confidence of the advice, and the limits that hold for all of it, as sentences.

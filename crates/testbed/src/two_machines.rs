@@ -395,32 +395,32 @@ mod tests {
     #[test]
     fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
         let environment = host::Environment::read(&["lo"], "1");
-        let lacks = |(own_addresses, has_ipv6, default_has_ipv6),
-                     scenario: Scenario,
-                     family,
-                     underlay_family| {
-            let located = Located {
-                interface: "data0".to_owned(),
-                mtu: 1500,
-                addresses: addresses_of(&["10.1.0.1/24"]),
-                near: Vec::new(),
-                carries: false,
-                has_ipv6,
-                default_has_ipv6,
-                taken: Vec::new(),
+        let lacks =
+            |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
+                let located = Located {
+                    interface: "data0".to_owned(),
+                    mtu: 1500,
+                    addresses: addresses_of(&["10.1.0.1/24"]),
+                    near: Vec::new(),
+                    carries: false,
+                    has_ipv6,
+                    default_has_ipv6,
+                    taken: Vec::new(),
+                };
+                let found = BySide::from_fn(|_| FoundMachine {
+                    located: located.clone(),
+                    environment: environment.clone(),
+                });
+                let places = BySide::from_fn(|_| HostPlace {
+                    by: None,
+                    interface: None,
+                    lease: Duration::ZERO,
+                    shares_machine: false,
+                });
+                let state = BootState { underlay_family, ..scenario.into() };
+                let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
+                checked.err().map(|error| error.to_string()).unwrap_or_default()
             };
-            let found =
-                BySide::of(|_| FoundMachine { located: located.clone(), environment: environment.clone() });
-            let places = BySide::of(|_| HostPlace {
-                by: None,
-                interface: None,
-                lease: Duration::ZERO,
-                shares_machine: false,
-            });
-            let state = BootState { underlay_family, ..scenario.into() };
-            let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
-            checked.err().map(|error| error.to_string()).unwrap_or_default()
-        };
         use Family::{Ipv4, Ipv6};
         use Scenario::{Ssh, SshVxlan, Vm, VmVxlan};
         let (there, off, none_new) = ((false, true, true), (true, false, true), (true, true, false));

@@ -242,7 +242,7 @@ impl TraceAccount {
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
-        Closure::of(sum, self.time_of_way().filter(|_| !rows.is_empty()))
+        Closure::from_sum(sum, self.time_of_way().filter(|_| !rows.is_empty()))
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.

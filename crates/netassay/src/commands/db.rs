@@ -21,7 +21,7 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list(&store.studies()?);
+    let rows = report::list_studies(&store.studies()?);
     output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 

@@ -45,7 +45,7 @@ struct Reader {
 fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<usize, Fault> {
     word.parse().ok().filter(|at| *at > 0 && *at != taken).ok_or_else(|| {
         Fault::new(
-            Place::start_of(1),
+            FilePosition::start_of(1),
             format!("a file of this format has no column {word:?} of {holds}"),
             format!("give the column's number from 1, such as {option} 2"),
         )

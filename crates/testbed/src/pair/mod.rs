@@ -102,8 +102,9 @@ impl Hosts {
         let mut crossed = Vec::new();
         for crossing in crossings {
             let (crossing, family) = (crossing.clone().within(mtus), crossing.family);
-            let addresses =
-                BySide::try_from_fn(|side| reachable(chosen[side].in_family(family), family, self.end(side)))?;
+            let addresses = BySide::try_from_fn(|side| {
+                reachable(chosen[side].in_family(family), family, self.end(side))
+            })?;
             if crossed.contains(&crossing) {
                 continue;
             }

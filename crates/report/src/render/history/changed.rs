@@ -69,7 +69,12 @@ impl LevelChange {
 
 impl NewestStudy {
     /// The last of these points, of which there is at least one, against what was expected.
-    pub(super) fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
+    pub(super) fn in_words(
+        expected: NewestPoint,
+        points: &[StudyMean],
+        unit: &str,
+        quality: Quality,
+    ) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
         let point = &points[last];
