@@ -50,8 +50,8 @@ pub struct Explained {
 
 /// Explains the differences of several pairs of conditions, each with its own runs.
 ///
-/// The unit is the boot, not the run ([`analyse`]). If boots have both conditions, a boot with one of
-/// them alone is left out. The parts of all pairs are a family of hypotheses, of which Holm's
+/// The unit is the boot, not the run ([`analyse`]). If boots have both conditions, a boot with one
+/// of them alone is left out. The parts of all pairs are a family of hypotheses, of which Holm's
 /// procedure ([`families::levels`]) rejects a true one with a chance of at most 1 - `level`; each
 /// part's interval has the level that it got, so that it excludes zero where the difference is
 /// proven.

@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// Whether every text and key of a record is as [`words::sanitised_line`] leaves it, so that it can be shown.
+/// Whether every text and key of a record is as [`words::sanitised_line`] leaves it, so that it can
+/// be shown.
 ///
 /// It visits a record as if to write it, and writes nothing: nearly every record is clean, and most
 /// of it is numbers.

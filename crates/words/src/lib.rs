@@ -1,6 +1,6 @@
-//! The vocabulary that several crates use (see ARCHITECTURE.md): kinds of traffic, senders, readers,
-//! directions, families, scenarios, features, metrics, and the one [`Traffic`]. Studies, the engine
-//! and the command line use these declarations. Foreign text is sanitised here too.
+//! The vocabulary that several crates use (see ARCHITECTURE.md): kinds of traffic, senders,
+//! readers, directions, families, scenarios, features, metrics, and the one [`Traffic`]. Studies,
+//! the engine and the command line use these declarations. Foreign text is sanitised here too.
 //!
 //! Pure: no I/O.
 

@@ -111,8 +111,8 @@ impl Metric {
         self.source == Source::Search
     }
 
-    /// Whether it is measured for a whole flow only, not for each condition's turns in it. Latencies
-    /// and messages are, and so are counts that the host makes of virtual machines.
+    /// Whether it is measured for a whole flow only, not for each condition's turns in it.
+    /// Latencies and messages are, and so are counts that the host makes of virtual machines.
     #[must_use]
     pub fn is_of_whole_run(&self, scenario: Scenario) -> bool {
         let is_of_host = match self.needs {

@@ -30,7 +30,8 @@ impl Selection {
     }
 }
 
-/// A comparison as the file asks for it. `ComparisonRequest::default()` is that of a file without any.
+/// A comparison as the file asks for it. `ComparisonRequest::default()` is that of a file without
+/// any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ComparisonRequest {
     /// The metric; if absent, the workload's main one, in exact mode the kernel's
