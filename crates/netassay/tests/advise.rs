@@ -91,7 +91,7 @@ fn every_format_has_the_recommendation() {
     // Two studies are judged by themselves and listed beside each other.
     store(&bench, DESIGN, true);
     let text = found(&["1", "2", "--goal", "throughput"]);
-    assert!(text.contains("study 1: veth") && text.contains("study 2: veth"), "{text}");
+    assert!(text.contains("Study 1 (pays): veth") && text.contains("Study 2 (pays): veth"), "{text}");
 }
 
 #[test]

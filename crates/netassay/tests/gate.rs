@@ -160,7 +160,7 @@ fn each_format_is_printed_or_written_beside_the_page() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!("gate", text);
     for (format, begin) in
-        [("md", "## Gate: fail"), ("junit", "<?xml version=\"1.0\""), ("json", "{"), ("text", "Gate: fail")]
+        [("md", "### Gate: fail"), ("junit", "<?xml version=\"1.0\""), ("json", "{"), ("text", "Gate: fail")]
     {
         let printed = gate(&bench, &[&asked[..], &["--format", format]].concat());
         expect(&printed, 10);

@@ -44,7 +44,7 @@ impl Page<'_> {
         for chapter in self.chapters() {
             let body = markdown(&chapter.blocks);
             if !body.is_empty() {
-                text.push_str(&format!("\n## {}\n{body}", escaped(&chapter.title)));
+                text.push_str(&format!("\n## {}\n\n{body}", escaped(&chapter.title)));
             }
         }
         text

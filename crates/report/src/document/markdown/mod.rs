@@ -18,7 +18,7 @@ const ROWS: usize = 40;
 pub fn markdown(blocks: &[Block<'_>]) -> String {
     let mut out = String::new();
     blocks.iter().for_each(|block| write(block, &mut out));
-    out
+    out.trim_start_matches('\n').to_owned()
 }
 
 fn write(block: &Block<'_>, out: &mut String) {
