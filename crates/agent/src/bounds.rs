@@ -29,7 +29,7 @@ pub(crate) const TEXT: usize = 64 << 10;
 pub(crate) const SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
 /// Threads of one end.
 pub(crate) const THREADS: usize = 2 * load::MAX_THREADS as usize;
-/// Flows that one end accounts for: of more, neighbours are summed, separately for each way.
+/// Flows in the account of one end. With more flows, neighbours are summed, each direction apart.
 pub(crate) const FLOWS: usize = 2 * MOST_FLOWS;
 /// Addresses of an interface, interfaces of a host, guests on it, notes: a handful of each is
 /// needed.
@@ -66,7 +66,6 @@ fn names<'a>(what: &'static str, mut names: impl Iterator<Item = &'a String>) ->
     names.try_for_each(|one| name(what, one))
 }
 
-/// Names or alternative names.
 fn any_names<'a>(what: &'static str, mut names: impl Iterator<Item = &'a String>) -> Checked {
     names.try_for_each(|one| most(what, one.len(), ALTERNATIVE_NAME))
 }

@@ -23,28 +23,29 @@ use crate::launch::Launch;
 use crate::message::{Answer, Request};
 use crate::pace::Pace;
 
-/// How long a busy machine may keep an agent from its CPUs, beyond the time for its answer.
+/// The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
+/// answer.
 const BUSY: Duration = Duration::from_secs(60);
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Declared before the input: its thread ends first.
+    /// Declared before the input, so that its thread ends first.
     keeper: Option<Keeper>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
     pace: Pace,
     interrupt: Interrupt,
-    /// The last request, by its id, and its deadline.
+    /// The id and the deadline of the last request.
     asked: (u64, Deadline),
-    /// The requests without an answer, the last one among them. A late answer is not that of a
-    /// later request.
+    /// The requests without an answer, the last one included. A late answer belongs to its own
+    /// request and not to a later one.
     open: BTreeSet<u64>,
-    /// How long a sign of life may stay without an answer, where signs are given.
+    /// The longest time that a sign of life may stay without an answer; `None` without signs of
+    /// life.
     answers_within: Option<Duration>,
-    /// Whether its last answer was invalid, or did not come in time.
     is_lost: AtomicBool,
     /// The agent's process on this machine, and its threads when the last request was sent.
     process: Option<u32>,
@@ -83,13 +84,13 @@ impl Client {
         }
     }
 
-    /// The agent, or its guest, is this process on this machine: the time in which its threads wait
-    /// for a CPU is not that of its answers, up to a minute of it.
+    /// Declares that the agent, or its guest, is this process on this machine. Time in which its
+    /// threads wait for a CPU then does not count as time for its answer, up to a minute.
     pub fn runs_as(&mut self, process: u32) {
         self.process = Some(process);
     }
 
-    /// Whether its last answer was invalid, or did not come in time; no more are waited for.
+    /// Whether the last answer was invalid or late; no further answer is then waited for.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
@@ -130,11 +131,11 @@ impl Client {
         self.to.keep_alive().map_err(|error| if is_gone(&error) { self.gone() } else { self.pipe(error) })
     }
 
-    /// Does that again and again, from a thread of its own, until this client is dropped. An agent
-    /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
-    /// a third of it, or less. While an answer is waited for, an agent that leaves a sign without
-    /// one for longer than `answers_within`, and than three times what it has needed before, is
-    /// lost.
+    /// Repeats [`Client::keep_alive`] from a thread of its own, until this client is dropped. An
+    /// agent with a lease ([`crate::Launch::lease_ms`]) needs several signs of life in the time of
+    /// the lease: one in each third of it, or more. While the controller waits for an answer, an
+    /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
+    /// for longer than three times its slowest answer so far.
     ///
     /// # Errors
     /// No thread can be started.
@@ -144,7 +145,7 @@ impl Client {
         Ok(())
     }
 
-    /// How long a sign of life may stay without an answer from now on.
+    /// Sets the longest time that a sign of life may stay without an answer from now on.
     pub fn wait_for_answers_within(&mut self, time: Duration) {
         self.answers_within = Some(time);
     }
@@ -158,7 +159,7 @@ impl Client {
         self.write(&line, Instant::now() + patience, patience)
     }
 
-    /// Sends a request, and waits for the answer.
+    /// Sends a request and waits for its answer.
     ///
     /// # Errors
     /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
@@ -167,7 +168,7 @@ impl Client {
         self.receive()
     }
 
-    /// The same for a request whose answer has no content.
+    /// Sends a request whose answer has no content, and waits for the answer.
     ///
     /// # Errors
     /// As [`Client::call`].
@@ -178,9 +179,10 @@ impl Client {
         }
     }
 
-    /// Sends without waiting for the answer, so that another agent can be asked meanwhile. The
-    /// agent must read it and answer within `patience`, and gives up then; this client a little
-    /// later. The answer to a request before is not waited for any more.
+    /// Sends a request without waiting for the answer, so that another agent can be asked
+    /// meanwhile. The agent must read the request and answer within `patience`, and gives up then;
+    /// this client gives up a little later. The answer to an earlier request is no longer waited
+    /// for.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
@@ -188,7 +190,8 @@ impl Client {
         self.send_message(request, patience)
     }
 
-    /// The same for the message of a [`crate::Relay`]: what it needs to reach its agent.
+    /// Sends the message that a [`crate::Relay`] needs to reach its agent, without waiting for an
+    /// answer.
     ///
     /// # Errors
     /// As [`Client::send`].
@@ -203,7 +206,6 @@ impl Client {
         self.write(&line, begun + patience, patience)
     }
 
-    /// Writes a whole line until `limit`.
     fn write(&self, line: &[u8], limit: Instant, patience: Duration) -> Result<(), CallError> {
         let mut rest = line;
         let _message = self.to.message();
@@ -227,7 +229,7 @@ impl Client {
         self.receive_until(None)?.ok_or_else(|| self.silent())
     }
 
-    /// Waits for the answer; `None` if it has not come within `time`: call again later.
+    /// Waits for the answer; `None` if it has not come within `time`: then call again later.
     ///
     /// # Errors
     /// As [`Client::call`].
@@ -270,7 +272,7 @@ impl Client {
         }
     }
 
-    /// How long the threads of the agent have waited for a CPU since the last request.
+    /// The time that the agent's threads have waited for a CPU since the last request.
     fn starved(&self) -> Duration {
         let now = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let since = self.threads.as_ref().zip(now).map(|(before, now)| now.since(before));
@@ -278,15 +280,16 @@ impl Client {
         Duration::from_nanos(waiting).min(BUSY)
     }
 
-    /// When a sign of life will have waited too long for its answer. `None`: none are given.
+    /// The time at which the oldest sign of life will have waited too long for its answer; `None`
+    /// without signs of life.
     fn lost_at(&self) -> Option<Instant> {
         self.answers_within.map(|within| self.to.lost_at(within))
     }
 
-    /// The error of an answer to another request.
+    /// The error for an answer of another kind than the request's.
     #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
-        // Its kind: what it holds is for the program.
+        // Only the kind is shown: the content is for the program.
         let got = format!("{got:?}");
         let got = got.chars().take_while(char::is_ascii_alphanumeric).collect();
         self.lose(CallError::Unexpected { host: self.host.clone(), got })
@@ -297,8 +300,9 @@ impl Client {
         &self.host
     }
 
-    /// Agents are not trusted: their text is made harmless before it is kept or printed. `None`: it
-    /// answers a request whose answer is not waited for any more.
+    /// Reads one line. An agent is not trusted: its text is made harmless before it is kept or
+    /// printed. `None`: a sign of life, a round of a trace, or an answer that is no longer waited
+    /// for.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let asked = self.asked.0;
@@ -327,7 +331,7 @@ impl Client {
             Ok(answer) => {
                 self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
-                    // An agent may send any number of rounds.
+                    // An agent may send any number of rounds: their reads are limited too.
                     self.pace.pause();
                     self.open.insert(id);
                 }
@@ -355,7 +359,7 @@ impl Client {
         }
     }
 
-    /// Takes bytes that were waited for from `since` on.
+    /// Reads bytes that were waited for since `since`.
     fn take_bytes(&mut self, since: Instant) -> Result<(), CallError> {
         let mut piece = [0u8; 16 << 10];
         match io::Read::read(&mut self.from, &mut piece) {
@@ -372,7 +376,7 @@ impl Client {
         }
     }
 
-    /// Writes as much as fits; returns how much.
+    /// Writes as many bytes as the pipe takes; returns their number.
     fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
         match (&self.to.file).write(bytes) {
             Ok(count) => Ok(count),
@@ -404,13 +408,14 @@ impl Client {
     }
 }
 
-/// Whether the other end is closed. A socket, as of guests, reports that in another way than a pipe
-/// if something was not read.
+/// Whether the other end is closed. A socket, such as a guest's port, reports that in another way
+/// than a pipe if it held unread bytes.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-/// Whether to try again: a signal came, or another reader or writer was faster.
+/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
+/// faster.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }

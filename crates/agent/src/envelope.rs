@@ -1,5 +1,4 @@
-//! What stands before the message in a line: the id of the request, and behind that of a request
-//! the time for its answer.
+//! The header of a line: the id of the request, and in a request the time for its answer.
 //!
 //! `7 10000 "start"` is the controller's seventh request, to be answered within 10,000 ms, and `7
 //! "done"` its answer. The id is read before the message: so that a message that cannot be
@@ -19,17 +18,17 @@ pub const NO_REQUEST: u64 = 0;
 /// The longest time that a request may have for its answer: longer than the longest window.
 const MOST: Duration = Duration::from_secs(7 * 86_400);
 
-/// What stands before a request.
+/// The header of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
-    /// Its id: no two requests of a conversation have the same.
+    /// Unique within a conversation.
     pub id: u64,
-    /// The time for its answer. A duration, since the clocks of two machines differ.
+    /// The time for the answer. A duration, since the clocks of two machines differ.
     pub within: Duration,
 }
 
 impl Asked {
-    /// The line of a request, with its end. The time is at most a week, in whole ms.
+    /// The line of a request, with its end of line. The time is at most a week, in whole ms.
     ///
     /// # Errors
     /// As [`encode`].
@@ -38,7 +37,7 @@ impl Asked {
         Ok([format!("{} {milliseconds} ", self.id).into_bytes(), encode(request)?].concat())
     }
 
-    /// Reads what stands before a request; the rest of the line is the request.
+    /// Reads the header of a request; the rest of the line is the request.
     ///
     /// # Errors
     /// [`FrameError::NotAMessage`].
@@ -53,7 +52,7 @@ impl Asked {
     }
 }
 
-/// The line of an answer, with its end.
+/// The line of an answer, with its end of line.
 ///
 /// # Errors
 /// As [`encode`].
@@ -61,7 +60,7 @@ pub fn answer_line(id: u64, answer: &impl Serialize) -> Result<Vec<u8>, serde_js
     Ok([format!("{id} ").into_bytes(), encode(answer)?].concat())
 }
 
-/// Reads what stands before an answer; the rest of the line is the answer.
+/// Reads the header of an answer; the rest of the line is the answer.
 ///
 /// # Errors
 /// [`FrameError::NotAMessage`].
@@ -69,14 +68,13 @@ pub fn read_answer(line: &[u8]) -> Result<(u64, &[u8]), FrameError> {
     number(line).ok_or_else(|| not_a_message("it begins with no id of a request", line))
 }
 
-/// Reads digits and the space behind them.
 fn number(line: &[u8]) -> Option<(u64, &[u8])> {
     let end = line.iter().position(|byte| !byte.is_ascii_digit())?;
     let number = str::from_utf8(&line[..end]).ok()?.parse().ok()?;
     Some((number, line[end..].strip_prefix(b" ")?))
 }
 
-/// When a request must be answered, on the own clock.
+/// The time by which a request must be answered, on this process's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -84,7 +82,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Of a request that was sent, or came, at this time.
+    /// The deadline of a request that was sent, or arrived, at `begun`.
     pub(crate) fn of(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }
@@ -94,13 +92,13 @@ impl Deadline {
         self.within
     }
 
-    /// When the controller gives up: a little later than the agent, whose refusal says more than
-    /// its silence. An answer that could not be written until then is for nobody.
+    /// The time at which the controller gives up: a little later than the agent, whose refusal says
+    /// more than its silence. An answer that could not be written until then is for nobody.
     pub(crate) fn of_controller(self) -> Instant {
         self.at + (self.within / 4).min(Duration::from_secs(2))
     }
 
-    /// Gives a request up whose time is over, or ends before `needed`. Asked only where nothing is
+    /// Refuses a request whose time is over, or ends before `needed`. Called only where no work is
     /// half done.
     pub(crate) fn allows(self, needed: Instant) -> Result<(), Refusal> {
         if needed <= self.at {

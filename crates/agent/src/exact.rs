@@ -44,18 +44,17 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
 
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
 
-/// The other end of the work, where this kernel has it.
 pub(crate) struct OtherEnd {
-    /// Its socket; none if nobody receives.
+    /// `None` if nobody receives.
     pub(crate) receiver: Option<ReceivingEnd>,
-    /// Its kernel's links, where it has a network namespace of its own.
+    /// The interfaces of its network namespace, if that is another one.
     pub(crate) links: Option<Links>,
-    /// Where messages go that nobody receives.
+    /// The address to which messages go if nobody receives them.
     pub(crate) nobody: Option<SocketAddr>,
 }
 
 impl OtherEnd {
-    /// `None` for one on another machine.
+    /// Opens the other end; `None` if it is on another machine.
     pub(crate) fn of(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
         Ok(match receiver {
             ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
@@ -66,7 +65,8 @@ impl OtherEnd {
         })
     }
 
-    /// A new thread enters the network namespace of that process; this one stays.
+    /// Opens a receiver in the network namespace of that process. A new thread enters it; this one
+    /// stays.
     fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
         let open = move || {
             host::namespace::join_net(process).map_err(Refusal::passing)?;
@@ -82,7 +82,6 @@ impl OtherEnd {
     }
 }
 
-/// The counter of soft interrupts of the work.
 struct Counting(host::Softirqs);
 
 fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {

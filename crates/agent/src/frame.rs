@@ -16,7 +16,7 @@ pub const MAX_FRAME: usize = 16 << 20;
 /// thirds of that.
 const MAX_VALUES: usize = 300_000;
 
-/// What is wrong with the bytes of a message.
+/// An invalid message: the reason.
 #[derive(Debug, Error)]
 pub enum FrameError {
     /// The line is longer than [`MAX_FRAME`].
@@ -66,7 +66,6 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     Ok(message)
 }
 
-/// The error of a line that is no message.
 pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
     let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
     FrameError::NotAMessage { why: text::reason(why), line }
@@ -92,14 +91,15 @@ fn values(line: &[u8]) -> usize {
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// Where the next line begins.
+    /// The offset of the next line.
     begin: usize,
-    /// How much of `pending` was searched for its end, so that a long line is searched once.
+    /// The bytes of `pending` that were searched for a newline, so that a long line is searched
+    /// once.
     searched: usize,
 }
 
 impl LineReader {
-    /// Adds a piece.
+    /// Adds a piece of the input.
     pub fn push(&mut self, piece: &[u8]) {
         self.pending.drain(..self.begin);
         self.searched -= self.begin;
@@ -107,8 +107,8 @@ impl LineReader {
         self.pending.extend_from_slice(piece);
     }
 
-    /// The next whole line that is not empty. An empty one is a sign of life: of many, each would
-    /// cost time.
+    /// The next complete line that is not empty. An empty line is a sign of life; many of them must
+    /// not cost time each.
     ///
     /// # Errors
     /// As [`LineReader::next_line`].
@@ -118,7 +118,7 @@ impl LineReader {
         self.next_line()
     }
 
-    /// The next whole line, without its newline.
+    /// The next complete line, without its newline.
     ///
     /// # Errors
     /// [`FrameError::TooLong`] when more than [`MAX_FRAME`] bytes came without a newline.
@@ -129,7 +129,7 @@ impl LineReader {
             return if is_long { Err(FrameError::TooLong) } else { Ok(None) };
         };
         let (end, rest) = (self.searched + offset, self.searched + offset + 1);
-        // Of a long line and a short rest the rest is copied, and of many short lines each is.
+        // Long lines: the short rest is copied. Short lines: each line is copied.
         if self.begin == 0 && rest > self.pending.len() - rest {
             let rest = self.pending.split_off(rest);
             let mut line = std::mem::replace(&mut self.pending, rest);

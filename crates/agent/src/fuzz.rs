@@ -13,7 +13,7 @@ use crate::session::{About, Session};
 pub struct Conversation(Session);
 
 impl Conversation {
-    /// Opens it, with all CPUs. An agent of [`Isolation::Machine`] may change settings.
+    /// Opens a session with all CPUs. An agent of [`Isolation::Machine`] may change settings.
     ///
     /// # Panics
     /// If the kernel gives no netlink sockets.
@@ -24,7 +24,7 @@ impl Conversation {
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }
 
-    /// What the agent answers within this time.
+    /// The agent's answer to a request that has this time.
     pub fn ask(&mut self, request: Request, within: Duration) -> Answer {
         let deadline = Deadline::of(Instant::now(), within);
         self.0.answer(request, deadline, &|_| Ok(())).unwrap_or_else(Refusal::into_answer)

@@ -1,19 +1,4 @@
-//! The process that undoes what an agent leaves behind.
-//!
-//! An agent that changes its machine must undo that when its controller is gone, whatever it does
-//! at that moment: it may wait for a window's end, for the disk, or for a driver that resets its
-//! card. No thread of the agent can do this safely. It would have to wait for a lock that the
-//! working thread holds, or undo while that thread still changes something; and it ends with the
-//! process, as by `kill -9`.
-//!
-//! So another process waits for the agent's end, on a pipe that the kernel closes when the last
-//! thread of the agent has ended. From then on nobody changes anything for the agent, and its
-//! journal on disk is complete: whatever was changed was announced there before. The guardian
-//! follows it as `netassay restore` does. To undo at any moment it is therefore enough to end the
-//! agent.
-//!
-//! If the guardian is killed too, or the power fails, the journal waits for the next session, or
-//! for `netassay restore`.
+//! The process that undoes the changes of an agent after the agent's end.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -25,10 +10,10 @@ use host::machine::Machine;
 use nix::fcntl::OFlag;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, pipe2, setsid};
 
-/// How long it waits while another session changes or restores the machine.
+/// The longest wait while another session changes or restores the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts it. This process must have one thread.
+/// Starts the undo process. This process must have one thread.
 ///
 /// # Errors
 /// No pipe, or no process.
@@ -52,9 +37,10 @@ pub(crate) fn start(session: u64) -> io::Result<()> {
 }
 
 fn guard(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::Error>> {
-    // A signal to the agent's group is not for this process.
+    // A signal to the agent's group must not reach this process.
     setsid()?;
-    // The controller sees by the end of the agent's output that the agent has ended.
+    // The controller notices the agent's end by the end of its output, so no copy of it stays open
+    // here.
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;
     dup2_stdout(&nothing)?;

@@ -1,4 +1,4 @@
-//! A wait for the end of a lease.
+//! The end of a lease: no sign of life of the controller has come in time.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// The time in which signs of life that have reached a machine reach the process that waits.
+/// The time in which signs of life that have reached a machine reach the waiting process.
 const DELIVERY: Duration = Duration::from_secs(1);
 
-/// The waits that make up a lease. A machine that was paused or starved wakes with the first one
-/// expired and the signs in sshd's socket: they arrive during the second one.
+/// The two waits that make up a lease. A machine that was paused or starved wakes with the first
+/// wait expired and the signs of life in sshd's socket: they arrive during the second wait.
 pub(crate) fn waits(lease: Duration) -> [Duration; 2] {
     let last = DELIVERY.min(lease / 2);
     [lease - last, last]

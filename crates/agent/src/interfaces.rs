@@ -1,8 +1,7 @@
-//! The interfaces of an agent's host: made, configured, switched.
-//!
-//! In namespaces of its own an agent may do with them what it likes: they end with it. On the
-//! machine itself ([`crate::Isolation::Machine`]) every change goes through the undo journal, and
-//! what is made is in the journal as made, so that it is deleted.
+//! The interfaces of an agent's host: made, configured, switched. In namespaces of its own an agent
+//! changes them freely: they end with it. On the machine itself ([`crate::Isolation::Machine`])
+//! every change goes through the undo journal, and interfaces that were made are in the journal
+//! too, so that they are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -22,9 +21,9 @@ pub(crate) struct Interfaces {
     pub(crate) links: Links,
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
-    /// The names of those that were made.
+    /// The names of the interfaces that were made.
     made: BTreeSet<String>,
-    /// The addresses of interfaces: the kernel removes those of IPv6 when the MTU is too small.
+    /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
     given: BTreeMap<String, Given>,
 }
 
@@ -45,8 +44,8 @@ impl Interfaces {
         })
     }
 
-    /// The machine's own interface of this name: its changes are journalled. `None` for one that
-    /// was made here, or lies in the agent's namespaces.
+    /// The machine's own interface of this name: its changes are journalled. `None` for an
+    /// interface that was made here, or lies in the agent's namespaces.
     fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
         if !self.machine.is_allowed() || self.made.contains(name) {
             return Ok(None);
@@ -54,7 +53,6 @@ impl Interfaces {
         Interface::find(name).map(Some)
     }
 
-    /// Makes an interface of a kind, which is deleted at the end.
     pub(crate) fn make<T>(
         &mut self,
         name: &str,
@@ -90,7 +88,6 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sets an interface up.
     pub(crate) fn set_up(&mut self, name: &str) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, machine, .. } = self;
@@ -118,7 +115,7 @@ impl Interfaces {
         }
     }
 
-    /// Addresses that are routed through a discarding interface, though nobody has them.
+    /// Adds addresses that are routed through a discarding interface, though nobody has them.
     pub(crate) fn behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
@@ -127,7 +124,7 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sets the MTU, in bytes. What a small one removed of IPv6 comes back with a larger one.
+    /// Sets the MTU, in bytes. IPv6 settings that a small MTU removed come back with a larger one.
     pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
         let before = self.links.find(name)?.mtu;
         if before == mtu {
@@ -222,7 +219,7 @@ impl Interfaces {
         self.machine.change(wanted)
     }
 
-    /// The number of queues of an interface, where its driver lets that be chosen.
+    /// The number of queues of an interface, if its driver lets that be chosen.
     fn queues(&mut self, name: &str) -> Result<Option<u32>, Refusal> {
         Ok(self.ethtool.device(name)?.get(&DeviceSetting::Queues).map(|queues| queues.now))
     }
@@ -243,7 +240,7 @@ impl Interfaces {
         Ok(Answer::MachineChanged { changes })
     }
 
-    /// Sets what a condition asks for on the machine of an interface, and tells what is so.
+    /// Sets the tuning of a condition on the machine of an interface, and reads it back.
     pub(crate) fn tune(
         &mut self,
         name: &str,
@@ -253,8 +250,8 @@ impl Interfaces {
         Ok(self.tuned(name, tuning))
     }
 
-    /// Which features of an interface may be switched, or why not: on the machine itself those
-    /// whose switching can be undone.
+    /// The features of an interface that may be switched, or the reason why none may: on the
+    /// machine itself only features whose switching can be undone.
     pub(crate) fn switchable(
         &self,
         name: &str,
@@ -267,9 +264,9 @@ impl Interfaces {
         })
     }
 
-    /// Sets in flight what a condition asks for on the machine of an interface, and tells what is
-    /// so. On a machine that must not be changed that is only which CPUs receive for an interface
-    /// of the agent's own namespace.
+    /// Sets the tuning of a condition in flight on the machine of an interface, and reads it back.
+    /// On a machine that must not be changed, only the CPUs that receive for an interface of the
+    /// agent's own namespace can be set.
     pub(crate) fn tune_in_flight(
         &mut self,
         name: &str,
@@ -286,13 +283,12 @@ impl Interfaces {
         }
     }
 
-    /// What the machine of an interface has of the settings that a condition varies.
+    /// The values of the machine's settings that a condition varies.
     pub(crate) fn tuned(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
         let machine = Machine::system();
         of.varied.iter().map(|key| (*key, machine.tuned(*key, of, name))).collect()
     }
 
-    /// Undoes all changes of the machine.
     pub(crate) fn undo(&mut self) -> Reply {
         self.made.clear();
         self.given.clear();
@@ -319,7 +315,8 @@ impl Interfaces {
         host::steering::steer_new(cpus).map_err(Refusal::passing)
     }
 
-    /// Applies an impairment to what leaves an interface. The machine's own keep their queues.
+    /// Applies an impairment to packets that leave an interface. The machine's own interfaces keep
+    /// their queues.
     pub(crate) fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Refusal> {
         if self.journalled(name)?.is_none() {
             return Ok(self.links.impair(name, wanted)?);
@@ -335,7 +332,7 @@ impl Interfaces {
     }
 }
 
-/// What a placement needs of a device that has queues.
+/// The device settings that a placement needs, on a device that has queues.
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
 /// Refuses a placement on a device that keeps its queues.

@@ -1,11 +1,9 @@
 //! The agent: the process inside a host that builds its end of the path, sets and reads back its
-//! switches, drives its side of the traffic and counts the cost, on the controller's requests over
-//! standard input.
-//!
-//! [`message`] has the messages of the protocol, [`Asked`] what stands before them, [`LineReader`]
-//! their frame; [`serve`] is the agent's side of the conversation and [`Client`] the controller's.
-//! There is no listening control port: only the process that holds the agent's two pipes can be its
-//! controller.
+//! switches, drives its side of the traffic and counts the cost. The controller's requests reach it
+//! over standard input; there is no listening control port, so only the process that holds the
+//! agent's two pipes can be its controller. [`message`] has the messages of the protocol,
+//! [`RequestHeader`] their headers, [`LineReader`] their frame; [`serve`] is the agent's side of
+//! the conversation and [`Client`] the controller's.
 
 mod bounded;
 mod bounds;

@@ -26,11 +26,11 @@ pub(crate) struct MachineSettings {
     latency: Option<HeldLatency>,
     /// The bound of the whole session, in µs.
     session_latency: Option<u32>,
-    /// The CPUs of interrupts and queues that were asked for.
+    /// The requested CPUs of interrupts and queues.
     placed: Vec<(Target, String)>,
-    /// Settings that conditions changed, each as it was before the first of them.
+    /// Settings that conditions changed, each with its value before the first of them.
     tuned: BTreeMap<Target, String>,
-    /// The interfaces whose receiving CPUs are among those.
+    /// The interfaces whose receiving CPUs are in `tuned`.
     remembered: BTreeSet<String>,
 }
 
@@ -56,14 +56,13 @@ impl MachineSettings {
         }
     }
 
-    /// Whether this agent may change the settings of its machine.
     pub(crate) fn is_allowed(&self) -> bool {
         self.is_allowed
     }
 
-    /// Changes settings. If one is refused, earlier changes stay until they are undone. Also a
-    /// request for nothing is refused on a machine with changes of an earlier session: a study
-    /// would measure them.
+    /// Changes settings. If one is refused, earlier changes stay until they are undone. On a
+    /// machine with changes of an earlier session even an empty request is refused: a study would
+    /// measure those changes.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
@@ -83,8 +82,9 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// The settings of a request that this agent makes: those of the whole machine, which another
-    /// agent of the session sets too, are that agent's alone, so that they are undone once.
+    /// The settings of a request that this agent makes. Settings of the whole machine, which
+    /// another agent of the session sets too, belong to that agent alone, so that they are undone
+    /// once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         settings.retain(|(target, _)| !self.shares_machine || !target.is_of_whole_machine());
@@ -113,8 +113,8 @@ impl MachineSettings {
         Ok(changes)
     }
 
-    /// Notes which CPUs receive for an interface, before a condition changes that for the first
-    /// time: another number of queues changes it too.
+    /// Notes the CPUs that receive for an interface, before a condition changes them for the first
+    /// time: another number of queues changes them too.
     pub(crate) fn remember(&mut self, tuning: &Tuning, interface: &str) {
         let is_varied = tuning.placement.is_some() || tuning.irq_affinity.is_some();
         if is_varied && self.remembered.insert(interface.to_owned()) {
@@ -127,9 +127,9 @@ impl MachineSettings {
         }
     }
 
-    /// Sets what a condition asks for on the machine of this interface; what conditions before it
-    /// changed, and it does not ask for, is set back. In a network namespace of the agent's own
-    /// that is sysctls only, and all conditions have the same.
+    /// Sets the tuning of a condition on the machine of this interface, and sets back the changes
+    /// of earlier conditions that it does not ask for. In a network namespace of the agent's own
+    /// only sysctls can be set, and all conditions have the same.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
@@ -162,7 +162,7 @@ impl MachineSettings {
         self.journal()?.switch(&all).map_err(Refusal::of_settings)
     }
 
-    /// Sets the CPUs of interrupts and queues again that a driver has chosen anew.
+    /// Sets the CPUs of interrupts and queues again after a driver has chosen them anew.
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
         let is_so =
@@ -182,21 +182,21 @@ impl MachineSettings {
         Err("this agent was not launched to change the settings of its machine".into())
     }
 
-    /// Lets it change what a user had applied to stay.
+    /// Permits changes of settings that a user had applied to stay.
     pub(crate) fn go_over_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
         self.journal()?.go_over_applied();
         Ok(())
     }
 
-    /// Lets all changes stay, and tells them. Then other sessions may change the machine.
+    /// Lets all changes stay, and lists them. Then other sessions may change the machine.
     pub(crate) fn keep(&mut self, why: &str) -> Reply {
         self.check_allowed()?;
         let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));
         Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
-    /// Lets `action` change settings, which are in the journal before.
+    /// Runs an action that changes these settings, which are in the journal before.
     pub(crate) fn cover<T>(
         &mut self,
         targets: &[Target],
@@ -205,7 +205,6 @@ impl MachineSettings {
         Ok(self.journal()?.cover(targets, action)?)
     }
 
-    /// Undoes the changes of some settings.
     pub(crate) fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
         self.journal
             .as_mut()
@@ -227,7 +226,7 @@ impl MachineSettings {
         })
     }
 
-    /// How the changed settings differ from what was read back then.
+    /// The settings that differ from the value that was read back after their change.
     pub(crate) fn differences(&self) -> Answer {
         Answer::MachineDiffers {
             differences: self.journal.as_ref().map(Journal::differences).unwrap_or_default(),
@@ -247,7 +246,7 @@ impl MachineSettings {
     }
 }
 
-/// A value as a request has it: the kernel ends it with a line.
+/// A value in the form of a request: without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
     String::from_utf8_lossy(value.bytes()).trim().to_owned()
 }

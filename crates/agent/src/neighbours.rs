@@ -1,4 +1,4 @@
-//! Neighbours whose resolution is never in the cost of fixed work.
+//! Neighbours whose resolution must not be in the cost of fixed work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,8 +7,8 @@ use host::Links;
 /// Whether this process has made the kernel's tables of neighbours large.
 static SPREAD: AtomicBool = AtomicBool::new(false);
 
-/// The neighbours in this network namespace, and in the receiving end's where it has one of its
-/// own. netassay made both namespaces, so it may change them.
+/// The neighbours in this network namespace, and in the receiving end's if it has one of its own.
+/// netassay made both namespaces, so it may change them.
 pub(crate) struct Neighbours<'l> {
     here: &'l mut Links,
     there: Option<Links>,

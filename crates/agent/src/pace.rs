@@ -1,4 +1,4 @@
-//! How often the bytes of a machine that may be hostile are read.
+//! A limit on reads from a machine that may be hostile.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 /// The time between two reads in the long run: with 16 KiB each, 16 MiB arrive in a second.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The reads that need no wait, as time: the longest message arrives twice in that many.
+/// The reads that need no wait, as time: twice the longest message arrives in that many.
 const BURST: Duration = Duration::from_secs(2);
 
-/// A bound of the reads per second, so that endless output costs its reader little CPU time: while
+/// A bound on the reads per second, so that endless output costs its reader little CPU time: while
 /// the reader waits, the pipe fills, and its writer blocks.
 #[derive(Debug)]
 pub struct Pace {
-    /// The time that the reads so far should have taken and did not, as of then.
+    /// The time by which the reads were faster than the limit, as of `then`.
     ahead: Duration,
     then: Instant,
 }

@@ -24,19 +24,18 @@ use crate::refusal::Refusal;
 use crate::serve::reply;
 use crate::serve_error::ServeError;
 
-/// The controller's end.
+/// The controller's end of the relay.
 pub struct Relay {
     requests: Requests,
-    /// The last request, by its id, and its deadline.
+    /// The id and the deadline of the last request.
     asked: (u64, Deadline),
 }
 
-/// Which end of a relay ended first.
+/// The end of a relay that closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Ended {
-    /// The controller's.
     Controller,
-    /// The agent's.
     Agent,
 }
 
@@ -68,7 +67,7 @@ impl Relay {
         relay.answer(&Refusal::from(why).into_answer()).map(|()| None)
     }
 
-    /// The controller's next request, as a message of this type; `None`: the controller is gone.
+    /// The controller's next request, as a message of this type; `None` if the controller is gone.
     ///
     /// # Errors
     /// It is another message, or the pipe fails.
@@ -79,7 +78,7 @@ impl Relay {
         Ok(Some(decode(request)?))
     }
 
-    /// Answers the last request by itself.
+    /// Answers the last request without the agent.
     ///
     /// # Errors
     /// The controller is gone, or does not read.
@@ -120,7 +119,7 @@ impl Relay {
     }
 }
 
-/// Passes a request on, and notes until when the controller waits for its answer.
+/// Passes a request on, and notes the time until which the controller waits for its answer.
 fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let until = line.open()?.1.of_controller();
     *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
@@ -130,8 +129,8 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Passes whole lines on, so that no sign of life comes between the parts of one, as long as the
-/// controller waits for an answer.
+/// Passes complete lines on, so that no sign of life comes between the parts of a line, as long as
+/// the controller waits for an answer.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];

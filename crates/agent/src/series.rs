@@ -1,4 +1,4 @@
-//! Reads counters at steps within a window.
+//! Readings of counters at steps within a window.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +9,9 @@ use record::Series;
 /// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
 /// KB of an answer.
 pub(crate) const MOST: u32 = 1000;
-/// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
-/// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
-/// 0.3 to 0.4 % of one CPU at a step in 10 ms.
+// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
+// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
+// 0.3 to 0.4 % of one CPU at a step in 10 ms.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
@@ -25,7 +25,7 @@ pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
 
-/// How long the counters of so many flows take to read, at most.
+/// The longest time that reading the counters of this many flows takes.
 pub(crate) fn reading(flows: u32) -> Duration {
     FLOW * flows
 }
@@ -37,7 +37,6 @@ pub(crate) struct Row {
     pub(crate) queue: QueueCounters,
 }
 
-/// Records what happened since the window's opening.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     first: Row,
@@ -71,7 +70,7 @@ impl Recorder {
 }
 
 /// The next instant after `now` that is a whole number of steps after `opened`. Missed steps are
-/// left out: catching up would crowd the rows, and the CPU.
+/// left out: catching up would crowd the rows, and load the CPU.
 pub(crate) fn next(opened: Instant, step: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(opened).as_nanos() / step.as_nanos().max(1);
     let steps = u32::try_from(passed.saturating_add(1)).unwrap_or(u32::MAX);

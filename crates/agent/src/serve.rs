@@ -1,4 +1,4 @@
-//! An agent's life: enter its namespaces, answer requests, end with the controller.
+//! The life of an agent: enter its namespaces, answer requests, end with the controller.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -53,7 +53,8 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // While this is the only thread: capabilities belong to a thread, and threads that it starts
     // inherit them.
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
-    // One that dies with its parent is killed together with it, and leaves all to the next session.
+    // An agent that dies with its parent is killed together with it, and leaves the undo to the
+    // next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
         guardian::start(launch.session)?;
     }
@@ -138,10 +139,10 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     output::write_line(&answer_line(id, answer)?, limit)
 }
 
-/// How long a refusal may take that answers no request.
+/// The longest time for writing a refusal without a request.
 const REFUSING: Duration = Duration::from_secs(10);
 
-/// Refuses what has no id.
+/// Sends a refusal that belongs to no request.
 fn refuse(why: String) -> Result<(), ServeError> {
     reply(NO_REQUEST, &Answer::Failed { why, broken: true }, Instant::now() + REFUSING)
 }

@@ -1,4 +1,3 @@
-//! Why an agent could not begin, or had to end.
 
 use std::io;
 
@@ -6,7 +5,7 @@ use thiserror::Error;
 
 use crate::frame::FrameError;
 
-/// Why an agent could not begin, or had to end.
+/// The reason why an agent could not begin, or had to end.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// The namespaces could not be entered, or the host's kernel could not be asked.

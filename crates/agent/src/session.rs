@@ -18,21 +18,19 @@ use crate::turns::Schedule;
 use crate::watch::Watch;
 use words::{DeviceSetting, Settled, Tuning};
 
-/// One controller's conversation with this host.
 pub(crate) struct Session {
-    /// Declared first: at the end its threads end before anything is undone.
+    /// Declared first: at the end its threads end before any undo begins.
     traffic: Option<Traffic>,
     probe: Option<load::Probe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     about: About,
-    /// Interfaces as they were when they were set up: requests that are over return to this.
+    /// The state of each interface when it was set up, to which requests that are over return.
     originals: BTreeMap<String, Original>,
 }
 
-/// What an agent knows of itself before its first request.
+/// The facts that an agent knows before its first request.
 pub(crate) struct About {
-    /// The program's version.
     pub(crate) version: &'static str,
     /// The machine's settings, read outside of the namespace.
     pub(crate) machine: BTreeMap<String, String>,
@@ -55,8 +53,9 @@ impl Session {
         Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
-    /// Does what is asked. A request whose time is over is given up before anything is done for it;
-    /// one that only waits, or repeats its work, also later. Others have an end of their own.
+    /// Answers one request. A request whose time is over is refused before any work for it. Waits
+    /// and repeated work (a measurement, a trace) are also given up when their time is over; all
+    /// other work ends by itself and is not interrupted.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
         deadline.allows(Instant::now())?;
         match request {
@@ -99,7 +98,7 @@ impl Session {
                 Ok(Answer::PairFacts(Box::new(host::PairFacts::read(&interface, &addresses)?)))
             }
             Request::OpenProbe { interface, local, ports, listens } => {
-                // An earlier one may hold the port.
+                // An earlier probe may hold the port.
                 self.probe = None;
                 let (probe, addresses) =
                     load::Probe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
@@ -188,7 +187,7 @@ impl Session {
             }
             Request::ChangeMachine(wanted) => {
                 let changed = self.interfaces.change_machine(&wanted)?;
-                // What it was set to is what requests return to.
+                // Requests return to the values that were set here.
                 let known: Vec<String> = std::mem::take(&mut self.originals).into_keys().collect();
                 known.iter().try_for_each(|interface| self.original(interface).map(drop))?;
                 Ok(changed)
@@ -208,12 +207,12 @@ impl Session {
         }
     }
 
-    /// When its workload is closed if no request comes; `None` without one.
+    /// The time at which the workload is closed if no request comes; `None` without a workload.
     pub(crate) fn closes(&self) -> Option<Instant> {
         self.traffic.as_ref().map(Traffic::closes)
     }
 
-    /// Closes the workload, as nothing has asked for its account.
+    /// Closes a workload whose account nobody has asked for.
     pub(crate) fn close(&mut self) {
         self.traffic = None;
     }
@@ -236,8 +235,8 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.interfaces.address(interface, addresses)?;
         self.interfaces.set_up(interface)?;
-        // Now, not at the first settling: until then others may have switched what it follows (a
-        // tunnel's underlay, the far end of a veth pair).
+        // Read now and not at the first settling: until then other agents may have switched
+        // settings that this interface follows (a tunnel's underlay, the far end of a veth pair).
         done(self.original(interface).map(drop))
     }
 
@@ -350,12 +349,12 @@ impl Session {
     }
 }
 
-/// The values of a device's settings.
 fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
     device.iter().map(|(setting, value)| (*setting, value.now)).collect()
 }
 
-/// A driver lacks a setting that a study sets: no run of it can be what it should be.
+/// The error for a setting that a study sets and the driver lacks: no run of the study can be
+/// valid.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
     let has =

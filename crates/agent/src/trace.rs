@@ -21,15 +21,15 @@ use crate::traffic::Traffic;
 /// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
 const SENDTO: u64 = 44;
 const RECVFROM: u64 = 45;
-/// Turns before anything is counted: by then caches and windows have their sizes.
+/// Turns before counting begins: by then caches and windows have their sizes.
 const WARM_UP: u32 = 2000;
-/// Turns in which the places of stages are tried.
+/// Turns in which the possible places of stages are tried.
 const TRIED: u32 = 64;
 /// Turns before each batch: a connection that was idle while probes came and went sends
 /// acknowledgements by themselves at first.
 const RUN_UP: u32 = 64;
-/// How many messages of a batch are sampled. A request and its answer are two packets, and the ring
-/// has room for 481.
+/// The number of messages of a batch that are sampled. A request and its answer are two packets,
+/// and the ring has room for 481.
 const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
@@ -64,19 +64,18 @@ pub(crate) fn trace(
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
-/// Tells what the kernel has for these paths.
+/// Reports which stages of these paths the kernel can probe.
 pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
     let parsed = paths.iter().map(|text| Path::parse("the path", text));
     let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
     Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
 }
 
-/// The kinds of batches of a round.
 #[derive(Clone, Copy)]
 enum Batch {
     Untraced,
     Ends,
-    /// With one more probe: that of the kind with this number.
+    /// With one more probe, of the kind with this number.
     OneMore(usize),
     All,
 }
@@ -90,7 +89,7 @@ struct Watched<'w> {
 }
 
 impl Watched<'_> {
-    /// What can be done where tracepoints are too few.
+    /// The remedy if tracepoints are too few.
     fn way_out(&self, stages: &[Chosen]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
         let has_reader = stages.iter().any(|stage| stage.phase == Phase::Reading);
@@ -127,7 +126,7 @@ impl Watched<'_> {
             true => reason,
             false => format!("{reason}. {}", self.way_out(&stages)),
         })?;
-        // For each kind of probe one in the middle shows what it costs.
+        // For each kind of probe, one in the middle of the path shows its cost.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
         let passes = |probe: &Probe| way.is_none_or(|way| way.passes(probe.number));
         for stage in &stages {
@@ -158,9 +157,9 @@ impl Watched<'_> {
         let usual = |(round, sampled): (Round, Sampled)| {
             (Round { between: Between::each(&fewest, &on_the_way, &sampled), ..round }, sampled)
         };
-        // One round takes probes away, and the next one adds them again (the one more is changed):
-        // the kernel's work for each that comes or goes takes most of a trace's time. And a slow
-        // change of the machine meets each kind of batch alike.
+        // One round takes probes away, and the next one adds them again (the additional probe is
+        // changed): the kernel's work for adding and removing probes takes most of a trace's time.
+        // And a slow change of the machine meets each kind of batch alike.
         let mut batches: Vec<Batch> = [Batch::Untraced, Batch::Ends]
             .into_iter()
             .chain((0..one_more.len()).map(Batch::OneMore))
@@ -202,7 +201,7 @@ impl Watched<'_> {
         Ok(account)
     }
 
-    /// Tries all places, and chooses for each stage the first that packets pass.
+    /// Tries all places, and chooses for each stage the first one that packets pass.
     fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
         let resolved = resolve(&self.path, &Offered::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of(&resolved, self.ipv6);
@@ -222,8 +221,8 @@ impl Watched<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    /// The programs of these probes. One packet in so many of a batch is sampled as was asked for,
-    /// and else so many that a usual one is known.
+    /// Attaches these probes. One packet in a number is sampled: in the number that was asked for,
+    /// or else in one that gives the usual number of samples.
     fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
         let every = match self.wanted.every {
             0 => batch.div_ceil(SAMPLED),
@@ -237,7 +236,7 @@ impl Watched<'_> {
     }
 }
 
-/// A batch with these of a tracer's probes, which stay, and the packets of it that were sampled.
+/// A batch with these of a tracer's probes, which stay attached, and the sampled packets of it.
 fn traced(
     tracer: &mut Tracer,
     probes: &[Probe],
@@ -250,7 +249,6 @@ fn traced(
     counted(tracer, work, turns)
 }
 
-/// A batch with the probes that are attached.
 fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Round, Sampled), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
@@ -268,7 +266,8 @@ fn described() -> io::Result<Worker> {
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
-/// The CPU time of this process since then: the work's, for it does nothing else.
+/// The CPU time of this process since `before`: all of it is the work's, for the process does
+/// nothing else.
 fn taken(before: &ProcessTimes) -> u64 {
     let since = ProcessTimes::read().since(before);
     since.user_ns + since.system_ns

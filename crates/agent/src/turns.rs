@@ -1,9 +1,8 @@
 //! One side of one flow in which conditions take turns: this host switches its own interface,
-//! machine and sockets by a schedule that it was given before, and counts each condition's turns.
-//!
-//! No request comes meanwhile, and no process is started. Each host follows its own clock from the
-//! order to begin, so their turns begin some milliseconds apart; the part of a turn that is not
-//! counted covers that too.
+//! machine and sockets by a schedule that it received before, and counts each condition's turns. No
+//! request comes meanwhile, and no process is started. Each host follows its own clock from the
+//! order to begin, so their turns begin some milliseconds apart; the uncounted part of a turn
+//! covers that too.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,7 +19,7 @@ use crate::refusal::{Refusal, Reply};
 use crate::series;
 use crate::traffic::{Reading, TOO_LONG, Traffic};
 
-/// What [`crate::message::Request::Alternate`] asks for.
+/// The schedule of a [`crate::message::Request::Alternate`].
 pub(crate) struct Schedule {
     pub(crate) ramp: Duration,
     pub(crate) turn: Duration,
@@ -29,7 +28,7 @@ pub(crate) struct Schedule {
     pub(crate) turns: Vec<Turn>,
 }
 
-/// Why a flow came to nothing.
+/// The reason why a flow has no result.
 enum Stop {
     /// Its conditions cannot take turns here.
     NotInTurns(String),
@@ -43,7 +42,7 @@ impl<E: Into<Refusal>> From<E> for Stop {
 }
 
 impl Schedule {
-    /// Follows it over the traffic that flows.
+    /// Follows the schedule over the running traffic.
     pub(crate) fn follow(
         &self,
         traffic: &mut Traffic,
@@ -63,7 +62,7 @@ impl Schedule {
         }
     }
 
-    /// When a turn begins, after the first one's beginning.
+    /// The time from the first turn's beginning to this turn's.
     fn begins(&self, number: usize) -> Option<Duration> {
         self.turn.checked_mul(u32::try_from(number).ok()?)
     }
@@ -75,13 +74,13 @@ struct Following<'a> {
     sockets: Switches,
     interfaces: &'a mut Interfaces,
     cpus: &'a [u32],
-    /// What the machine had of its settings after the last switch.
+    /// The machine's settings as read back after the last switch.
     tuned: BTreeMap<TuningKey, String>,
 }
 
-/// What one turn gave.
+/// The readings of one turn.
 struct Made {
-    /// Bytes that had been sent when it began.
+    /// Bytes that were sent before the turn.
     sent: u64,
     first: Reading,
     last: Reading,
@@ -193,7 +192,7 @@ impl Following<'_> {
         self.traffic.endpoint().switch(&self.sockets, state).map_err(not_in_turns)
     }
 
-    /// Whether the interface, the machine and the sockets are still in a state.
+    /// Checks that the interface, the machine and the sockets are still in a state.
     fn check(&mut self, state: usize) -> Result<(), Stop> {
         self.check_interface(state)?;
         self.check_machine(state)?;
@@ -266,7 +265,7 @@ fn not_in_turns(error: load::Error) -> Stop {
     Stop::NotInTurns(error.to_string())
 }
 
-/// What a flow is for.
+/// The work of a flow by its kind: transactions, bytes received or messages sent.
 fn work(kind: Kind, passed: &load::Sample) -> u64 {
     if kind.is_rr() {
         passed.sent.transactions.saturating_add(passed.received.transactions)
@@ -277,7 +276,6 @@ fn work(kind: Kind, passed: &load::Sample) -> u64 {
     }
 }
 
-/// Adds a counted turn of a condition.
 fn add(
     sum: &mut Option<InTurns>,
     passed: Measured,
@@ -305,7 +303,7 @@ fn add(
     }
 }
 
-/// Adds what passed in another stretch of the same window.
+/// Adds the counters of another part of the same window.
 fn plus(sum: &mut Measured, more: &Measured) {
     sum.elapsed_ns = sum.elapsed_ns.saturating_add(more.elapsed_ns);
     sum.load.at_ns = sum.load.at_ns.saturating_add(more.load.at_ns);

@@ -72,8 +72,9 @@ struct Edge {
     throttled: Vec<Throttled>,
 }
 
-/// Whether a thread of QEMU runs a guest's instructions: of its virtual CPUs QEMU names the threads
-/// `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
+/// Whether a thread of QEMU runs a guest's instructions. QEMU names the threads of virtual CPUs
+/// `CPU 0/TCG`, `CPU 1/KVM`, or one thread for all of them `ALL CPUs/TCG` (with `-name
+/// debug-threads=on`).
 #[must_use]
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")

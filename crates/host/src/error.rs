@@ -12,13 +12,13 @@ use crate::kernel::netlink::Failure;
 /// plain text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Error {
     /// A name that no interface can have.
     #[error(
         "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..' and not '-' at its beginning, without '/', ':', white space and control characters"
     )]
     InterfaceName {
-        /// The name as given.
         name: String,
     },
     /// The interface does not exist in the network namespace of the socket.
@@ -26,15 +26,12 @@ pub enum Error {
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface {
-        /// The action that failed.
         action: String,
-        /// The requested interface.
         name: String,
     },
     /// The interface has no such queue now.
     #[error("interface {interface:?} has no queue {queue} now")]
     NoQueue {
-        /// The interface.
         interface: String,
         /// The queue, for example `rx-1`.
         queue: String,
@@ -42,7 +39,6 @@ pub enum Error {
     /// The interrupt does not exist now.
     #[error("there is no interrupt {irq} now")]
     NoInterrupt {
-        /// Its number.
         irq: u32,
     },
     /// A file of the kernel could not be read.
@@ -50,7 +46,6 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// The kernel's error.
         errno: io::Error,
     },
     /// Any other error.
@@ -58,7 +53,6 @@ pub enum Error {
     Failed {
         /// The failure, its cause and its remedy.
         what: String,
-        /// The kernel's error number, if there is one.
         errno: Option<i32>,
     },
 }
@@ -88,7 +82,8 @@ impl Error {
         matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. } | Self::NoInterrupt { .. })
     }
 
-    /// What failed, the kernel's error, and (with its separator) the remedy.
+    /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
+    /// remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }

@@ -22,7 +22,7 @@ use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
 use crate::link::neighbours;
 use crate::link::queue::QueueCounters;
 
-/// Reads a datagram of the kernel, and each answer in it in every way.
+/// Reads a datagram of the kernel, and each answer in it by every reader.
 pub fn netlink(datagram: &[u8]) {
     let mut inside = 0;
     for frame in frames(datagram) {
@@ -58,7 +58,7 @@ pub fn answer(payload: &[u8]) {
     }
 }
 
-/// Reads a file of `/proc` or `/sys` in every way; `tick` is its unit of time, in ns.
+/// Reads a file of `/proc` or `/sys` by every reader; `tick` is its unit of time, in ns.
 pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
     let table = Table::default().pairs(text).lines(text);

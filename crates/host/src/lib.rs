@@ -1,8 +1,7 @@
 //! One machine, or one network namespace, from inside: its interfaces and their offload features,
-//! the counters of its CPUs and protocols, its description, and the privileges of this process.
-//!
-//! Everything here is synchronous and made for an agent process in a network namespace of its own.
-//! Total functions read the kernel's messages and text files, and never panic.
+//! the counters of its CPUs and protocols, its description, and the privileges of this process. The
+//! crate is synchronous and made for an agent process in a network namespace of its own. Total
+//! functions read the kernel's messages and text files, and never panic.
 
 mod counters;
 mod cpu;

@@ -1,4 +1,4 @@
-//! One measuring session at a time on a machine.
+//! The lock that lets one measuring session at a time run on a machine.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -11,26 +11,25 @@ use nix::unistd::geteuid;
 use crate::error::Error;
 use crate::journal::{self, JournalError, lock, place};
 
-/// The directory of root's turns.
+/// The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
 
-/// The right to measure on this machine, until it is dropped or the process ends.
-///
-/// It is the lock of a file, one for each network namespace: in a directory of root's for root's
-/// sessions, and in a directory of the user's for another user's, so that no user can block another
-/// one's sessions. A user's session also waits for root's. Containers with a file system or a
-/// network namespace of their own do not see each other.
+/// The right to measure on this machine, until it is dropped or the process ends. It is the lock of
+/// a file, one for each network namespace: in a directory of root's for root's sessions, and in a
+/// directory of the user's for another user's, so that no user can block another one's sessions. A
+/// user's session also waits for root's. Containers with a file system or a network namespace of
+/// their own do not see each other.
 #[derive(Debug)]
 pub struct Turn {
     _file: File,
 }
 
-/// The process, command line and user of the session that has the turn.
+/// The process, command line and user of the session that has the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder(String);
 
 impl Turn {
-    /// Takes the turn, or names the session that has it.
+    /// Takes the lock, or names the session that has it.
     ///
     /// # Errors
     /// If no directory can hold the file.
@@ -80,7 +79,6 @@ fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
     [runtime].into_iter().chain(state).chain([temporary])
 }
 
-/// The name of this network namespace's file.
 fn network_file() -> Result<String, Error> {
     const NETWORK: &str = "/proc/thread-self/ns/net";
     let network = fs::metadata(NETWORK).map_err(|error| {

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::settings::SETTINGS;
 
-/// Why there is no agent.
 #[derive(Debug, Error)]
 pub(crate) enum InitError {
     #[error("{step}: {source}")]

@@ -9,8 +9,9 @@ use super::error::InitError;
 use super::system::{self, Console};
 use crate::serve::serve;
 
-/// How long a device may take to appear after its driver was loaded; on an idle machine it takes a
-/// millisecond. It is counted in steps: on a busy one the guest takes few of them.
+/// The time between two looks for a device after its driver was loaded; on an idle machine it
+/// appears within a millisecond. The wait is counted in steps: on a busy machine the guest takes
+/// few of them.
 const STEP: Duration = Duration::from_millis(1);
 const STEPS: u32 = 10_000;
 

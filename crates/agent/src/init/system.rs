@@ -16,14 +16,13 @@ use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
 use super::error::InitError;
 
-/// The guest's console.
 #[derive(Debug, Default)]
 pub(super) struct Console;
 
 impl Console {
     /// Writes one line, and waits until it has left: the guest may power off next.
     pub(super) fn say(&self, line: &str) {
-        // If this fails, nothing can report it.
+        // A failure here cannot be reported anywhere.
         if let Ok(mut console) = File::options().write(true).open("/dev/console") {
             let _ = console.write_all(format!("{line}\n").as_bytes());
             let _ = tcdrain(console);
@@ -87,7 +86,7 @@ pub(super) fn hasten_softirqs() {
     }
 }
 
-/// Empty slabs of each cache: more than there are.
+/// The number of empty slabs that each cache keeps: more than any cache has.
 const KEPT: &str = "1000";
 
 /// `_IOW('R', 0x03, int [2])`.

@@ -19,7 +19,7 @@ fn counts(n: u64) -> load::Counts {
     }
 }
 
-/// An account with so many threads and `rows` rows, of which every number is `n`.
+/// An account with this many threads and rows, in which every number is `n`.
 fn measured(threads: usize, rows: usize, n: u64) -> Measured {
     let cpu = host::CpuTimes { user: n, system: n, irq: n, softirq: n, steal: n, idle: n };
     let column = || vec![n; rows];

@@ -65,7 +65,7 @@ pub struct WireCounters {
 }
 
 impl WireCounters {
-    /// Reads them.
+    /// Reads the counters.
     ///
     /// # Errors
     /// [`Error::NoInterface`] if the interface does not exist.
@@ -84,7 +84,7 @@ impl WireCounters {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl WireCounters {
 }
 
 impl Counters {
-    /// Reads all of them. `links` should belong to the calling thread's network namespace, whose
+    /// Reads all counters. `links` should belong to the calling thread's network namespace, whose
     /// protocols are read.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Counters {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

@@ -19,7 +19,7 @@ counted! {
         dsack_segs,
         /// Duplicate selective acknowledgments received below the acknowledged data.
         dsacks,
-        /// Those above it.
+        /// Duplicate selective acknowledgments received above the acknowledged data.
         dsacks_ofo,
         /// Duplicate selective acknowledgments sent for data below the acknowledged data.
         dsacks_sent,
@@ -43,7 +43,7 @@ counted! {
         loss_probes,
         /// Bad segments received.
         in_errors,
-        /// Of those, the ones with a wrong checksum.
+        /// Bad segments with a wrong checksum.
         in_csum_errors,
         /// Segments sent that reset a connection.
         out_resets,
@@ -63,7 +63,8 @@ counted! {
         in_datagrams,
         /// Datagrams sent.
         out_datagrams,
-        /// Datagrams received that could not be delivered, including the next two.
+        /// Datagrams received that could not be delivered, with `rcvbuf_errors` and
+        /// `in_csum_errors`.
         in_errors,
         /// Datagrams dropped because the socket's receive buffer was full.
         rcvbuf_errors,
@@ -105,7 +106,7 @@ counted! {
 }
 
 impl TcpCounters {
-    /// TCP over IPv6 has the same counters.
+    /// Sums IPv4 and IPv6: TCP over IPv6 has the same counters.
     pub(super) fn of(table: &Table<'_>) -> Self {
         let tcp = |name| table.count("Tcp", name);
         let extended = |name| table.count("TcpExt", name);

@@ -28,8 +28,8 @@ pub enum Interrupt {
     SoftSched,
 }
 
-/// The place of a kind: its file, the label of its row, and the words at the row's end on machines
-/// with other labels.
+/// A kind of interrupt with its file, the label of its row, and the words at the row's end on
+/// machines with other labels.
 type Place = (Interrupt, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
@@ -55,7 +55,7 @@ impl Interrupt {
         PLACES.iter().map(|(interrupt, ..)| *interrupt)
     }
 
-    /// Its metric, without the side: a rate in 1/s.
+    /// The metric without its side: a rate in 1/s.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -79,14 +79,14 @@ impl Interrupt {
 pub struct Interrupts(BTreeMap<Interrupt, u64>);
 
 impl Interrupts {
-    /// Reads those of `cpus` together. The kernel counts them for the whole machine, other work on
-    /// these CPUs included.
+    /// Reads the interrupts of `cpus` together. The kernel counts them for the whole machine, other
+    /// work on these CPUs included.
     #[must_use]
     pub fn read(cpus: &[u32]) -> Self {
         Self::sum(&Self::read_each(cpus))
     }
 
-    /// Reads those of each of `cpus`, in their order.
+    /// Reads the interrupts of each of `cpus`, in their order.
     #[must_use]
     pub fn read_each(cpus: &[u32]) -> Vec<Self> {
         let texts = [HARD, SOFT].map(|file| (file, std::fs::read_to_string(file).unwrap_or_default()));
@@ -97,7 +97,7 @@ impl Interrupts {
         each
     }
 
-    /// Of several CPUs together.
+    /// The sum over several CPUs.
     #[must_use]
     pub fn sum(each: &[Self]) -> Self {
         let mut sum = Self::default();

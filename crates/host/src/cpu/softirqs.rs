@@ -9,7 +9,8 @@ use std::io;
 use crate::cpu::affinity;
 use crate::kernel::bpf::{Attached, Cell, Instruction, Program, attach_to_tracepoint, load};
 
-/// Counts it, from when it is made until it is dropped, on a machine with one CPU.
+/// Counts the time in soft interrupts, from its start until it is dropped, on a machine with one
+/// CPU.
 ///
 /// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
 /// reading less `sum`: after both, the time between them has been added. It is the same program at
@@ -21,7 +22,7 @@ pub struct Softirqs {
 }
 
 impl Softirqs {
-    /// Begins to count.
+    /// Starts counting.
     ///
     /// # Errors
     /// In words: several CPUs, or what the kernel said to the program (Linux 5.2 has all that it
@@ -38,15 +39,15 @@ impl Softirqs {
                 attach_to_tracepoint(c"softirq_entry", &program)?,
                 attach_to_tracepoint(c"softirq_exit", &program)?,
             ];
-            // Between the two some may have begun. Now none is under way: this is a program that
-            // runs.
+            // Soft interrupts may have begun between the two. None is under way now, because this
+            // program runs.
             sum.write(0)?;
             Ok(Self { sum, _attached: attached })
         };
         counting().map_err(|error: io::Error| format!("soft interrupts cannot be traced (BPF): {error}"))
     }
 
-    /// What passed in them so far, in ns.
+    /// The time in soft interrupts so far, in ns.
     ///
     /// # Errors
     /// What the kernel said.

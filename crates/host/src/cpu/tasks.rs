@@ -15,7 +15,6 @@ use crate::kernel::files::numbers;
 #[derive(Clone, Debug)]
 pub struct Tasks {
     at: Instant,
-    /// By number.
     threads: BTreeMap<u32, Task>,
 }
 
@@ -30,7 +29,7 @@ pub(crate) struct Task {
     cpu: u32,
     /// In user mode and in the kernel, ns. The sum is exact within its unit of 10 ms.
     ns: u64,
-    /// The same of ended children that were waited for; 0 for all but a process's first thread.
+    /// CPU time of ended children that were waited for; 0 for all but a process's first thread.
     reaped_ns: u64,
 }
 
@@ -69,7 +68,7 @@ pub struct Spent {
 }
 
 impl Tasks {
-    /// Reads those of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
+    /// Reads the threads of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
     ///
     /// # Errors
     /// [`Error::Read`] without `/proc`. Skips a process that ends meanwhile.
@@ -89,7 +88,7 @@ impl Tasks {
         Ok(Self { at: Instant::now(), threads })
     }
 
-    /// CPU time since `earlier` of all but `own` and its descendants.
+    /// CPU time since `earlier` of all processes but `own` and its descendants.
     #[must_use]
     pub fn others_since(&self, earlier: &Self, own: u32) -> Others {
         let family = self.family(earlier, own);
@@ -137,7 +136,7 @@ impl Tasks {
         }
     }
 
-    /// The time of children that ended in between, without what they had used before.
+    /// The time of children that ended in between, without the time that they had used before.
     fn reaped(&self, earlier: &Self, now: &Task, then: Option<&Task>) -> u64 {
         let more = now.reaped_ns.saturating_sub(then.map_or(0, |then| then.reaped_ns));
         if more == 0 {

@@ -27,7 +27,7 @@ counted! {
 }
 
 impl ThreadTimes {
-    /// Reads those of a thread of this process, by its kernel number.
+    /// Reads the times of a thread of this process, by its kernel number.
     ///
     /// # Errors
     /// [`Error::Read`] if the thread does not exist; or the file has another form.
@@ -35,7 +35,7 @@ impl ThreadTimes {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
 
-    /// Reads those of the thread with this directory in `/proc`.
+    /// Reads the times of the thread with this directory in `/proc`.
     pub(crate) fn read_from(directory: &str) -> Result<Self, Error> {
         let path = format!("{directory}/stat");
         let stat = std::fs::read(&path).map_err(|errno| Error::Read { path: path.into(), errno })?;
@@ -74,7 +74,7 @@ counted! {
 }
 
 impl ProcessTimes {
-    /// Reads those of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
+    /// Reads the times of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
     #[must_use]
     pub fn read() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
@@ -90,7 +90,7 @@ impl ProcessTimes {
             .unwrap_or_default()
     }
 
-    /// Both together.
+    /// User and system time together.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)

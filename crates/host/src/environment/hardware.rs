@@ -22,18 +22,19 @@ pub struct Hardware {
     pub duplex: Option<String>,
     /// The speed of its PCIe link, for example `8.0 GT/s PCIe`.
     pub pcie_speed: Option<String>,
-    /// The fastest that the device could have.
+    /// The fastest speed that the device supports.
     pub pcie_speed_most: Option<String>,
     /// The lanes of its PCIe link.
     pub pcie_width: Option<u64>,
-    /// The most that the device could have.
+    /// The most lanes that the device supports.
     pub pcie_width_most: Option<u64>,
     /// The NUMA node that it is near to.
     pub numa_node: Option<u64>,
 }
 
 impl Hardware {
-    /// Reads it. `sysfs`: the interface's directory, if `/sys` shows its network namespace.
+    /// Reads the hardware. `sysfs`: the interface's directory, if `/sys` shows its network
+    /// namespace.
     pub(super) fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
         let told = DriverInfo::read(interface);
         let of_files = sysfs.map(|directory| Self::of(files, directory)).unwrap_or_default();
@@ -65,7 +66,7 @@ impl Hardware {
         *self == Self::default()
     }
 
-    /// Its texts.
+    /// All of its texts.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         let Self { driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most, .. } = self;
         [driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most].into_iter().flatten()

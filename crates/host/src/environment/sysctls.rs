@@ -1,11 +1,11 @@
-//! The network's settings.
+//! The sysctls of the network.
 
 use std::collections::BTreeMap;
 
 use crate::kernel::files::Files;
 
-/// The machine's settings of the network, by name. A network namespace shows only its own, so read
-/// them before entering one, for [`super::Environment::with_hidden`].
+/// The machine's sysctls of the network, by name. A network namespace shows only its own, so they
+/// are read before entering one, for [`super::Environment::with_hidden`].
 #[must_use]
 pub fn visible_sysctls() -> BTreeMap<String, String> {
     read(&Files::system())

@@ -30,14 +30,15 @@ pub(super) struct JournalFile {
     end: End,
 }
 
-/// How a journal ends.
+/// The state of a journal's last line.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    /// With a whole line.
+    /// The line is complete.
     Whole,
-    /// At this place begins a line whose writer was stopped, or had no room: it counts for nothing.
+    /// A line begins at this offset and is incomplete: its writer was stopped, or had no room. It
+    /// counts for nothing.
     Begun(u64),
-    /// With a damaged line, which stays.
+    /// The line is damaged, and stays.
     Damaged,
 }
 
@@ -109,7 +110,7 @@ impl JournalFile {
         Ok(Some(file))
     }
 
-    /// Adds lines, and returns when they are on disk. If that fails there are none of them.
+    /// Adds lines, and returns when they are on disk. On failure none of them is.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
         self.append(records, false)
     }
@@ -161,7 +162,7 @@ impl JournalFile {
         self.sync_place()
     }
 
-    /// Renames the journal, so that nobody undoes it.
+    /// Renames the journal, so that no session undoes it.
     pub(super) fn set_aside(self) -> Result<PathBuf, JournalError> {
         let aside = self.path.with_extension("set-aside");
         std::fs::rename(&self.path, &aside).map_err(JournalError::file("set aside", &self.path))?;

@@ -16,8 +16,8 @@ const LONGEST_NAME: u64 = 1000;
 /// The longest part of its command line that is written, in characters.
 const LONGEST_COMMAND: usize = 300;
 
-/// Takes the lock of a file, and makes the file if it is not there; or names the process that has
-/// the lock. Only the lock counts: the file's text is for that message.
+/// Takes the lock of a file, which is made if it is missing; or names the process that has the
+/// lock. Only the lock counts: the file's text is for that message.
 pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -35,7 +35,7 @@ pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
     }
     match file.try_lock() {
         Ok(()) => {
-            // Without it the message to others is less clear, and nothing else.
+            // Without the text the message to others is less clear; the lock is the same.
             let _ = sign(&mut file);
             Ok(Ok(file))
         }

@@ -16,27 +16,26 @@ use super::{JournalError, place};
 use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
-/// A setting that is not as it was read back when it was changed. It prints as a sentence without a
-/// full stop.
+/// A setting that differs from the value that was read back after its change. It prints as a
+/// sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The setting.
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    /// What it was set to.
+    /// The value that was read back after the change.
     pub after: Value,
-    /// What became of it.
+    /// The present value, or the reason why it is unknown.
     pub now: Now,
 }
 
-/// What became of a setting.
+/// The present value of a setting, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Now {
-    /// It reads so.
     Reads(Value),
-    /// It cannot be read: why.
+    /// The setting cannot be read, for this reason.
     Unreadable(String),
 }
 
@@ -59,24 +58,23 @@ pub struct Journal {
     /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
-    /// See [`Journal::of_session`].
     session: u64,
-    /// Those that are open, by their numbers.
+    /// The changes that are not undone.
     changes: Vec<Change>,
-    /// Those that are announced, and have nothing to undo now. A change of the same setting from
-    /// the same value is the same change again: so the journal of a long study stays short.
+    /// Announced changes with nothing to undo now. A change of the same setting from the same value
+    /// is the same change again: so the journal of a long study stays short.
     closed: Vec<Change>,
-    /// Settings that others than [`Journal::change`] changed last: they are read back elsewhere.
+    /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
-    /// Whether it may change what a user had applied to stay.
+    /// Whether changes that a user had applied to stay may be changed.
     is_over_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
 
 impl Journal {
-    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. It writes
-    /// nothing yet.
+    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. The first
+    /// change makes the file.
     pub fn new(directory: &Path, machine: Machine) -> Self {
         Self {
             machine,
@@ -91,22 +89,22 @@ impl Journal {
         }
     }
 
-    /// A journal of this session. Journals of one session do not exclude each other in a directory
-    /// that several network namespaces share, if each is of another one.
+    /// Sets the session. Journals of one session do not exclude each other in a directory that
+    /// several network namespaces share, if each is of another namespace.
     #[must_use]
     pub fn of_session(mut self, session: u64) -> Self {
         self.session = session;
         self
     }
 
-    /// Lets it change what a user had applied to stay ([`Journal::keep`]). Its own changes are
-    /// newer, so they are undone first.
+    /// Permits changes of settings that a user had applied to stay ([`Journal::keep`]). The new
+    /// changes are undone first.
     pub fn go_over_applied(&mut self) {
         self.is_over_applied = true;
     }
 
-    /// Has the changes stay after the end of this process, until a user restores the machine or it
-    /// boots. `why`: what they were applied for, for everybody who meets the journal.
+    /// Lets the changes stay after the end of this process, until a user restores the machine or it
+    /// boots. `why`: the purpose of the changes, for everybody who meets the journal.
     ///
     /// # Errors
     /// [`JournalError`] if this cannot be noted: then the changes are undone.
@@ -122,12 +120,12 @@ impl Journal {
     }
 
     /// Refuses a machine that another process changes, or that has changes of a process that is
-    /// gone. What a user had applied to stay is in nobody's way.
+    /// gone. Changes that a user had applied to stay are no obstacle.
     ///
     /// # Errors
     /// [`JournalError`] as with [`Journal::change`].
     pub fn check_free(&self) -> Result<(), JournalError> {
-        // Without the directory nobody has changed anything, and it is not made for a look.
+        // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
         if is_unknown { self.take_claim(true).map(drop) } else { Ok(()) }
     }
@@ -171,7 +169,7 @@ impl Journal {
         }
         for (index, (target, value)) in (first..).zip(settings) {
             let set = self.machine.set(target, value);
-            // A refused write may have changed something too.
+            // A refused write may have changed the setting too.
             let after = self.machine.read(target)?;
             let number = self.changes[index].number;
             self.file()?.add(&[Record::Made(number, after.clone())])?;
@@ -182,7 +180,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The settings that may change with those that are requested, and are none of them.
+    /// The settings that may change with the requested ones, and are not among them.
     fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, JournalError> {
         let features = settings.iter().filter_map(|(target, _)| match target {
             Target::Feature { interface, .. } => Some(interface),
@@ -216,8 +214,8 @@ impl Journal {
         Ok(done?)
     }
 
-    /// Changes settings that are changed again and again, from one condition to the next: each is
-    /// announced once, as by [`Journal::cover`], and is read back now.
+    /// Changes settings that every condition changes again: each is announced once, as by
+    /// [`Journal::cover`], and is read back now.
     ///
     /// # Errors
     /// [`JournalError`] as with [`Journal::change`].
@@ -269,7 +267,7 @@ impl Journal {
         Ok(numbers)
     }
 
-    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that: an
+    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that MTU: an
     /// earlier change of the MTU may have raised it, and at the end the kernel refuses more than
     /// the interface's own.
     fn at_first(&self, target: &Target, now: Value) -> Value {
@@ -294,12 +292,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes what became of the settings of these changes.
+    /// Notes the values of the settings of these changes after the changes.
     fn end(&mut self, numbers: &[u32]) -> Result<(), JournalError> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
-            // Of a setting that cannot be read no value after is known.
+            // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             if change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
@@ -323,14 +321,13 @@ impl Journal {
         self.closed.extend::<Vec<Change>>(closed);
     }
 
-    /// The highest number of a change so far.
     fn last(&self) -> u32 {
         self.changes.iter().chain(&self.closed).map(|one| one.number).max().unwrap_or(0)
     }
 
-    /// How a study's settings differ from what was read back when they were changed; nothing if
-    /// nobody has touched them. What [`Journal::cover`] changed since is not looked at: it is set
-    /// for each run, and read back then.
+    /// The settings of a study that differ from the value that was read back after their change.
+    /// Settings that [`Journal::cover`] changed since are not compared: they are set for each run,
+    /// and read back then.
     pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
         let watched = self.changes.iter().filter(|change| !self.covered.contains(&change.target));
@@ -352,7 +349,7 @@ impl Journal {
         &self.changes
     }
 
-    /// Undoes everything, the last first, and removes the journal if nothing is left.
+    /// Undoes all changes, the last first, and removes the journal if no change is left.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be written: the next restore checks changes whose
@@ -393,7 +390,7 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, unless it has it.
+    /// Takes the right to change the machine, unless this journal has it.
     fn claim(&mut self) -> Result<(), JournalError> {
         if self.claim.is_none() {
             self.claim = Some(self.take_claim(self.is_over_applied)?);
@@ -401,7 +398,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes that right, and checks that no earlier owner left anything to undo.
+    /// Takes the right to change the machine, and checks that no earlier owner left changes to
+    /// undo.
     fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
         place::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
@@ -417,7 +415,7 @@ impl Journal {
         let look = Manner { dry_run: true, ..Manner::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
         let is_in_the_way = |left: &Report| match left.fate {
-            // Of the session's other end: those of other sessions have no claim.
+            // A journal of the session's other end: other sessions' have no claim.
             Fate::InUse => {
                 JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
             }
@@ -433,7 +431,7 @@ impl Journal {
                     left.journal.display()
                 )));
             }
-            // What a process that is gone changed is still so, says its journal.
+            // The journal says that the changes of a process that is gone are still in force.
             return Err(JournalError::from(format!(
                 "changes of another session to this machine are not undone: {}; `netassay restore` (from elsewhere with --host) undoes them, or says why not",
                 left.journal.display()
@@ -459,7 +457,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Nobody reads the result here; the file stays if anything is left.
+        // No caller can read the result here; the file stays if a change is left.
         let _ = self.undo_now();
     }
 }

@@ -16,31 +16,30 @@ use crate::machine::{Identity, Machine};
 /// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Fate {
-    /// Its process runs, and will undo it; or another process changes the machine now.
+    /// Its process runs and will undo it; or another process changes the machine now.
     InUse,
-    /// Everything is undone and the journal removed; in a dry run, it would be.
+    /// All changes are undone and the journal removed; in a dry run, they would be.
     Undone,
     /// The machine was rebooted, which reset the changes; the journal was removed.
     Restarted,
     /// Its changes belong to another network namespace; it is left.
     Elsewhere {
-        /// The namespace.
         network: String,
     },
     /// A user had its changes applied to stay; they are left.
     Applied {
-        /// For which advice.
+        /// The advice that they were applied for.
         why: String,
     },
-    /// Something is left to undo; it is kept.
+    /// A change is left to undo; the journal is kept.
     Kept,
-    /// It is not our journal, or cannot be read or written; it is left.
+    /// The file is not our journal, or cannot be read or written; it is left.
     NotFollowed {
-        /// Why.
         why: String,
     },
-    /// Something was left to undo; it was set aside.
+    /// A change was left to undo; the journal was set aside.
     SetAside {
         /// Its path now.
         path: PathBuf,
@@ -49,17 +48,16 @@ pub enum Fate {
 
 /// The content of a journal, and the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Report {
-    /// The journal.
     pub journal: PathBuf,
-    /// The result.
     #[serde(flatten)]
     pub fate: Fate,
     /// Its changes, the last first.
     pub changes: Vec<Undoing>,
     /// The first of its damaged lines.
     pub damaged: Vec<Damage>,
-    /// How many lines are damaged.
+    /// The number of damaged lines.
     pub damaged_lines: usize,
 }
 
@@ -88,9 +86,9 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
     follow_all(directory, machine, manner)
 }
 
-/// Undoes what one process of a session left that has ended: as [`restore`], but only its own
-/// journal, also beside the other end of that session, and waiting for up to `patience` while
-/// another process changes the machine.
+/// Undoes the changes that one ended process of a session left: as [`restore`], but only that
+/// process's own journal, also beside the other end of the session, and waiting for up to
+/// `patience` while another process changes the machine.
 ///
 /// # Errors
 /// As [`restore`]. [`Fate::InUse`] means that the patience has ended.
@@ -125,7 +123,7 @@ pub fn restore_of(
     }
 }
 
-/// A process, also after its end.
+/// A process, identified by its number and start, also after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
     pub(super) pid: u32,
@@ -145,19 +143,19 @@ impl Process {
     }
 }
 
-/// Whether a journal is that of a process. One that cannot be read is not.
+/// Whether a journal belongs to a process. An unreadable journal belongs to none.
 fn is_of(path: &Path, process: Process) -> bool {
     JournalFile::header(path).is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
 }
 
-/// How long a process waits before it tries again to take the right to restore.
+/// The interval at which a process tries again to take the right to restore.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How long a guardian waits before it looks again whether its process has ended, which takes the
-/// kernel well under a millisecond.
+/// The interval at which the undo process looks whether its agent has ended, which takes the kernel
+/// well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
-/// [`restore`], for the owner of the claim.
+/// Follows all journals as [`restore`] does, for the owner of the claim.
 pub(super) fn follow_all(
     directory: &Path,
     machine: &Machine,
@@ -269,7 +267,7 @@ fn is_alive(header: &Header) -> bool {
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let line = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let (_, mut fields) = stat::parse(&line)?;
-    // One that has ended and was not waited for (zombie, dead) owns nothing any more.
+    // A process that has ended and was not waited for (zombie, dead) owns no journal any more.
     let ended = matches!(fields.next()?, "Z" | "X");
     if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
 }

@@ -24,16 +24,15 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
-/// What an event is of.
+/// The CPU or thread that an event observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// Of a CPU, whatever runs there.
+    /// A CPU, whatever thread runs there.
     Cpu(u32),
-    /// Of a thread, wherever it runs.
+    /// A thread, on whatever CPU it runs.
     Thread(u32),
 }
 
-/// Commands of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Control {
     Enable = 0x2400,

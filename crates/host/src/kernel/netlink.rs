@@ -17,7 +17,7 @@ pub(crate) struct Netlink {
     sequence: u32,
 }
 
-/// Why an exchange failed.
+/// The reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Transport(io::Error),
@@ -31,7 +31,8 @@ impl From<DecodeError> for Failure {
     }
 }
 
-/// How often a dump is repeated after a concurrent change; then its last answer is used.
+/// The number of attempts at a dump that a concurrent change disturbs; then the last answer is
+/// used.
 const DUMPS: u32 = 8;
 
 impl Netlink {
@@ -107,7 +108,7 @@ impl Netlink {
             };
             for frame in frames(&datagram) {
                 let frame = frame?;
-                // An answer to a request whose collection ended with an error.
+                // An answer to an earlier request whose collection ended with an error.
                 if frame.sequence_number() != self.sequence {
                     continue;
                 }

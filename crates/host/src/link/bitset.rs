@@ -58,9 +58,7 @@ const BIT_VALUE: u16 = 3;
 
 #[derive(Debug, Default)]
 struct Bits {
-    /// The listed names.
     known: BTreeSet<String>,
-    /// The set ones of them.
     set: BTreeSet<String>,
 }
 

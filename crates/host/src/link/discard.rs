@@ -1,4 +1,4 @@
-//! Interfaces that discard what is sent through them, to measure the cost of sending alone.
+//! Interfaces that discard the packets sent through them, to measure the cost of sending alone.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -32,10 +32,10 @@ pub enum DiscardDevice {
 }
 
 impl DiscardDevice {
-    /// All, in the order of trial: the least work per packet first.
+    /// All devices in the order of trial: the least work per packet first.
     pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
 
-    /// Its word in messages and on the command line.
+    /// The word in messages and on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl FromStr for DiscardDevice {
     }
 }
 
-/// A discarding interface, made.
+/// A discarding interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Discard {
@@ -78,7 +78,7 @@ pub struct Discard {
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
-    /// Makes an interface that discards what is sent through it: the first of
+    /// Makes an interface that discards packets sent through it: the first of
     /// [`DiscardDevice::ALL`] that this kernel has, or `asked`. It is down and has no address yet.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Links {
         self.quiet_ipv6(name)
     }
 
-    /// Both ends are in this network namespace, and end with it.
+    /// Makes both ends in this network namespace; they end with it.
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;

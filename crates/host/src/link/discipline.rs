@@ -9,7 +9,7 @@ use nix::libc;
 pub struct Discipline {
     /// The interface's index.
     pub index: u32,
-    /// Its own number; the major half is the discipline's, the minor half the class's.
+    /// Its number; the major half is the discipline's, the minor half the class's.
     pub handle: u32,
     /// Its parent; [`Discipline::ROOT`] at the top.
     pub parent: u32,

@@ -1,6 +1,6 @@
 //! Addresses, routes and permanent neighbours of an interface, as the kernel lists them, without
-//! what changes by itself: so a list before can be compared with one after, and what is missing can
-//! be added again with everything that the kernel knew of it.
+//! the parts that change by themselves: so a list before can be compared with one after, and a
+//! missing entry can be added again with all its attributes.
 
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REPLACE};
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::kernel::raw::{Raw, TYPE, attributes, long, push};
 use crate::link::links::Links;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Sort {
     Address,
@@ -28,7 +28,7 @@ impl Sort {
         }
     }
 
-    /// `RTM_NEW*`. One more deletes, two more get.
+    /// `RTM_NEW*`. The next number deletes, the one after it gets.
     fn new_kind(self) -> u16 {
         match self {
             Self::Address => 20,
@@ -37,7 +37,7 @@ impl Sort {
         }
     }
 
-    /// `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
+    /// The length of `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
     fn header(self) -> usize {
         if self == Self::Address { 8 } else { 12 }
     }
@@ -47,13 +47,14 @@ impl Sort {
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
 
-/// One of them.
+/// An address, a route or a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) sort: Sort,
     /// The message that adds it.
     pub(crate) message: Vec<u8>,
-    /// How long it is preferred, and valid, in seconds, if not for ever. Of a route the second.
+    /// The preferred and the valid lifetime in seconds, if not for ever. A route has the second
+    /// only.
     pub(crate) lifetime: Option<[u32; 2]>,
     /// Whether it is an address that the kernel still checks for duplicates, and that can be added
     /// as it is.
@@ -117,7 +118,6 @@ impl Entry {
         metrics.is_some_and(|metrics| attributes(metrics).any(|(kind, _)| kind & TYPE == RTAX_MTU))
     }
 
-    /// Whether an address is this one.
     pub(crate) fn is_address(&self, address: &[u8], prefix: u8) -> bool {
         // On a point-to-point link the other attribute is the peer's.
         let own = self.attribute(IFA_LOCAL).or_else(|| self.attribute(IFA_ADDRESS));
@@ -139,7 +139,7 @@ impl Entry {
         match self.sort {
             Sort::Address => {
                 // A route may need the address at once, which duplicate address detection delays.
-                // It was detected to be the only one before.
+                // The detection was made before.
                 let at_once = self.message_with(IFA_F_NODAD);
                 send(at_once.clone(), NLM_F_CREATE | NLM_F_REPLACE)?;
                 let as_before = self.message_with(0);
@@ -192,7 +192,7 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let found =
         |wanted: u16| attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value);
     let flags = found(IFA_FLAGS).and_then(|value| long(value, 0)).unwrap_or(u32::from(header[2]));
-    // Of IPv4 this flag marks a second address of a network.
+    // In IPv4 this flag marks a second address of a network.
     if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
         return None;
     }
@@ -214,7 +214,7 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
 fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let flags = long(header, 8)?;
     let [table, protocol] = [header[4], header[5]];
-    // The kernel makes and removes the last with their addresses.
+    // The kernel makes and removes local routes with their addresses.
     if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
         return None;
     }
@@ -239,7 +239,7 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     is_ours.then_some(Entry { sort: Sort::Route, message, lifetime, is_tentative: false })
 }
 
-/// Those of a route's next hops (`struct rtnexthop`) that leave by the interface: the others stay.
+/// The next hops of a route (`struct rtnexthop`) that leave by the interface: other hops stay.
 fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
     while let Some(length) = crate::kernel::raw::number(rest, 0).map(usize::from)
@@ -271,7 +271,7 @@ fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
 }
 
 impl Links {
-    /// The entries of one sort of an interface.
+    /// The entries of one kind of an interface.
     pub(crate) fn entries(&mut self, sort: Sort, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;
@@ -314,7 +314,7 @@ impl Links {
                 if sort == Sort::Address && family == IPV6 {
                     let in_order = wanted().zip(&now).all(|(one, other)| is_same(one, other));
                     if is_complete && !in_order && round + 2 < ROUNDS {
-                        // Once more, all of them; the other way round, if this was their order.
+                        // Again with all of them; in the other direction, if this was their order.
                         newest_first ^= added == now.len();
                         for entry in &now {
                             entry.delete(self, name)?;
@@ -341,7 +341,7 @@ impl Links {
     }
 }
 
-/// How often the lists are compared: an address brings routes, a route may need another, and
+/// The most comparisons of the lists: an address brings routes, a route may need another, and
 /// addresses may be added twice for their order.
 const ROUNDS: usize = 8;
 

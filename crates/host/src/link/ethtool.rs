@@ -1,4 +1,4 @@
-//! Ethtool's generic netlink family: its requests, and offload features by it.
+//! Ethtool's generic netlink family: its requests, and offload features.
 
 use std::collections::BTreeMap;
 
@@ -126,7 +126,6 @@ fn no_ethtool() -> Error {
         .into()
 }
 
-/// A message to the family.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) command: u8,

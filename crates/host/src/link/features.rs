@@ -43,13 +43,13 @@ pub enum RefusalReason {
 }
 
 impl FeatureChange {
-    /// Whether a request changes anything of an interface with these features.
+    /// Whether a request changes any feature of an interface with these features.
     #[must_use]
     pub fn is_needed(now: &Features, requested: &BTreeMap<String, bool>) -> bool {
         !sendable(requested, now).is_empty()
     }
 
-    /// Compares the request with the result.
+    /// Compares the request with the state after it.
     pub(crate) fn of(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
             let reason = match after.get(name) {
@@ -65,7 +65,7 @@ impl FeatureChange {
 }
 
 /// The part of a request that is to be sent: the kernel refuses a whole request for one unknown or
-/// fixed name, and one that changes nothing from those who may change nothing.
+/// fixed name, and refuses an empty change from a process that may change nothing.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
     let differs = |state: &FeatureState, on: bool| state.wanted != on || state.active != on;
     let can = |name: &String, on: bool| {

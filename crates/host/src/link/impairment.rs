@@ -148,7 +148,7 @@ impl Links {
         Ok(())
     }
 
-    /// What this kernel lacks for it, each with the remedy.
+    /// The disciplines that this kernel lacks for an impairment, each with the remedy.
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
         wanted.orders(0).into_iter().filter_map(|order| self.lacks(order)).collect()
     }
@@ -210,8 +210,8 @@ fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     options
 }
 
-/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger ones, which
-/// an offload made, are segmented first.
+/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger packets,
+/// which an offload made, are segmented first.
 fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     let in_time = |time: Duration| {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;

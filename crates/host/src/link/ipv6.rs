@@ -1,5 +1,5 @@
-//! What an interface has of IPv6: all that Linux removes when the MTU becomes too small for it,
-//! recorded so that it can be put back.
+//! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
+//! recorded so that it can be restored.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,8 +22,7 @@ pub(crate) enum Scope {
     All,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
-    /// What follows the interface's MTU: its sysctl `mtu`, and the routes that have one of their
-    /// own.
+    /// The sysctl `mtu`, which follows the interface's MTU, and routes with an MTU of their own.
     Mtu,
 }
 
@@ -45,7 +44,6 @@ impl Scope {
     }
 }
 
-/// A directory of the interface's sysctls.
 fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
     root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
 }
@@ -53,7 +51,6 @@ fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
 /// The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 
-/// A sysctl of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sysctl {
     directory: String,
@@ -61,23 +58,23 @@ struct Sysctl {
     value: String,
 }
 
-/// The state, or a part of it. Empty where IPv6 is off.
+/// The IPv6 state of an interface, or a part of it. Empty if IPv6 is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// Whether the interface is up and IPv6 waits for its first carrier, of [`Scope::All`]. The
-    /// kernel adds addresses of its own with that one, and none with a later one.
+    /// Whether the interface is up and IPv6 waits for its first carrier, for [`Scope::All`]. The
+    /// kernel adds addresses of its own with the first carrier, and none with a later one.
     awaits_carrier: bool,
     sysctls: Vec<Sysctl>,
     entries: Vec<Entry>,
 }
 
 impl State {
-    /// Reads it. `root` has `proc` in it.
+    /// Reads the state. `root` has `proc` in it.
     pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
         if !directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
-        // Before the addresses: those of the kernel's own are there when it does not wait.
+        // Read before the addresses: the kernel's own addresses are there if IPv6 does not wait.
         let awaits_carrier = scope == Scope::All && awaits_carrier(links, root, link)?;
         let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
         for sort in Sort::ALL {
@@ -87,7 +84,7 @@ impl State {
         Ok(state)
     }
 
-    /// Puts it back, and removes what is there and was not.
+    /// Restores the state, and removes entries that it does not have.
     ///
     /// # Errors
     /// IPv6 is off on the interface; the kernel refuses a part; or it may still add addresses of
@@ -100,7 +97,7 @@ impl State {
         scope: Scope,
     ) -> Result<(), Error> {
         let name = &link.name;
-        // Nothing can be removed where IPv6 is off, and where it is on it is turned off by the MTU.
+        // Entries cannot be removed while IPv6 is off, and while it is on the MTU turns it off.
         if *self == Self::default() {
             return Ok(());
         }
@@ -110,8 +107,7 @@ impl State {
             )
             .into());
         }
-        // The secret changes how addresses are generated, so that the other settings come behind
-        // it.
+        // The secret changes how addresses are generated, so the other settings follow it.
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
@@ -134,7 +130,8 @@ impl State {
         made.and(settled)
     }
 
-    /// As text: a line if it awaits a carrier, and one for each sysctl and each entry.
+    /// The text of the state: a line if it awaits a carrier, and one for each sysctl and each
+    /// entry.
     pub(crate) fn to_text(&self) -> String {
         let mut text = if self.awaits_carrier { format!("{AWAITS_CARRIER}\n") } else { String::new() };
         // Writing to a text does not fail.
@@ -154,7 +151,7 @@ impl State {
         text
     }
 
-    /// Reads the text; `None` if it is none.
+    /// Reads the text of a state; `None` if it is invalid.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let mut state = Self::default();
         for line in text.lines() {
@@ -191,8 +188,9 @@ impl State {
         Some(state)
     }
 
-    /// Whether this is the state before, whatever the time that is left to an address or route, and
-    /// in whatever order the kernel lists them. A carrier may have come meanwhile.
+    /// Whether this equals the state `before`, apart from the remaining lifetimes of addresses and
+    /// routes, and from the order in which the kernel lists them. A carrier may have come
+    /// meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
         fn entries(state: &State) -> Vec<(Sort, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
@@ -225,9 +223,9 @@ fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, E
     Ok(is_on && now.up && !is_ready)
 }
 
-/// Waits for the first carrier, as IPv6 does: what the kernel adds of its own is there then, and
-/// can be removed. [`Links::await_running`] may return before that, because an interface also runs
-/// whose driver has not told the kernel of its carrier yet.
+/// Waits for the first carrier, as IPv6 does: then the kernel has added its own addresses, and they
+/// can be removed. [`Links::await_running`] may return earlier, because an interface also runs
+/// before its driver has told the kernel of its carrier.
 ///
 /// # Errors
 /// There is none in time.
@@ -246,18 +244,18 @@ fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Erro
     Ok(())
 }
 
-/// How long two ends may take to agree on a speed. An undo waits three times so long, and is given
-/// 30 s by its controller.
+/// The longest time in which two ends agree on a speed. An undo waits three times so long, and its
+/// controller gives it 30 s.
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Alone in its line.
+/// A line of its own in the text of a state.
 const AWAITS_CARRIER: &str = "awaits carrier";
 
-/// Before the seconds for which an entry is preferred, and valid.
+/// Stands before the seconds for which an entry is preferred, and valid.
 const LIFETIME: &str = " for ";
 
-/// Those that can be written, by their names. One that cannot be read has no value.
+/// The writable sysctls by name. A sysctl that cannot be read has no value.
 fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
     let mut all = Vec::new();
     for directory_name in DIRECTORIES {

@@ -29,17 +29,17 @@ pub struct Located {
     pub carries: bool,
     /// Whether it can have addresses of IPv6.
     pub has_ipv6: bool,
-    /// Whether an interface can that is made on its machine later.
+    /// Whether interfaces that are made later on its machine can have addresses of IPv6.
     pub default_has_ipv6: bool,
-    /// The numbers that such an interface cannot have: somebody has its name, its network or its
-    /// port.
+    /// The numbers that such an interface cannot have, because another interface has their name,
+    /// network or port.
     pub taken: Vec<u16>,
 }
 
 impl Located {
     /// The interface of this name or alternative name; without a name one that shares a network
-    /// with the other end's addresses (`beside`), or the one that packets to them, or to `towards`,
-    /// leave by. `connection`: the controller's address, and that of this machine.
+    /// with the other end's addresses (`beside`), or the one by which packets to them, or to
+    /// `towards`, leave. `connection`: the controller's address, and this machine's.
     ///
     /// # Errors
     /// No such interface, or no route.
@@ -121,14 +121,13 @@ fn has_ipv6(files: &Files, interface: &str) -> bool {
     files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }
 
-/// The CPUs near a device, or near the one that it hangs on, as virtio's do.
+/// The CPUs near a device, or near its parent device, as for virtio.
 fn near(files: &Files, interface: &str) -> Vec<u32> {
     let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
     let list = of("device").or_else(|| of("device/.."));
     list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
 }
 
-/// One address of one interface.
 pub(crate) struct Address {
     pub(crate) interface: String,
     pub(crate) address: IpAddr,
@@ -157,7 +156,7 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
 }
 
-/// Whether an address needs its interface beside it.
+/// Whether an address is valid on one link only.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_link_local(),
@@ -165,8 +164,8 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an interface carries a connection: it has this machine's address of it (those of one
-/// link too), or packets to the other end leave by it, as where the address is another
+/// Whether an interface carries a connection: it has this machine's address of the connection
+/// (link-local ones too), or packets to the other end leave by it, as where the address is another
 /// interface's.
 fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
     let has = |one: &Address| one.interface == interface && one.address == host.to_canonical();
@@ -174,7 +173,8 @@ fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr
         || towards_by(all, controller.to_canonical()).is_ok_and(|leaves_by| leaves_by == interface)
 }
 
-/// The kernel chooses the route of a socket when it is connected; no packet is sent.
+/// The interface by which packets to an address leave. The kernel chooses the route of a socket
+/// when it is connected; no packet is sent.
 fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
     let any: SocketAddr = match towards {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
@@ -247,11 +247,11 @@ mod tests {
         let over = |interface: &str, controller: &str, host: &str| {
             carries(&all, interface, (controller.parse().unwrap(), host.parse().unwrap()))
         };
-        // An address of one link is not among those for traffic, and carries a connection all the
+        // A link-local address is not among those for traffic, and carries a connection all the
         // same.
         assert!(over("mgmt", "fe80::9", "fe80::1") && !over("data", "fe80::9", "fe80::1"));
         assert!(over("data", "192.0.2.9", "::ffff:127.0.0.1"));
-        // The address is one of no interface that is seen, and the way back leads over this one.
+        // No visible interface has the address, and the way back leads over this one.
         assert!(over("data", "127.0.0.7", "192.0.2.1") && !over("mgmt", "127.0.0.7", "192.0.2.1"));
     }
 

@@ -79,7 +79,7 @@ fn mask(cpus: &[u32]) -> Result<String, Error> {
     })
 }
 
-/// The interface's directory in sysfs, if that shows this network namespace: the machine's own
+/// The interface's directory in sysfs, if sysfs shows this network namespace: the machine's own
 /// `eth0` must not be steered instead of a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, Error> {
     let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());

@@ -29,7 +29,7 @@ struct Identity {
     device: String,
 }
 
-/// In journals and messages.
+/// The form in journals and messages.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Form {
@@ -80,7 +80,7 @@ impl Interface {
         Ok(Self { name: link.name, identity })
     }
 
-    /// Its name when it was found.
+    /// The name when the interface was found.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a setting, byte for byte with its end of line: so the value written back is exactly
-/// the one that was read.
+/// The value of a setting, byte for byte with its end of line: so the written value is exactly the
+/// one that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
@@ -13,7 +13,7 @@ pub struct Value(Vec<u8>);
 const SHOWN: usize = 120;
 
 impl Value {
-    /// The bytes.
+    /// The bytes, with the end of line.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -36,7 +36,7 @@ impl From<&str> for Value {
     }
 }
 
-/// On one line, for people: unprintable characters are escaped, and a long value is cut.
+/// One line for people: unprintable characters are escaped, and a long value is cut.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.words().join(" ");
@@ -53,7 +53,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As a text, or else as bytes.
+/// A text, or else bytes.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
@@ -78,7 +78,6 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// The value of a feature that is on, or off.
 pub(super) fn switch(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }

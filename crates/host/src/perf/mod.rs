@@ -1,4 +1,4 @@
-//! Where CPU time goes, by function: samples of the kernel's stacks at a timer's ticks.
+//! CPU time by function: samples of the kernel's stacks at a timer's ticks.
 //!
 //! The timer is the kernel's own (`PERF_COUNT_SW_CPU_CLOCK`): it needs no counter of the hardware,
 //! so that it ticks in virtual machines too, in instructions where these are what a clock counts.

@@ -1,4 +1,4 @@
-//! Samples summed up: how often each function ran, and each stack.
+//! Sums of samples: the samples of each function, and of each stack.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -12,94 +12,94 @@ use super::symbols::Symbols;
 
 /// The most functions that a profile keeps, as the kernel has them on its stacks.
 pub const MOST_FUNCTIONS: usize = 1024;
-/// The most stacks that it keeps: those that were sampled most.
+/// The most stacks that a profile keeps: those with the most samples.
 pub const MOST_STACKS: usize = 500;
 /// The most functions of one stack: the innermost.
 pub const MOST_FRAMES: usize = 64;
 
-/// Where the CPU time of a message goes.
+/// The CPU time of a message by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What was sampled.
+    /// The CPUs or threads that were sampled.
     pub means: Means,
     /// From one sample to the next, in ns, or in instructions where a guest counts them.
     pub period: u64,
-    /// The CPU time of a message, measured without samples and without probes; with that of threads
-    /// for soft interrupts, by their samples.
+    /// The CPU time of a message, measured without samples and without probes; with the time of
+    /// threads for soft interrupts, by their samples.
     pub message: f64,
     /// All samples of the work.
     pub samples: u64,
-    /// Those of other threads, and of idle CPUs: not of the work.
+    /// Samples of other threads, and of idle CPUs: not of the work.
     pub elsewhere: u64,
-    /// Those for which the kernel had no room, at least.
+    /// The least number of samples for which the kernel had no room.
     pub lost: u64,
-    /// The functions, those first that ran in most samples.
+    /// The functions, the most sampled first.
     pub functions: Vec<Own>,
-    /// The stacks, those first that were sampled most.
+    /// The stacks, the most sampled first.
     pub stacks: Vec<Stack>,
 }
 
-/// What is sampled.
+/// The scope of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Means {
-    /// CPUs, whatever runs there.
+    /// CPUs, whatever thread runs there.
     Cpus,
     /// The threads of the work only.
     Threads,
 }
 
-/// A function.
+/// The samples of a function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Own {
-    /// Its name; what the compiler copied into it is a part of it.
+    /// Its name; code that the compiler inlined into it is a part of it.
     pub name: String,
     /// The samples in which it ran itself, not a function that it called.
     pub samples: u64,
-    /// The standard error of that number, by the parts in which the samples were taken; `None` of
+    /// The standard error of that number, by the parts in which the samples were taken; `None` with
     /// one part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
 }
 
-/// A stack.
+/// The samples of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     /// Its functions as indexes of [`Profile::functions`], the outermost first.
     pub frames: Vec<u16>,
-    /// How often it was sampled.
+    /// The number of samples.
     pub samples: u64,
 }
 
-/// What a function costs.
+/// The cost of a function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cost {
     /// The function.
     pub name: String,
-    /// Its part of all samples, of 1.
+    /// Its share of all samples, from 0 to 1.
     pub share: f64,
     /// Its cost for a message.
     pub cost: f64,
-    /// The standard error of that cost, by the parts in which the samples were taken; of one part,
-    /// or stored before it was kept, by their number.
+    /// The standard error of that cost, by the parts in which the samples were taken; with one
+    /// part, or in profiles stored before parts were kept, by their number.
     pub error: f64,
 }
 
-/// What stands for a function outside of the kernel, and for one without a name.
+/// The name for a function outside of the kernel.
 const USER: &str = "[user]";
 /// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
 /// at the first instruction of user space.
 const RETURN: &str = "[return to user]";
 const UNKNOWN: &str = "[unknown]";
-/// The root of what a thread of the kernel does for soft interrupts.
+/// The root of a kernel thread's work on soft interrupts.
 const SOFTIRQ: &str = "[ksoftirqd]";
 
 impl Profile {
-    /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which take
-    /// the CPU for `message` long a message, and of threads for soft interrupts.
+    /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which use
+    /// the CPU for `message` per message, and of threads for soft interrupts.
     #[must_use]
     pub fn of(
         parts: &[Samples],
@@ -109,7 +109,7 @@ impl Profile {
         message: f64,
     ) -> Self {
         let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
-        // Of each function the samples in each part.
+        // The samples of each function in each part.
         let mut own = BTreeMap::<&str, Vec<u64>>::new();
         let mut all = vec![0; parts.len()];
         let (mut elsewhere, mut in_softirqs) = (0, 0);
@@ -169,7 +169,7 @@ impl Profile {
         self
     }
 
-    /// What each function costs that ran in a sample, the dearest first.
+    /// The cost of each function that ran in a sample, the dearest first.
     #[must_use]
     pub fn costs(&self) -> Vec<Cost> {
         let all = self.samples.max(1) as f64;
@@ -182,13 +182,13 @@ impl Profile {
         self.functions.iter().filter(|own| own.samples > 0).map(cost).collect()
     }
 
-    /// What one sample stands for, of the cost of a message.
+    /// The cost of a message that one sample stands for.
     #[must_use]
     pub fn sample(&self) -> f64 {
         self.message / self.samples.max(1) as f64
     }
 
-    /// The stacks that were kept, by names, with what each costs for a message.
+    /// The stacks that were kept, by names, with the cost of each for a message.
     pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, f64)> {
         let each = self.sample();
         self.stacks.iter().map(move |stack| (self.names(stack), each * stack.samples as f64))
@@ -294,7 +294,7 @@ mod tests {
 
     /// A sample in these functions, the innermost first.
     fn sample(thread: u32, functions: &[u64]) -> Sample {
-        // Where it is, or where it returns to: behind the last instruction of the caller.
+        // The sampled address, or the return address: behind the last instruction of the caller.
         let address = |(place, number): (usize, &u64)| BEGIN + 16 * number + if place == 0 { 0 } else { 16 };
         Sample { thread, stack: functions.iter().enumerate().map(address).collect(), user: None }
     }

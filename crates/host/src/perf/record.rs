@@ -1,12 +1,12 @@
 //! Records that the kernel writes for samples, as numbers.
 
-/// A sample.
+/// A sample of a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sample {
     /// The thread that ran, by the kernel's number; 0 if none did.
     pub thread: u32,
-    /// The addresses in the kernel, the one that ran first, then those to which functions return.
-    /// None in user space.
+    /// The addresses in the kernel: the one that ran, then those to which functions return. None in
+    /// user space.
     pub stack: Vec<u64>,
     /// The address in user space, where the thread ran there.
     pub user: Option<u64>,
@@ -15,9 +15,9 @@ pub struct Sample {
 /// Samples in the order in which they were taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// Those for which there was room.
+    /// The samples for which there was room.
     pub taken: Vec<Sample>,
-    /// How many more there were.
+    /// The number of samples without room.
     pub lost: u64,
 }
 
@@ -26,20 +26,20 @@ const LOST: u32 = 2;
 const SAMPLE: u32 = 9;
 /// Before each record: its kind, flags and length.
 const HEADER: usize = 8;
-/// Where the kernel's half of the addresses begins, and where marks between the parts of a stack
-/// do (`PERF_CONTEXT_MAX`).
+/// The begin of the kernel's half of the addresses, and of the marks between the parts of a stack
+/// (`PERF_CONTEXT_MAX`).
 const KERNEL: u64 = 1 << 63;
 const MARKS: u64 = -4095_i64 as u64;
 
 impl Samples {
-    /// Adds what was taken elsewhere, or later.
+    /// Adds samples of another CPU or a later time.
     pub fn add(&mut self, more: Self) {
         self.taken.extend(more.taken);
         self.lost = self.lost.saturating_add(more.lost);
     }
 
-    /// Records one behind the other, each sample with address, thread and stack
-    /// (`perf_event_open(2)`). One that is cut short ends them.
+    /// Reads consecutive records, each sample with address, thread and stack
+    /// (`perf_event_open(2)`). An incomplete record ends them.
     pub(crate) fn parse(mut bytes: &[u8]) -> Self {
         let mut samples = Self::default();
         while let Some(header) = bytes.first_chunk::<HEADER>() {

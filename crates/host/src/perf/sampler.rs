@@ -1,4 +1,4 @@
-//! Samples, as the kernel takes them.
+//! The kernel's sampling of stacks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,17 +23,17 @@ pub fn frequency(exact: bool) -> u32 {
     if exact { 19_937 } else { 3_989 }
 }
 
-/// Why nothing is sampled.
+/// The reason why sampling is impossible.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum PerfError {
     /// The kernel refuses.
     #[error(
         "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (--inside guest) it needs neither"
     )]
     Refused {
-        /// Its error.
         errno: io::Error,
-        /// What it allows to whom.
+        /// The setting that limits it to some users.
         paranoid: String,
     },
     /// The kernel has no samples, or they cannot be read.
@@ -49,8 +49,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Gets ready to take one sample each `period` ns, on each CPU that the calling thread may use,
-    /// whatever runs there; where that is not allowed, of these threads of this process only.
+    /// Prepares one sample each `period` ns, on each CPU that the calling thread may use, whatever
+    /// runs there; if that is not allowed, of these threads of this process only.
     ///
     /// # Errors
     /// [`PerfError`]
@@ -89,7 +89,7 @@ impl Sampler {
         self.rings.iter().try_for_each(|ring| ring.event.control(Control::Enable, 0))
     }
 
-    /// Takes no more, and reads those that were taken.
+    /// Stops sampling, and reads the samples.
     ///
     /// # Errors
     /// The kernel's.
@@ -101,7 +101,7 @@ impl Sampler {
     }
 }
 
-/// The threads in which the kernel does what soft interrupts leave to it.
+/// The threads to which the kernel leaves work of soft interrupts.
 #[must_use]
 pub fn softirq_threads() -> BTreeSet<u32> {
     let is_one = |number: &u32| {
@@ -116,14 +116,14 @@ pub fn softirq_threads() -> BTreeSet<u32> {
 struct Ring {
     event: Event,
     pages: Pages,
-    /// Where the samples begin behind the first page, and their room, a power of two.
+    /// The offset of the samples behind the first page, and their room, a power of two.
     page: usize,
     size: usize,
 }
 
-/// Room for so many pages of samples: a thousand samples, or many more of shallow stacks.
+/// The room for samples in pages: a thousand samples, or many more of shallow stacks.
 const PAGES: usize = 64;
-/// Where the kernel has written, and where this process has read (`struct perf_event_mmap_page`).
+/// The kernel's write position, and this process's read position (`struct perf_event_mmap_page`).
 const WRITTEN: usize = 1024;
 const READ: usize = 1032;
 /// The most that a sample takes: 127 addresses (`kernel.perf_event_max_stack`) and a few numbers.
@@ -149,13 +149,13 @@ impl Ring {
         let event = unsafe { Event::open(attributes, whose) }?;
         let page = page_size()?;
         let size = PAGES * page;
-        // Writable: the kernel then keeps what was not read, and counts what it has no room for.
+        // Writable: the kernel then keeps unread samples, and counts those without room.
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         let pages = Pages::of(event.descriptor(), 0, page + size, access)?;
         Ok(Self { event, pages, page, size })
     }
 
-    /// What was written since the last time. Its room is free again.
+    /// The samples since the last reading. Their room is free again.
     fn read(&mut self) -> Samples {
         let end = self.pages.position(WRITTEN).load(Ordering::Acquire);
         let begin = self.pages.position(READ).load(Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl Ring {
         let bytes = |at: usize, len: usize| self.pages.bytes(self.page + at, len);
         let mut samples = Samples::parse(&[bytes(at, first), bytes(0, len - first)].concat());
         self.pages.position(READ).store(end, Ordering::Release);
-        // What it counts as lost it tells with the next sample that has room: there may be none.
+        // The kernel tells its lost samples with the next sample that has room: there may be none.
         if self.size - len < LARGEST && samples.lost == 0 {
             samples.lost = 1;
         }
@@ -216,7 +216,8 @@ mod tests {
         };
         let threads = (&[own].into(), &BTreeSet::new());
         let profile = Profile::of(&[samples], &symbols, (sampler.means(), 250_689), threads, 1.0);
-        // However busy the machine is: of this thread's samples. It fills memory with zeros.
+        // Only this thread's samples count, so a busy machine does no harm. The thread fills memory
+        // with zeros.
         let inside = |name: &str| -> u64 { profile.stacks_with(name).map(|stack| stack.samples).sum() };
         assert!(inside("ksys_read") * 2 > profile.samples, "{profile:?}");
         assert!(profile.is_sound(), "{profile:?}");

@@ -8,11 +8,11 @@ use thiserror::Error;
 /// The kernel's functions, those of its modules included.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
-    /// Where each begins, in order.
+    /// The address at which each begins, in order.
     begins: Vec<(u64, String)>,
 }
 
-/// Why no function has a name.
+/// The reason why functions have no names.
 #[derive(Debug, Error)]
 pub enum SymbolsError {
     /// There is no list.
@@ -32,7 +32,7 @@ const MOST: u64 = 256 << 20;
 const LONGEST: usize = 128;
 
 impl Symbols {
-    /// Those of the running kernel.
+    /// Reads the functions of the running kernel.
     ///
     /// # Errors
     /// [`SymbolsError`]
@@ -72,8 +72,8 @@ impl Symbols {
     }
 }
 
-/// The name without what a compiler added to it for a copy or a part: kernels, and so conditions,
-/// differ in that. `None` for what is no name.
+/// The name without suffixes that a compiler added for a copy or a part: kernels, and so
+/// conditions, differ in them. `None` for an invalid name.
 fn without_suffix(name: &str) -> Option<String> {
     let function = name.split('.').next().unwrap_or_default();
     let is_name = !function.is_empty() && function.len() <= LONGEST;

@@ -1,5 +1,4 @@
-//! Drops what a process does not need: capabilities, ways to new ones, and files that others left
-//! open.
+//! Drops unneeded capabilities, ways to new ones, and files that other processes left open.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -43,7 +42,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Whether this kernel has it.
+    /// Whether this kernel has the capability.
     pub fn is_known(self) -> bool {
         // SAFETY: plain numbers.
         unsafe { libc::prctl(libc::PR_CAPBSET_READ, self as libc::c_ulong, 0, 0, 0) >= 0 }
@@ -70,7 +69,7 @@ struct Header {
 const VERSION: u32 = 0x2008_0522;
 
 /// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
-/// and gets no new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
+/// and prevents new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
 /// starts later, not for running ones.
 ///
 /// # Errors
@@ -137,8 +136,8 @@ pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
 
-/// Closes all but standard input, output and error, at the start of a process that owns nothing
-/// yet.
+/// Closes all files but standard input, output and error, at the start of a process that owns
+/// nothing yet.
 ///
 /// # Errors
 /// If `/proc` does not list the open files.

@@ -38,7 +38,7 @@ impl MapKind {
     }
 }
 
-/// A map. The kernel removes it when nobody holds it: neither this process nor a program.
+/// A map. The kernel removes it when neither a process nor a program holds it.
 #[derive(Debug)]
 pub struct Map {
     pub(super) descriptor: OwnedFd,
@@ -49,7 +49,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// Makes one for so many `entries`, with keys and values of so many bytes.
+    /// Makes a map for this many `entries`, with keys and values of these lengths in bytes.
     ///
     /// # Errors
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
@@ -66,14 +66,14 @@ impl Map {
         Ok(Self { descriptor, kind, key, value, entries })
     }
 
-    /// Its descriptor, which instructions name.
+    /// The number of its descriptor, which instructions name.
     #[must_use]
     pub fn number(&self) -> i32 {
         self.descriptor.as_raw_fd()
     }
 
-    /// The bytes of a value; of a map by CPU one value behind the other, each at a multiple of
-    /// eight bytes.
+    /// The bytes of a value; for a map by CPU the values of all CPUs in order, each at a multiple
+    /// of eight bytes.
     ///
     /// # Errors
     /// The kernel's error: `ENOENT` for a key that is not there.
@@ -98,7 +98,7 @@ impl Map {
         self.element(Command::Update, key, &mut value.to_vec())
     }
 
-    /// Makes a value zero, in a map by CPU that of each.
+    /// Makes a value zero; in a map by CPU the value of each CPU.
     ///
     /// # Errors
     /// The kernel's error.
@@ -134,7 +134,7 @@ impl Map {
     }
 }
 
-/// The number of CPUs that this machine may come to have, for which the kernel keeps values.
+/// The number of CPUs that this machine may ever have, for which the kernel keeps values.
 fn possible_cpus() -> io::Result<usize> {
     const FILE: &str = "/sys/devices/system/cpu/possible";
     let list = std::fs::read_to_string(FILE)?;
@@ -143,7 +143,7 @@ fn possible_cpus() -> io::Result<usize> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
 }
 
-/// One number.
+/// A map with one number.
 #[derive(Debug)]
 pub(crate) struct Cell(Map);
 

@@ -1,5 +1,5 @@
-//! The BPF system call: programs, the maps that they share with this process, and what they are
-//! attached to. A file that holds programs is read elsewhere; here they are instructions.
+//! The BPF system call: programs, the maps that they share with this process, and their attachment.
+//! Files of programs are read elsewhere; here programs are instructions.
 
 mod attach;
 mod call;
