@@ -9,32 +9,18 @@ use crate::frame::FrameError;
 
 /// The reason why a request failed.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum CallError {
-    /// The agent's end of the pipe is closed.
     #[error("the {host}'s agent exited unexpectedly")]
-    Gone {
-        host: String,
-    },
-    /// The agent runs, but did not answer in time.
+    Gone { host: String },
     #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
-    Silent {
-        host: String,
-        patience: Duration,
-    },
+    Silent { host: String, patience: Duration },
     /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
     /// the network to it is cut.
     #[error("the {host}'s machine is lost: it gives no sign of life")]
-    Lost {
-        host: String,
-    },
-    /// The agent runs, but did not read the request.
+    Lost { host: String },
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
-    NotReading {
-        host: String,
-        patience: Duration,
-    },
-    /// The agent answered that it cannot.
+    NotReading { host: String, patience: Duration },
     #[error("{host}: {why}")]
     Refused {
         host: String,
@@ -47,16 +33,9 @@ pub enum CallError {
     #[error(
         "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
     )]
-    NoJournal {
-        host: String,
-        why: String,
-    },
-    /// The answer is not a message of the protocol.
+    NoJournal { host: String, why: String },
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
-    Garbled {
-        host: String,
-        source: FrameError,
-    },
+    Garbled { host: String, source: FrameError },
     /// The answer has the id of another request, which nobody waits for.
     #[error(
         "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
@@ -68,19 +47,10 @@ pub enum CallError {
         /// The id of the last request.
         asked: u64,
     },
-    /// The answer is of another kind than the request's.
     #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
-    Unexpected {
-        host: String,
-        got: String,
-    },
-    /// The pipe itself failed.
+    Unexpected { host: String, got: String },
     #[error("cannot talk to the {host}'s agent: {source}")]
-    Pipe {
-        host: String,
-        source: io::Error,
-    },
-    /// The user asked to stop.
+    Pipe { host: String, source: io::Error },
     #[error("interrupted")]
     Interrupted,
 }

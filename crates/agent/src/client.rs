@@ -15,16 +15,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 use crate::call_error::CallError;
-use crate::envelope::{Asked, Deadline, NO_REQUEST, read_answer};
+use crate::envelope::{Deadline, NO_REQUEST, RequestHeader, read_answer};
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
 use crate::interrupt::Interrupt;
-use crate::keeper::{Input, Keeper};
+use crate::keepalive::{Input, KeepaliveThread};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-use crate::pace::Pace;
+use crate::read_limiter::ReadLimiter;
 
-/// The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
-/// answer.
+// The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
+// answer.
 const BUSY: Duration = Duration::from_secs(60);
 
 /// A conversation with one agent over two pipes.
@@ -32,11 +32,11 @@ const BUSY: Duration = Duration::from_secs(60);
 pub struct Client {
     host: String,
     /// Declared before the input, so that its thread ends first.
-    keeper: Option<Keeper>,
+    keepalive: Option<KeepaliveThread>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
-    pace: Pace,
+    limiter: ReadLimiter,
     interrupt: Interrupt,
     /// The id and the deadline of the last request.
     asked: (u64, Deadline),
@@ -69,13 +69,13 @@ impl Client {
         }
         Self {
             host: host.into(),
-            keeper: None,
+            keepalive: None,
             to: Input::new(to),
             from: from.into().into(),
             lines: LineReader::default(),
-            pace: Pace::default(),
+            limiter: ReadLimiter::default(),
             interrupt,
-            asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
+            asked: (NO_REQUEST, Deadline::new(Instant::now(), Duration::ZERO)),
             open: BTreeSet::new(),
             answers_within: None,
             is_lost: AtomicBool::new(false),
@@ -103,9 +103,6 @@ impl Client {
     }
 
     /// Makes further requests possible after the user has asked to stop.
-    ///
-    /// # Errors
-    /// When the process is out of file descriptors.
     pub fn ignore_interrupt(&mut self) -> io::Result<()> {
         self.interrupt = Interrupt::new()?;
         Ok(())
@@ -118,7 +115,7 @@ impl Client {
     /// When the process is out of file descriptors: then the input stays open.
     pub fn hang_up(&mut self) -> io::Result<()> {
         let nothing = File::open("/dev/null")?;
-        self.keeper = None;
+        self.keepalive = None;
         self.to = Input::new(nothing);
         Ok(())
     }
@@ -136,11 +133,8 @@ impl Client {
     /// the lease: one in each third of it, or more. While the controller waits for an answer, an
     /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
     /// for longer than three times its slowest answer so far.
-    ///
-    /// # Errors
-    /// No thread can be started.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
-        self.keeper = Some(Keeper::start(&self.to, interval)?);
+        self.keepalive = Some(KeepaliveThread::start(&self.to, interval)?);
         self.answers_within = Some(answers_within);
         Ok(())
     }
@@ -151,9 +145,6 @@ impl Client {
     }
 
     /// Sends the line by which the agent begins, before its first request.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
     pub fn launch(&self, launch: &Launch, patience: Duration) -> Result<(), CallError> {
         let line = launch.line().map_err(|error| self.pipe(error.into()))?;
         self.write(&line, Instant::now() + patience, patience)
@@ -169,9 +160,6 @@ impl Client {
     }
 
     /// Sends a request whose answer has no content, and waits for the answer.
-    ///
-    /// # Errors
-    /// As [`Client::call`].
     pub fn order(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
         match self.call(request, patience)? {
             Answer::Done => Ok(()),
@@ -192,23 +180,20 @@ impl Client {
 
     /// Sends the message that a [`crate::Relay`] needs to reach its agent, without waiting for an
     /// answer.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
     pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
         self.threads = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let busy = self.threads.as_ref().map_or(Duration::ZERO, |_| BUSY);
-        let asked = Asked { id: self.asked.0 + 1, within: patience + busy };
+        let asked = RequestHeader { id: self.asked.0 + 1, within: patience + busy };
         let line = asked.line(message).map_err(|error| self.pipe(error.into()))?;
         let begun = Instant::now();
-        self.asked = (asked.id, Deadline::of(begun, patience));
+        self.asked = (asked.id, Deadline::new(begun, patience));
         self.open.insert(asked.id);
         self.write(&line, begun + patience, patience)
     }
 
     fn write(&self, line: &[u8], limit: Instant, patience: Duration) -> Result<(), CallError> {
         let mut rest = line;
-        let _message = self.to.message();
+        let _message = self.to.lock();
         while !rest.is_empty() {
             match self.wait_for(&self.to.file, PollFlags::POLLOUT, limit)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
@@ -222,23 +207,17 @@ impl Client {
     }
 
     /// Waits for the answer to the last [`Client::send`].
-    ///
-    /// # Errors
-    /// As [`Client::call`].
     pub fn receive(&mut self) -> Result<Answer, CallError> {
         self.receive_until(None)?.ok_or_else(|| self.silent())
     }
 
     /// Waits for the answer; `None` if it has not come within `time`: then call again later.
-    ///
-    /// # Errors
-    /// As [`Client::call`].
     pub fn receive_within(&mut self, time: Duration) -> Result<Option<Answer>, CallError> {
         self.receive_until(Some(Instant::now() + time))
     }
 
     fn receive_until(&mut self, wanted: Option<Instant>) -> Result<Option<Answer>, CallError> {
-        let mut last = self.asked.1.of_controller();
+        let mut last = self.asked.1.controller_gives_up();
         let mut limit = wanted.map_or(last, |wanted| wanted.min(last));
         let mut late = false;
         loop {
@@ -252,7 +231,7 @@ impl Client {
                 return Ok(None);
             }
             if late {
-                last = self.asked.1.of_controller() + self.starved();
+                last = self.asked.1.controller_gives_up() + self.starved();
                 limit = wanted.map_or(last, |wanted| wanted.min(last));
                 if Instant::now() >= last {
                     return Err(self.silent());
@@ -301,8 +280,7 @@ impl Client {
     }
 
     /// Reads one line. An agent is not trusted: its text is made harmless before it is kept or
-    /// printed. `None`: a sign of life, a round of a trace, or an answer that is no longer waited
-    /// for.
+    /// printed. `None`: an answer that is no longer waited for.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let asked = self.asked.0;
@@ -332,7 +310,7 @@ impl Client {
                 self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
                     // An agent may send any number of rounds: their reads are limited too.
-                    self.pace.pause();
+                    self.limiter.pause();
                     self.open.insert(id);
                 }
                 Ok(Some(answer))
@@ -367,7 +345,7 @@ impl Client {
             Ok(count) => {
                 self.to.heard(since);
                 self.lines.push(&piece[..count]);
-                self.pace.pause();
+                self.limiter.pause();
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),

@@ -10,7 +10,7 @@
 //!
 //! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
 //! its namespaces ends with it, and what it changed on its machine is undone by its
-//! [`crate::guardian`].
+//! [`crate::undo_process`].
 
 use std::fs::File;
 use std::io;
@@ -22,20 +22,20 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use crate::envelope::{Asked, Deadline};
+use crate::envelope::{Deadline, RequestHeader};
 use crate::frame::{FrameError, LineReader};
-use crate::hold::waits;
+use crate::lease::waits;
 use crate::output;
 use crate::serve_error::ServeError;
 
-/// The time for which an agent continues after its input has ended: it still answers quick
-/// requests, and gives up work.
+// The time for which an agent continues after its input has ended: it still answers quick
+// requests, and gives up work.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The most requests that wait while one is answered. A controller sends one ahead.
+// The most requests that wait while one is answered. A controller sends one ahead.
 const AHEAD: usize = 4;
 
-/// The interval at which the reader tries to hand over a request while [`AHEAD`] requests wait.
+// The interval at which the reader tries to hand over a request while [`AHEAD`] requests wait.
 const STEP: Duration = Duration::from_millis(50);
 
 /// The requests of the controller, read line by line.
@@ -46,7 +46,6 @@ pub(crate) enum Requests {
     Given(Receiver<Result<Line, FrameError>>),
 }
 
-/// One line from the controller.
 pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     came: Instant,
@@ -58,17 +57,14 @@ impl Line {
     }
 
     /// Splits the line into the id of the request, its deadline and the request.
-    ///
-    /// # Errors
-    /// It is not a request.
     pub(crate) fn open(&self) -> Result<(u64, Deadline, &[u8]), FrameError> {
-        let (Asked { id, within }, request) = Asked::read(&self.bytes)?;
-        Ok((id, Deadline::of(self.came, within), request))
+        let (RequestHeader { id, within }, request) = RequestHeader::read(&self.bytes)?;
+        Ok((id, Deadline::new(self.came, within), request))
     }
 }
 
 /// The result of waiting for a line.
-pub(crate) enum Next {
+pub(crate) enum NextLine {
     Line(Line),
     /// No line came in time.
     Late,
@@ -84,9 +80,6 @@ impl Requests {
     /// Reads the requests in a thread of its own from now on. That thread ends this process soon
     /// after standard input has ended, or as soon as no byte has come for the time of the `lease`.
     /// Not for a guest.
-    ///
-    /// # Errors
-    /// When no thread can be started.
     pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {
         let Self::Read(lines) = self else { return Ok(self) };
         if lease.is_none() && is_port() {
@@ -118,18 +111,15 @@ impl Requests {
 
     /// Waits for the next request until `limit`. A guest's port is waited for without a limit: the
     /// sockets of a guest are in a network that ends with it.
-    ///
-    /// # Errors
-    /// As [`Requests::next`].
-    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Next, ServeError> {
+    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
-                Ok(line) => return Ok(Next::Line(line?)),
-                Err(RecvTimeoutError::Timeout) => return Ok(Next::Late),
-                Err(RecvTimeoutError::Disconnected) => return Ok(Next::End),
+                Ok(line) => return Ok(NextLine::Line(line?)),
+                Err(RecvTimeoutError::Timeout) => return Ok(NextLine::Late),
+                Err(RecvTimeoutError::Disconnected) => return Ok(NextLine::End),
             }
         }
-        Ok(self.next()?.map_or(Next::End, Next::Line))
+        Ok(self.next()?.map_or(NextLine::End, NextLine::Line))
     }
 }
 

@@ -15,32 +15,26 @@ use crate::refusal::Refusal;
 /// from 1.
 pub const NO_REQUEST: u64 = 0;
 
-/// The longest time that a request may have for its answer: longer than the longest window.
+// The longest time that a request may have for its answer: longer than the longest window.
 const MOST: Duration = Duration::from_secs(7 * 86_400);
 
 /// The header of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestHeader {
     /// Unique within a conversation.
     pub id: u64,
     /// The time for the answer. A duration, since the clocks of two machines differ.
     pub within: Duration,
 }
 
-impl Asked {
+impl RequestHeader {
     /// The line of a request, with its end of line. The time is at most a week, in whole ms.
-    ///
-    /// # Errors
-    /// As [`encode`].
     pub fn line(self, request: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
         let milliseconds = self.within.min(MOST).as_micros().div_ceil(1000);
         Ok([format!("{} {milliseconds} ", self.id).into_bytes(), encode(request)?].concat())
     }
 
     /// Reads the header of a request; the rest of the line is the request.
-    ///
-    /// # Errors
-    /// [`FrameError::NotAMessage`].
     pub fn read(line: &[u8]) -> Result<(Self, &[u8]), FrameError> {
         let read = || {
             let (id, rest) = number(line)?;
@@ -53,17 +47,11 @@ impl Asked {
 }
 
 /// The line of an answer, with its end of line.
-///
-/// # Errors
-/// As [`encode`].
 pub fn answer_line(id: u64, answer: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok([format!("{id} ").into_bytes(), encode(answer)?].concat())
 }
 
 /// Reads the header of an answer; the rest of the line is the answer.
-///
-/// # Errors
-/// [`FrameError::NotAMessage`].
 pub fn read_answer(line: &[u8]) -> Result<(u64, &[u8]), FrameError> {
     number(line).ok_or_else(|| not_a_message("it begins with no id of a request", line))
 }
@@ -83,7 +71,7 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     /// The deadline of a request that was sent, or arrived, at `begun`.
-    pub(crate) fn of(begun: Instant, within: Duration) -> Self {
+    pub(crate) fn new(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }
     }
@@ -94,7 +82,7 @@ impl Deadline {
 
     /// The time at which the controller gives up: a little later than the agent, whose refusal says
     /// more than its silence. An answer that could not be written until then is for nobody.
-    pub(crate) fn of_controller(self) -> Instant {
+    pub(crate) fn controller_gives_up(self) -> Instant {
         self.at + (self.within / 4).min(Duration::from_secs(2))
     }
 
@@ -120,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_lines_are_what_people_can_write_too() {
-        let asked = Asked { id: 7, within: Duration::from_secs(10) };
+        let asked = RequestHeader { id: 7, within: Duration::from_secs(10) };
         assert_eq!(asked.line(&Request::Start).unwrap(), b"7 10000 \"start\"\n");
         assert_eq!(answer_line(7, &Answer::Done).unwrap(), b"7 \"done\"\n");
     }
@@ -139,7 +127,10 @@ mod tests {
             "18446744073709551616 1 1",
             "7 604800001 1",
         ] {
-            assert!(matches!(Asked::read(line.as_bytes()), Err(FrameError::NotAMessage { .. })), "{line}");
+            assert!(
+                matches!(RequestHeader::read(line.as_bytes()), Err(FrameError::NotAMessage { .. })),
+                "{line}"
+            );
         }
         for line in ["", "\"done\"", "7", "+7 1", "18446744073709551616 1"] {
             assert!(matches!(read_answer(line.as_bytes()), Err(FrameError::NotAMessage { .. })), "{line}");
@@ -149,9 +140,9 @@ mod tests {
     proptest! {
         #[test]
         fn ids_and_times_survive_the_trip(id in 1u64.., within_ms in 0u64..=604_800_000) {
-            let asked = Asked { id, within: Duration::from_millis(within_ms) };
+            let asked = RequestHeader { id, within: Duration::from_millis(within_ms) };
             let line = asked.line(&Request::Quiet).unwrap();
-            let (read, rest) = Asked::read(line.trim_ascii_end()).unwrap();
+            let (read, rest) = RequestHeader::read(line.trim_ascii_end()).unwrap();
             prop_assert_eq!((read, decode::<Request>(rest).unwrap()), (asked, Request::Quiet));
             let line = answer_line(id, &Answer::Done).unwrap();
             let (read, rest) = read_answer(line.trim_ascii_end()).unwrap();

@@ -1,6 +1,7 @@
 //! Fixed work of one thread that holds the sockets of both ends.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use host::Links;
@@ -8,7 +9,6 @@ use load::Spec;
 use load::exact::{self, Account, ReceivingEnd, await_beat, connections, run};
 
 use crate::message::{Answer, ExactReceiver};
-use crate::neighbours::Neighbours;
 use crate::refusal::{Refusal, Reply};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
@@ -22,8 +22,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) ->
 
 /// Counts over one connection.
 fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result<Account, Refusal> {
-    let OtherEnd { receiver, links: there, nobody } = OtherEnd::of(receiver)?.ok_or(NO_OTHER)?;
-    let mut neighbours = Neighbours::of(links, there)?;
+    let OtherEnd { receiver, links: there, nobody } = OtherEnd::open(receiver)?.ok_or(NO_OTHER)?;
+    let mut neighbours = Neighbours::new(links, there)?;
     let mut kept = Ok(());
     let mut settled = || kept = neighbours.keep();
     // A thread has its own page from which the kernel takes memory for sends. A thread that has
@@ -55,7 +55,7 @@ pub(crate) struct OtherEnd {
 
 impl OtherEnd {
     /// Opens the other end; `None` if it is on another machine.
-    pub(crate) fn of(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn open(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
         Ok(match receiver {
             ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
             ExactReceiver::Nobody(address) => {
@@ -91,5 +91,32 @@ fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
 impl exact::Softirqs for Counting {
     fn inside_ns(&mut self) -> Result<u64, String> {
         self.0.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
+    }
+}
+
+// Whether this process has made the kernel's tables of neighbours large.
+static SPREAD: AtomicBool = AtomicBool::new(false);
+
+/// The neighbours in this network namespace, and in the receiving end's if it has one of its own.
+/// netassay made both namespaces, so it may change them.
+pub(crate) struct Neighbours<'l> {
+    here: &'l mut Links,
+    there: Option<Links>,
+}
+
+impl<'l> Neighbours<'l> {
+    pub(crate) fn new(here: &'l mut Links, there: Option<Links>) -> Result<Self, host::Error> {
+        // The tables are the kernel's, and stay large.
+        if !SPREAD.swap(true, Ordering::Relaxed) {
+            here.spread_neighbours()?;
+        }
+        Ok(Self { here, there })
+    }
+
+    /// Makes the neighbours that are resolved permanent. The kernel would check each again at a
+    /// time that depends on when it was found, which would be in the cost (`docs/trace.md`).
+    pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
+        let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
+        links.try_for_each(|links| links.keep_neighbours().map(drop))
     }
 }

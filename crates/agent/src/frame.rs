@@ -5,30 +5,25 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::bounded::{Bounded, Excess};
-
 /// The longest line that either side accepts, in bytes. The largest valid messages, the addresses
 /// of all sockets of a run with the most flows, both ways and over IPv6, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
 
-/// The most values in a line, nested ones included: a value needs about ten times the memory of its
-/// text. The valid message with the most values, the accounts of the most single flows, has two
-/// thirds of that.
+// The most values in a line, nested ones included: a value needs about ten times the memory of its
+// text. The valid message with the most values, the accounts of the most single flows, has two
+// thirds of that.
 const MAX_VALUES: usize = 300_000;
 
 /// An invalid message: the reason.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum FrameError {
-    /// The line is longer than [`MAX_FRAME`].
     #[error("a message of more than {MAX_FRAME} bytes")]
     TooLong,
-    /// The line holds more than 300,000 values.
     #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
-    /// A part of the message exceeds its bound.
     #[error("not a message of this protocol: {0}")]
     Excess(#[from] Excess),
-    /// The line is not a message.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
         /// The reason, which may quote the line, cut as by [`text::reason`].
@@ -36,6 +31,26 @@ pub enum FrameError {
         /// The line's beginning.
         line: String,
     },
+}
+
+/// A part of a message that is larger than its bound.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{what}` has {found}, and may have at most {most}")]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct Excess {
+    pub what: &'static str,
+    /// In bytes, entries, or the number itself.
+    pub found: u64,
+    pub most: u64,
+}
+
+/// A message whose parts have bounds.
+pub trait Bounded {
+    /// Checks every part against its bound.
+    ///
+    /// # Errors
+    /// The first part that exceeds its bound.
+    fn check(&self) -> Result<(), Excess>;
 }
 
 /// Writes a message as one line, the newline included.
@@ -109,9 +124,6 @@ impl LineReader {
 
     /// The next complete line that is not empty. An empty line is a sign of life; many of them must
     /// not cost time each.
-    ///
-    /// # Errors
-    /// As [`LineReader::next_line`].
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         self.begin += self.pending[self.begin..].iter().take_while(|byte| **byte == b'\n').count();
         self.searched = self.searched.max(self.begin);

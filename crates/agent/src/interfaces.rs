@@ -24,11 +24,11 @@ pub(crate) struct Interfaces {
     /// The names of the interfaces that were made.
     made: BTreeSet<String>,
     /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
-    given: BTreeMap<String, Given>,
+    given: BTreeMap<String, AddressPlan>,
 }
 
 #[derive(Clone, Default)]
-struct Given {
+struct AddressPlan {
     addresses: Vec<(IpAddr, u8)>,
     behind: Vec<IpAddr>,
 }
@@ -136,7 +136,7 @@ impl Interfaces {
         } else {
             self.links.set_mtu(name, mtu)?;
             if is_back {
-                let Given { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
+                let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
                 for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
                     self.links.add_address(name, *address, *prefix)?;
                 }

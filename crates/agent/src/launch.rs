@@ -68,9 +68,6 @@ pub enum Isolation {
 
 impl Launch {
     /// The line, with its end.
-    ///
-    /// # Errors
-    /// None: JSON can hold all of it.
     pub fn line(&self) -> Result<Vec<u8>, serde_json::Error> {
         encode(self)
     }

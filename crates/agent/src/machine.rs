@@ -73,7 +73,7 @@ impl MachineSettings {
         }
         let settings = self.own_settings(wanted)?;
         self.session_latency = wanted.cpu_latency;
-        self.hold(wanted.cpu_latency)?;
+        self.hold_latency(wanted.cpu_latency)?;
         let is_placement = |(target, _): &&(Target, String)| target.is_placement();
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
@@ -91,7 +91,7 @@ impl MachineSettings {
         Ok(settings)
     }
 
-    fn hold(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
+    fn hold_latency(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
         if self.latency.as_ref().map(HeldLatency::microseconds) != microseconds {
             // The old bound holds until the new one does.
             self.latency = microseconds.map(HeldLatency::hold).transpose().map_err(Refusal::passing)?;
@@ -141,7 +141,7 @@ impl MachineSettings {
             return settings.iter().try_for_each(set).map_err(Refusal::passing);
         }
         self.check_allowed()?;
-        self.hold(wanted.cpu_latency.or(self.session_latency))?;
+        self.hold_latency(wanted.cpu_latency.or(self.session_latency))?;
         let machine = Machine::system();
         let settings = self.own_settings(&wanted)?;
         let is_wanted = |target: &Target| settings.iter().any(|(wanted, _)| wanted == target);
@@ -242,7 +242,7 @@ impl MachineSettings {
         self.remembered.clear();
         let undone =
             self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
-        Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
+        Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::from_undoing).collect() })
     }
 }
 

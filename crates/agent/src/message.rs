@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use host::journal::{Change, Difference, Outcome, Undoing};
+use host::journal::{Change, Difference, UndoOutcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
@@ -25,9 +25,7 @@ pub const PROTOCOL: u32 = 19;
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Request {
     /// Identify yourself. Always the first request.
-    Hello {
-        protocol: u32,
-    },
+    Hello { protocol: u32 },
     /// Make a veth pair between this host's network namespace and that of another process on the
     /// same kernel.
     CreateVeth {
@@ -46,27 +44,14 @@ pub enum Request {
         behind: Vec<IpAddr>,
     },
     /// Make one end of a VXLAN tunnel, add addresses or make it a port of a bridge, and set it up.
-    CreateVxlan {
-        name: String,
-        vxlan: host::Vxlan,
-        addresses: Vec<(IpAddr, u8)>,
-        bridge: Option<String>,
-    },
+    CreateVxlan { name: String, vxlan: host::Vxlan, addresses: Vec<(IpAddr, u8)>, bridge: Option<String> },
     /// Make a bridge and set it up.
-    CreateBridge {
-        name: String,
-    },
+    CreateBridge { name: String },
     /// Make a tap for a guest, a port of a bridge, and set it up.
-    CreateTap {
-        name: String,
-        bridge: String,
-    },
+    CreateTap { name: String, bridge: String },
     /// Make an interface a port of a bridge. The machine's own is free again at the end, when the
     /// bridge is deleted.
-    AddPort {
-        bridge: String,
-        interface: String,
-    },
+    AddPort { bridge: String, interface: String },
     /// Tell the interface for traffic to another machine: the named one, or the one that routes
     /// there.
     Locate {
@@ -113,29 +98,16 @@ pub enum Request {
     },
     /// Add addresses to an interface and set it up. An agent that may change its machine adds to
     /// the machine's own interfaces only what they do not have.
-    Configure {
-        interface: String,
-        addresses: Vec<(IpAddr, u8)>,
-    },
+    Configure { interface: String, addresses: Vec<(IpAddr, u8)> },
     /// Set the MTU of an interface without switches of its own: a port of a bridge.
-    SetMtu {
-        interface: String,
-        mtu: u32,
-    },
+    SetMtu { interface: String, mtu: u32 },
     /// Wait until an interface forwards packets: just set up, it may drop them.
-    AwaitRunning {
-        interface: String,
-    },
+    AwaitRunning { interface: String },
     /// Run an interface's receive work on these CPUs.
-    Steer {
-        interface: String,
-        cpus: Vec<u32>,
-    },
+    Steer { interface: String, cpus: Vec<u32> },
     /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
     /// kernel chooses.
-    SteerNew {
-        cpus: Vec<u32>,
-    },
+    SteerNew { cpus: Vec<u32> },
     /// Set the switches of an interface and read them back.
     Settle {
         interface: String,
@@ -152,14 +124,9 @@ pub enum Request {
         tuning: Option<Tuning>,
     },
     /// Describe this host and these interfaces.
-    Environment {
-        interfaces: Vec<String>,
-    },
+    Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
-    Lacking {
-        traffic: load::Traffic,
-        family: load::Family,
-    },
+    Lacking { traffic: load::Traffic, family: load::Family },
     /// Become the receiver of a workload: open its sockets.
     Listen {
         spec: load::Spec,
@@ -184,9 +151,7 @@ pub enum Request {
     /// Start the threads of the workload.
     Start,
     /// Keep the workload open for so long without a window: the other end is traced.
-    Stay {
-        for_ms: u32,
-    },
+    Stay { for_ms: u32 },
     /// End the threads that send here. Receiving threads continue.
     Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
@@ -221,16 +186,9 @@ pub enum Request {
         window_ns: u64,
     },
     /// Do fixed work in one thread that holds the sockets of both ends, and count its cost.
-    Exact {
-        spec: load::Spec,
-        receiver: ExactReceiver,
-    },
+    Exact { spec: load::Spec, receiver: ExactReceiver },
     /// Do fixed work as for [`Request::Exact`], watched by programs in the kernel.
-    Trace {
-        spec: load::Spec,
-        receiver: ExactReceiver,
-        wanted: Traced,
-    },
+    Trace { spec: load::Spec, receiver: ExactReceiver, wanted: TraceOptions },
     /// Tell what the kernel has for paths of packets, and which probes it allows.
     Survey {
         /// The texts of the paths' files.
@@ -283,7 +241,7 @@ pub struct TurnState {
 /// The options of [`Request::Trace`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Traced {
+pub struct TraceOptions {
     /// The text of the path's file.
     pub path: String,
     /// Whether functions may be probed; tracepoints only if not.
@@ -307,10 +265,7 @@ pub struct Traced {
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum ExactReceiver {
     /// A socket in the network namespace of another process on the same kernel.
-    In {
-        process: u32,
-        spec: Box<load::Spec>,
-    },
+    In { process: u32, spec: Box<load::Spec> },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
     /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Connect`].
@@ -322,7 +277,6 @@ pub enum ExactReceiver {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Answer {
-    /// To [`Request::Hello`].
     Hello {
         protocol: u32,
         version: String,
@@ -349,7 +303,6 @@ pub enum Answer {
         /// The settings that are changed, or would be.
         changes: Vec<Change>,
     },
-    /// To [`Request::MachineDifferences`].
     MachineDiffers {
         differences: Vec<Difference>,
     },
@@ -363,7 +316,6 @@ pub enum Answer {
         /// Local addresses, in the order of the flows.
         addresses: Vec<SocketAddr>,
     },
-    /// To [`Request::Measure`].
     Measured(Box<Measured>),
     /// To [`Request::Alternate`]: the account of each state.
     Alternated {
@@ -374,9 +326,7 @@ pub enum Answer {
     NotInTurns {
         why: String,
     },
-    /// To [`Request::Locate`].
-    Located(host::Located),
-    /// To [`Request::PairFacts`].
+    Located(host::LocatedInterface),
     PairFacts(Box<host::PairFacts>),
     /// To [`Request::ExchangeProbes`].
     Arrived(load::Arrived),
@@ -385,9 +335,7 @@ pub enum Answer {
         #[serde(deserialize_with = "words::names::interfaces")]
         name: String,
     },
-    /// To [`Request::Watch`].
     Watched(Box<Watched>),
-    /// To [`Request::Exact`].
     Exact(Box<load::exact::Account>),
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
     Booted(Box<Booted>),
@@ -395,9 +343,7 @@ pub enum Answer {
     TracedRound(Box<trace::Account>),
     /// To [`Request::Trace`]: all rounds.
     Traced(Box<trace::Account>),
-    /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
-    /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request failed.
     Failed {
@@ -445,12 +391,12 @@ pub enum Undone {
 }
 
 impl Undone {
-    pub(crate) fn of(undoing: &Undoing) -> Self {
+    pub(crate) fn from_undoing(undoing: &Undoing) -> Self {
         let sentence = undoing.sentence(false);
         match undoing.outcome {
-            Outcome::Undone | Outcome::AlreadySo => Self::Settled(sentence),
-            Outcome::ChangedMeanwhile { .. } | Outcome::Gone => Self::Left(sentence),
-            Outcome::Failed { .. } => Self::Failed(sentence),
+            UndoOutcome::Undone | UndoOutcome::AlreadySo => Self::Settled(sentence),
+            UndoOutcome::ChangedMeanwhile { .. } | UndoOutcome::Gone => Self::Left(sentence),
+            UndoOutcome::Failed { .. } => Self::Failed(sentence),
         }
     }
 

@@ -10,12 +10,12 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::serve_error::ServeError;
 
-/// Held while a line is written, so that no sign of life comes between its parts.
+// Held while a line is written, so that no sign of life comes between its parts.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-/// The number of bytes that a write takes without waiting as soon as there is room for any: a page
-/// of a pipe; sockets and a guest's port have more room. Other processes share this output, so it
-/// cannot be set to non-blocking.
+// The number of bytes that a write takes without waiting as soon as there is room for any: a page
+// of a pipe; sockets and a guest's port have more room. Other processes share this output, so it
+// cannot be set to non-blocking.
 const PIECE: usize = 4096;
 
 /// Writes a complete line, until `limit`.

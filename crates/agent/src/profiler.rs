@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use host::perf::{Profile, Sampler, Samples, Symbols, softirq_threads};
+use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
 use load::exact::Repeat;
 
 use crate::refusal::Refusal;
 
-/// Samples of a profile: a function's share of a tenth is then known to half a hundredth.
+// Samples of a profile: a function's share of a tenth is then known to half a hundredth.
 const SAMPLES: f64 = 4000.0;
-/// The parts of a profile, each with a period of its own. With equal times for all messages, as
-/// with counted instructions, samples of one period would fall on the same places of the messages
-/// again and again.
+// The parts of a profile, each with a period of its own. With equal times for all messages, as
+// with counted instructions, samples of one period would fall on the same places of the messages
+// again and again.
 const PARTS: u32 = 64;
 
 /// Samplers of the calling thread, and of the other threads of the work.
@@ -26,7 +26,7 @@ impl Profiler {
     pub(crate) fn ready(work: &dyn Repeat, frequency: u32) -> Result<Self, String> {
         let threads = work.workers().iter().map(|worker| worker.thread).collect();
         let period = 1_000_000_000 / u64::from(frequency.max(1));
-        let ready = Self { symbols: Symbols::read().map_err(said)?, threads, period };
+        let ready = Self { symbols: Symbols::read().map_err(to_text)?, threads, period };
         ready.sampler(0)?;
         Ok(ready)
     }
@@ -34,7 +34,7 @@ impl Profiler {
     /// A sampler whose period is longer by this many ns.
     fn sampler(&self, longer: u64) -> Result<Sampler, String> {
         let threads: Vec<u32> = self.threads.iter().copied().collect();
-        Sampler::open(self.period + longer, &threads).map_err(said)
+        Sampler::open(self.period + longer, &threads).map_err(to_text)
     }
 
     /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
@@ -43,22 +43,22 @@ impl Profiler {
         work: &mut dyn Repeat,
         [lasts, on_cpu]: [f64; 2],
     ) -> Result<Profile, Refusal> {
-        // Where each end waits for the other, both CPUs have samples of it in turn.
+        // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);
         let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
-        let mut parts: Vec<Samples> = Vec::new();
+        let mut parts: Vec<SampleBatch> = Vec::new();
         let mut means = None;
         for part in 0..PARTS {
             let mut sampler = self.sampler(longer(part, takes.min(self.period as f64)))?;
-            sampler.start().map_err(said)?;
-            work.repeat(turns.max(1)).map_err(said)?;
-            parts.push(sampler.stop().map_err(said)?);
+            sampler.start().map_err(to_text)?;
+            work.repeat(turns.max(1)).map_err(to_text)?;
+            parts.push(sampler.stop().map_err(to_text)?);
             means = Some(sampler.means());
         }
         let whose = (&self.threads, &softirq_threads());
         let means = means.map(|means| (means, self.period));
-        let profile = means.map(|means| Profile::of(&parts, &self.symbols, means, whose, on_cpu));
+        let profile = means.map(|means| Profile::from_samples(&parts, &self.symbols, means, whose, on_cpu));
         profile.filter(|profile| profile.samples > 0).ok_or_else(|| {
             format!(
                 "no sample met the work, {} others: the kernel's timer does not tick",
@@ -76,7 +76,7 @@ fn longer(part: u32, message: f64) -> u64 {
     ((f64::from(part) * GOLDEN).fract() * message) as u64
 }
 
-fn said(error: impl std::fmt::Display) -> String {
+pub(crate) fn to_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 

@@ -13,10 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bounded::Bounded;
 use crate::controller::{Line, Requests};
 use crate::envelope::{Deadline, NO_REQUEST};
-use crate::frame::{LineReader, decode};
+use crate::frame::{Bounded, LineReader, decode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::output;
@@ -34,7 +33,7 @@ pub struct Relay {
 /// The end of a relay that closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
-pub enum Ended {
+pub enum RelayEnd {
     Controller,
     Agent,
 }
@@ -52,7 +51,7 @@ impl Relay {
         let launch: Launch = decode(&line.bytes)?;
         crate::serve::ignore_signals();
         let requests = requests.watched(launch.lease_ms.map(Duration::from_millis))?;
-        let mut relay = Self { requests, asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)) };
+        let mut relay = Self { requests, asked: (NO_REQUEST, Deadline::new(Instant::now(), Duration::ZERO)) };
         let Some(request) = relay.receive()? else { return Ok(None) };
         let why = match (request, cannot) {
             (Request::Hello { protocol: PROTOCOL }, None) => {
@@ -84,7 +83,7 @@ impl Relay {
     /// The controller is gone, or does not read.
     pub fn answer(&self, answer: &Answer) -> Result<(), ServeError> {
         let (id, deadline) = self.asked;
-        reply(id, answer, deadline.of_controller())
+        reply(id, answer, deadline.controller_gives_up())
     }
 
     /// Launches the agent at the other end of `port`, and passes lines both ways until an end is
@@ -92,7 +91,7 @@ impl Relay {
     ///
     /// # Errors
     /// A pipe fails, or no thread can be started.
-    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<Ended, ServeError> {
+    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<RelayEnd, ServeError> {
         let (to, from) = port;
         let launch = Launch::default();
         let mut to = UnixStream::from(to);
@@ -115,13 +114,13 @@ impl Relay {
         };
         thread::Builder::new().name("to the agent".to_owned()).spawn(forward)?;
         pass_on(from, &waits)?;
-        Ok(if is_over.load(Ordering::Relaxed) { Ended::Controller } else { Ended::Agent })
+        Ok(if is_over.load(Ordering::Relaxed) { RelayEnd::Controller } else { RelayEnd::Agent })
     }
 }
 
 /// Passes a request on, and notes the time until which the controller waits for its answer.
 fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
-    let until = line.open()?.1.of_controller();
+    let until = line.open()?.1.controller_gives_up();
     *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
     let left = until.saturating_duration_since(Instant::now());
     to.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;

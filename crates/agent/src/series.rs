@@ -15,8 +15,8 @@ pub(crate) const MOST: u32 = 1000;
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Time for each flow. A generous guess: many times one look at its counters and one short system
-/// call to its socket.
+// Time for each flow. A generous guess: many times one look at its counters and one short system
+// call to its socket.
 const FLOW: Duration = Duration::from_micros(10);
 
 /// The step in force: as asked, within 10 ms to 1 s, longer with very many flows, and at most
@@ -31,7 +31,7 @@ pub(crate) fn reading(flows: u32) -> Duration {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct SeriesRow {
     pub(crate) load: load::Sample,
     pub(crate) cpu: CpuTimes,
     pub(crate) queue: QueueCounters,
@@ -39,17 +39,17 @@ pub(crate) struct Row {
 
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    first: Row,
+    first: SeriesRow,
     series: Series,
 }
 
 impl Recorder {
-    pub(crate) fn new(first: Row, step: Duration) -> Self {
+    pub(crate) fn new(first: SeriesRow, step: Duration) -> Self {
         let step_ns = u64::try_from(step.as_nanos()).unwrap_or(u64::MAX);
         Self { first, series: Series { step_ns, ..Series::default() } }
     }
 
-    pub(crate) fn take(&mut self, row: &Row) {
+    pub(crate) fn record(&mut self, row: &SeriesRow) {
         let load = row.load.since(&self.first.load);
         let (sent, received, series) = (load.sent, load.received, &mut self.series);
         series.at_ns.push(load.at_ns);
@@ -63,8 +63,8 @@ impl Recorder {
         series.cpu_busy_ns.push(row.cpu.since(&self.first.cpu).busy());
     }
 
-    pub(crate) fn finish(mut self, last: &Row) -> Series {
-        self.take(last);
+    pub(crate) fn finish(mut self, last: &SeriesRow) -> Series {
+        self.record(last);
         self.series
     }
 }
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    fn row(n: u64) -> Row {
+    fn row(n: u64) -> SeriesRow {
         let counts = load::Counts {
             messages: n,
             bytes: 10 * n,
@@ -91,7 +91,7 @@ mod tests {
             socket_drops: n,
             ..Default::default()
         };
-        Row {
+        SeriesRow {
             load: load::Sample {
                 at_ns: 100 * n,
                 sent: counts,
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn rows_count_from_the_opening_and_end_with_the_closing() {
         let mut recorder = Recorder::new(row(3), Duration::from_millis(10));
-        recorder.take(&row(5));
+        recorder.record(&row(5));
         let series = recorder.finish(&row(9));
         assert_eq!((series.step_ns, series.at_ns.as_slice()), (10_000_000, &[200, 600][..]));
         assert_eq!(series.bytes_sent, [20, 60]);

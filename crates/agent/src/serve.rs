@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use host::namespace;
 
-use crate::controller::{Line, Next, Requests};
+use crate::controller::{Line, NextLine, Requests};
 use crate::envelope::{NO_REQUEST, answer_line};
 use crate::frame::decode;
-use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::output;
 use crate::refusal::Refusal;
 use crate::serve_error::ServeError;
-use crate::session::{About, Session};
+use crate::session::{AgentFacts, Session};
+use crate::undo_process;
 
 /// Serves requests from standard input until it ends, after the first line ([`Launch`]). The
 /// process must still have one thread. `version`: the program's.
@@ -38,7 +38,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     };
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
     let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
-    let about = About { version, machine, usable, quotas: host::Quotas::read() };
+    let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
     if let Err(error) = enter(launch.isolation, launch.parent) {
         told(&error)?;
         return Err(error.into());
@@ -56,19 +56,19 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // An agent that dies with its parent is killed together with it, and leaves the undo to the
     // next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
-        guardian::start(launch.session)?;
+        undo_process::start(launch.session)?;
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
-    let mut session = Session::open(launch, about)?;
+    let mut session = Session::open(launch, facts)?;
     loop {
         let line = match requests.next_before(session.closes())? {
-            Next::Line(line) => line,
-            Next::Late => {
+            NextLine::Line(line) => line,
+            NextLine::Late => {
                 session.close();
                 continue;
             }
-            Next::End => return Ok(()),
+            NextLine::End => return Ok(()),
         };
         match answer(&mut session, &line) {
             // The controller is gone.
@@ -83,7 +83,7 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
         Ok(opened) => opened,
         Err(error) => return refuse(error.to_string()),
     };
-    let tell = |answer: &Answer| reply(id, answer, deadline.of_controller());
+    let tell = |answer: &Answer| reply(id, answer, deadline.controller_gives_up());
     let answer = match decode::<Request>(request) {
         Ok(request) => session.answer(request, deadline, &tell).unwrap_or_else(Refusal::into_answer),
         Err(error) => Refusal::from(error.to_string()).into_answer(),
@@ -139,7 +139,7 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     output::write_line(&answer_line(id, answer)?, limit)
 }
 
-/// The longest time for writing a refusal without a request.
+// The longest time for writing a refusal without a request.
 const REFUSING: Duration = Duration::from_secs(10);
 
 /// Sends a refusal that belongs to no request.

@@ -13,24 +13,24 @@ use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
-use crate::traffic::Traffic;
 use crate::turns::Schedule;
 use crate::watch::Watch;
+use crate::workload_side::WorkloadSide;
 use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before any undo begins.
-    traffic: Option<Traffic>,
+    traffic: Option<WorkloadSide>,
     probe: Option<load::Probe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
-    about: About,
+    facts: AgentFacts,
     /// The state of each interface when it was set up, to which requests that are over return.
     originals: BTreeMap<String, Original>,
 }
 
 /// The facts that an agent knows before its first request.
-pub(crate) struct About {
+pub(crate) struct AgentFacts {
     pub(crate) version: &'static str,
     /// The machine's settings, read outside of the namespace.
     pub(crate) machine: BTreeMap<String, String>,
@@ -47,10 +47,10 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
+    pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
         let interfaces = Interfaces::open(&launch)?;
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None, probe: None })
+        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
     /// Answers one request. A request whose time is over is refused before any work for it. Waits
@@ -91,7 +91,8 @@ impl Session {
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
             Request::Locate { interface, beside, towards, connection } => {
-                let located = host::Located::find(interface.as_deref(), &beside, towards, connection)?;
+                let located =
+                    host::LocatedInterface::find(interface.as_deref(), &beside, towards, connection)?;
                 Ok(Answer::Located(located))
             }
             Request::PairFacts { interface, addresses } => {
@@ -130,14 +131,19 @@ impl Session {
             Request::Listen { spec, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = Traffic::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
+                let traffic = WorkloadSide::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
                 Ok(self.keep(traffic))
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic =
-                    Traffic::connect(&mut self.interfaces.links, &spec, &endpoints, interface, underlay)?;
+                let traffic = WorkloadSide::connect(
+                    &mut self.interfaces.links,
+                    &spec,
+                    &endpoints,
+                    interface,
+                    underlay,
+                )?;
                 Ok(self.keep(traffic))
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
@@ -164,8 +170,8 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let watched = Watch { processes, cpus, underlay, quotas: &self.about.quotas };
-                watched.over(&mut self.interfaces.links, times, deadline)
+                let watched = Watch { processes, cpus, underlay, quotas: &self.facts.quotas };
+                watched.measure(&mut self.interfaces.links, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
@@ -209,7 +215,7 @@ impl Session {
 
     /// The time at which the workload is closed if no request comes; `None` without a workload.
     pub(crate) fn closes(&self) -> Option<Instant> {
-        self.traffic.as_ref().map(Traffic::closes)
+        self.traffic.as_ref().map(WorkloadSide::closes)
     }
 
     /// Closes a workload whose account nobody has asked for.
@@ -226,9 +232,9 @@ impl Session {
         }
         Ok(Answer::Hello {
             protocol: PROTOCOL,
-            version: self.about.version.to_owned(),
+            version: self.facts.version.to_owned(),
             pid: std::process::id(),
-            cpus: self.about.usable.clone(),
+            cpus: self.facts.usable.clone(),
         })
     }
 
@@ -335,16 +341,16 @@ impl Session {
 
     fn environment(&self, interfaces: &[String]) -> Reply {
         let environment =
-            host::Environment::read(interfaces, self.about.version).with_hidden(&self.about.machine);
+            host::Environment::read(interfaces, self.facts.version).with_hidden(&self.facts.machine);
         Ok(Answer::Environment(Box::new(environment)))
     }
 
-    fn keep(&mut self, traffic: Traffic) -> Answer {
-        let traffic = self.traffic.insert(traffic.with_quotas(&self.about.quotas));
+    fn keep(&mut self, traffic: WorkloadSide) -> Answer {
+        let traffic = self.traffic.insert(traffic.with_quotas(&self.facts.quotas));
         Answer::Sockets { addresses: traffic.addresses() }
     }
 
-    fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {
+    fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {
         Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
 }

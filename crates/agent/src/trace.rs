@@ -11,25 +11,24 @@ use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, Worker, lend};
 
-use crate::exact::OtherEnd;
-use crate::message::{Answer, ExactReceiver, Traced};
-use crate::neighbours::Neighbours;
-use crate::profiler::Profiler;
+use crate::exact::{Neighbours, OtherEnd};
+use crate::message::{Answer, ExactReceiver, TraceOptions};
+use crate::profiler::{Profiler, to_text};
 use crate::refusal::{Refusal, Reply, Tell};
-use crate::traffic::Traffic;
+use crate::workload_side::WorkloadSide;
 
-/// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
+// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
 const SENDTO: u64 = 44;
 const RECVFROM: u64 = 45;
-/// Turns before counting begins: by then caches and windows have their sizes.
+// Turns before counting begins: by then caches and windows have their sizes.
 const WARM_UP: u32 = 2000;
-/// Turns in which the possible places of stages are tried.
+// Turns in which the possible places of stages are tried.
 const TRIED: u32 = 64;
-/// Turns before each batch: a connection that was idle while probes came and went sends
-/// acknowledgements by themselves at first.
+// Turns before each batch: a connection that was idle while probes came and went sends
+// acknowledgements by themselves at first.
 const RUN_UP: u32 = 64;
-/// The number of messages of a batch that are sampled. A request and its answer are two packets,
-/// and the ring has room for 481.
+// The number of messages of a batch that are sampled. A request and its answer are two packets,
+// and the ring has room for 481.
 const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
@@ -39,8 +38,8 @@ const NOT_CONNECTED: &str = "no workload is open: connect to the other machine f
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
-    (receiver, connected): (ExactReceiver, Option<Traffic>),
-    wanted: &Traced,
+    (receiver, connected): (ExactReceiver, Option<WorkloadSide>),
+    wanted: &TraceOptions,
     tell: Tell<'_>,
 ) -> Reply {
     let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
@@ -48,8 +47,8 @@ pub(crate) fn trace(
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
-    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
-    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::of(receiver)? else {
+    let work = TracedWork { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
+    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::open(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
         let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
@@ -57,7 +56,7 @@ pub(crate) fn trace(
         return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
     };
     drop(connected);
-    let mut neighbours = Neighbours::of(links, there)?;
+    let mut neighbours = Neighbours::new(links, there)?;
     let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
     let lent =
         lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower).map_err(Refusal::passing)?;
@@ -80,15 +79,15 @@ enum Batch {
     All,
 }
 
-struct Watched<'w> {
+struct TracedWork<'w> {
     kernel: Kernel,
     path: Path,
-    wanted: &'w Traced,
+    wanted: &'w TraceOptions,
     ipv6: bool,
     tell: Tell<'w>,
 }
 
-impl Watched<'_> {
+impl TracedWork<'_> {
     /// The remedy if tracepoints are too few.
     fn way_out(&self, stages: &[Chosen]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
@@ -190,7 +189,7 @@ impl Watched<'_> {
                     }
                 }
             }
-            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(said)?;
+            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(to_text)?;
             account.add(finished);
         }
         tracer.detach();
@@ -207,10 +206,10 @@ impl Watched<'_> {
         let candidates = Candidates::of(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
-            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(said)?;
+            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(to_text)?;
             follow(&tracer, work)?;
             repeat(work, TRIED)?;
-            let hits = tracer.read().map_err(said)?.hits;
+            let hits = tracer.read().map_err(to_text)?.hits;
             tried.extend(means.into_iter().zip(hits));
         }
         Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
@@ -228,7 +227,7 @@ impl Watched<'_> {
             0 => batch.div_ceil(SAMPLED),
             asked => asked,
         };
-        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
+        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(to_text)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
             Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}")),
@@ -243,21 +242,21 @@ fn traced(
     work: &mut dyn Repeat,
     turns: u32,
 ) -> Result<(Round, Sampled), String> {
-    tracer.attach(probes).map_err(said)?;
+    tracer.attach(probes).map_err(to_text)?;
     repeat(work, RUN_UP)?;
-    tracer.restart().map_err(said)?;
+    tracer.restart().map_err(to_text)?;
     counted(tracer, work, turns)
 }
 
 fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Round, Sampled), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
-    let reading = tracer.read().map_err(said)?;
-    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(said)?))
+    let reading = tracer.read().map_err(to_text)?;
+    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(to_text)?))
 }
 
 fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
-    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(said)
+    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(to_text)
 }
 
 /// The calling thread, also as programs in the kernel see it.
@@ -274,9 +273,5 @@ fn taken(before: &ProcessTimes) -> u64 {
 }
 
 fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
-    work.repeat(turns).map_err(said)
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
+    work.repeat(turns).map_err(to_text)
 }

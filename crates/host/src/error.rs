@@ -12,43 +12,32 @@ use crate::kernel::netlink::Failure;
 /// plain text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the names of its fields say it")]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum Error {
     /// A name that no interface can have.
     #[error(
         "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..' and not '-' at its beginning, without '/', ':', white space and control characters"
     )]
-    InterfaceName {
-        name: String,
-    },
+    InterfaceName { name: String },
     /// The interface does not exist in the network namespace of the socket.
     #[error(
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
-    NoInterface {
-        action: String,
-        name: String,
-    },
-    /// The interface has no such queue now.
+    NoInterface { action: String, name: String },
     #[error("interface {interface:?} has no queue {queue} now")]
     NoQueue {
         interface: String,
         /// The queue, for example `rx-1`.
         queue: String,
     },
-    /// The interrupt does not exist now.
     #[error("there is no interrupt {irq} now")]
-    NoInterrupt {
-        irq: u32,
-    },
-    /// A file of the kernel could not be read.
+    NoInterrupt { irq: u32 },
     #[error("cannot read {}: {errno}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         errno: io::Error,
     },
-    /// Any other error.
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.

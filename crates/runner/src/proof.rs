@@ -43,7 +43,7 @@ pub(crate) fn proof(metrics: &mut Sheet, kind: Kind, side: Side, own: &SideAccou
 
 /// How often each kind of interrupt came, in 1/s.
 fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
-    for (interrupt, count) in counted.each() {
+    for (interrupt, count) in counted.counts() {
         metrics.ratio(&format!("{prefix}{}", interrupt.key()), count as f64, elapsed_ns as f64 / 1e9);
     }
 }

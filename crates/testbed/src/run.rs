@@ -47,7 +47,7 @@ pub(crate) struct Flow<M> {
     pub(crate) sides: Vec<(M, Finished)>,
     pub(crate) hosts: Option<BySide<HostAccount>>,
     pub(crate) around: Option<HostAccount>,
-    pub(crate) others: Option<host::Others>,
+    pub(crate) others: Option<host::OtherProcesses>,
 }
 
 /// How long an agent that was silent may take until it is idle. Its own window is over.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
 use host::journal::Change;
-use host::{InterfaceEnvironment, Located, same_network};
+use host::{InterfaceEnvironment, LocatedInterface, same_network};
 use record::NamedMachine;
 use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
@@ -27,14 +27,14 @@ use crate::testbed::Testbed;
 /// An agent on a machine, with the interface for the traffic.
 pub(crate) struct Machine {
     pub(crate) agent: Launched,
-    pub(crate) located: Located,
+    pub(crate) located: LocatedInterface,
 }
 
 /// What a machine's agent found.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The interface for the traffic.
-    pub located: Located,
+    pub located: LocatedInterface,
     /// The machine, with that interface.
     pub environment: host::Environment,
 }
@@ -204,7 +204,7 @@ fn locate(
     place: &HostPlace,
     beside: Vec<(IpAddr, u8)>,
     towards: Option<IpAddr>,
-) -> Result<Located, Error> {
+) -> Result<LocatedInterface, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
     let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
@@ -268,7 +268,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
-pub(crate) fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
+pub(crate) fn cpus(agent: &Launched, located: &LocatedInterface) -> Vec<u32> {
     let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
@@ -385,7 +385,7 @@ mod tests {
         let environment = host::Environment::read(&["lo"], "1");
         let lacks =
             |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
-                let located = Located {
+                let located = LocatedInterface {
                     interface: "data0".to_owned(),
                     mtu: 1500,
                     addresses: all(&["10.1.0.1/24"]),

@@ -198,7 +198,7 @@ impl Kernel {
         let counters =
             Counters { ways: map("ways"), cells: map("cells"), tallies: map("tallies"), hits: map("hits") };
         let journeys = map("journeys");
-        let samples = Ring::of(map("samples"))?;
+        let samples = Ring::new(map("samples"))?;
         let maps = programs.maps;
         Ok((Tracer { journeys, counters, samples, missed: 0, programs: standing, maps }, means))
     }

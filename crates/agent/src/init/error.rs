@@ -18,7 +18,7 @@ pub(crate) enum InitError {
 }
 
 impl InitError {
-    pub(super) fn at(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(super) fn in_step(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let step = step.into();
         move |source| Self::System { step, source }
     }

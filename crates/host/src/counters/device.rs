@@ -55,7 +55,7 @@ pub struct DeviceReading {
     pause: Option<[u64; 2]>,
 }
 
-/// The names of the counters of pause frames.
+// The names of the counters of pause frames.
 const PAUSE: [&str; 2] = ["pause frames received", "pause frames sent"];
 
 impl DeviceReader {

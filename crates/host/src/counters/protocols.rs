@@ -1,6 +1,6 @@
 //! Counters of a network namespace's protocols, and of the machine's receive work.
 
-use super::snmp::Table;
+use super::snmp::SnmpTable;
 use crate::kernel::counted::counted;
 
 counted! {
@@ -107,7 +107,7 @@ counted! {
 
 impl TcpCounters {
     /// Sums IPv4 and IPv6: TCP over IPv6 has the same counters.
-    pub(super) fn of(table: &Table<'_>) -> Self {
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
         let tcp = |name| table.count("Tcp", name);
         let extended = |name| table.count("TcpExt", name);
         Self {
@@ -138,8 +138,8 @@ impl TcpCounters {
 }
 
 impl UdpCounters {
-    pub(super) fn of(table: &Table<'_>) -> Self {
-        let udp = |name| table.both(["Udp", "Udp6"], name);
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
+        let udp = |name| table.count_both_families(["Udp", "Udp6"], name);
         Self {
             in_datagrams: udp("InDatagrams"),
             out_datagrams: udp("OutDatagrams"),
@@ -153,8 +153,8 @@ impl UdpCounters {
 }
 
 impl IpCounters {
-    pub(super) fn of(table: &Table<'_>) -> Self {
-        let ip = |name| table.both(["Ip", "Ip6"], name);
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
+        let ip = |name| table.count_both_families(["Ip", "Ip6"], name);
         Self {
             in_discards: ip("InDiscards"),
             out_discards: ip("OutDiscards"),
@@ -168,7 +168,7 @@ impl IpCounters {
 
 impl SoftnetCounters {
     /// Sums `softnet_stat` over its lines, one per CPU, in hexadecimal.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_softnet_stat(text: &str) -> Self {
         let column = |line: &str, index: usize| {
             let word = line.split_whitespace().nth(index)?;
             u64::from_str_radix(word, 16).ok()
@@ -185,7 +185,7 @@ impl SoftnetCounters {
 mod tests {
     use super::*;
 
-    /// Each name has a different value, so that a mix-up shows.
+    // Each name has a different value, so that a mix-up shows.
     const SNMP: &str = "\
 Ip: InDiscards OutDiscards OutNoRoutes ReasmFails FragFails FragCreates
 Ip: 1 2 3 4 5 6
@@ -223,21 +223,21 @@ Udp6InCsumErrors 2700
 
     #[test]
     fn each_counter_comes_from_its_place_and_the_families_are_summed() {
-        let table = Table::default().pairs(SNMP).pairs(NETSTAT).lines(SNMP6);
+        let table = SnmpTable::default().pairs(SNMP).pairs(NETSTAT).lines(SNMP6);
         assert_eq!(
-            json(&TcpCounters::of(&table)),
+            json(&TcpCounters::from_table(&table)),
             "{in_segs:11,out_segs:12,retrans_segs:13,dsack_segs:34,dsacks:35,dsacks_ofo:36,dsacks_sent:37,\
              sack_reorders:38,reno_reorders:39,ts_reorders:40,full_undos:41,partial_undos:42,dsack_undos:43,\
              loss_undos:44,spurious_timeouts:45,loss_probes:46,in_errors:14,in_csum_errors:16,out_resets:15,\
              timeouts:31,backlog_drops:32,receive_queue_drops:33}"
         );
         assert_eq!(
-            json(&UdpCounters::of(&table)),
+            json(&UdpCounters::from_table(&table)),
             "{in_datagrams:2121,out_datagrams:2424,in_errors:2323,rcvbuf_errors:2525,sndbuf_errors:2626,\
              no_ports:2222,in_csum_errors:2727}"
         );
         assert_eq!(
-            json(&IpCounters::of(&table)),
+            json(&IpCounters::from_table(&table)),
             "{in_discards:101,out_discards:202,out_no_routes:303,frag_creates:606,frag_fails:505,reasm_fails:404}"
         );
     }
@@ -245,7 +245,13 @@ Udp6InCsumErrors 2700
     #[test]
     fn softnet_is_summed_over_the_cpus() {
         let text = "00000008 00000001 00000002 00000000\n0000000a 00000010 00000020 00000000\n";
-        assert_eq!(SoftnetCounters::of(text), SoftnetCounters { dropped: 0x11, time_squeeze: 0x22 });
-        assert_eq!(SoftnetCounters::of("1 2\n"), SoftnetCounters { dropped: 2, time_squeeze: 0 });
+        assert_eq!(
+            SoftnetCounters::from_softnet_stat(text),
+            SoftnetCounters { dropped: 0x11, time_squeeze: 0x22 }
+        );
+        assert_eq!(
+            SoftnetCounters::from_softnet_stat("1 2\n"),
+            SoftnetCounters { dropped: 2, time_squeeze: 0 }
+        );
     }
 }

@@ -12,7 +12,7 @@ use crate::kernel::files::Files;
 
 const FILE: &str = "dev/cpu_dma_latency";
 
-/// The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
+// The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
 const UNBOUND: i32 = 2_000_000_000;
 
 /// A bound that ends when this is dropped.

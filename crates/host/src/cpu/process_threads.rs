@@ -45,14 +45,14 @@ impl ProcessThreads {
     }
 
     /// The times of each thread whose name is `wanted`, by number.
-    pub fn each(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
+    pub fn times_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
         let chosen = self.threads.values().filter(|(name, _)| wanted(name));
         chosen.map(|(_, times)| *times).collect()
     }
 
     /// The sum of the times of all threads whose name is `wanted`.
     pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
-        ThreadTimes::sum(&self.each(wanted))
+        ThreadTimes::sum(&self.times_of(wanted))
     }
 }
 

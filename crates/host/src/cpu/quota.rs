@@ -50,7 +50,7 @@ pub struct Throttled {
 impl Throttled {
     /// The change between two readings of the same groups, for the group that was throttled most.
     #[must_use]
-    pub fn most(last: &[Self], first: &[Self]) -> Option<Self> {
+    pub fn most_throttled(last: &[Self], first: &[Self]) -> Option<Self> {
         let passed = last.iter().zip(first).map(|(last, first)| Self {
             quota: last.quota,
             periods: last.periods.saturating_sub(first.periods),
@@ -73,10 +73,10 @@ impl Throttled {
 /// The groups with a quota that this process was in, with their counters open: a namespace that it
 /// enters later may hide them.
 #[derive(Clone, Debug, Default)]
-pub struct Quotas(Arc<[Group]>);
+pub struct Quotas(Arc<[QuotaGroup]>);
 
 #[derive(Debug)]
-struct Group {
+struct QuotaGroup {
     directory: String,
     quota: CpuQuota,
     stat: File,
@@ -93,7 +93,7 @@ impl Quotas {
         let group = |directory: String| {
             let quota = quota(files, &directory)?;
             let stat = files.open(&format!("{directory}/cpu.stat"), OpenOptions::new().read(true)).ok()?;
-            Some(Group { directory, quota, stat })
+            Some(QuotaGroup { directory, quota, stat })
         };
         Self(directories(files).into_iter().filter_map(group).collect())
     }
@@ -108,7 +108,7 @@ impl Quotas {
     /// The counters of each group.
     #[must_use]
     pub fn counters(&self) -> Vec<Throttled> {
-        let counters = |group: &Group| {
+        let counters = |group: &QuotaGroup| {
             // The file has some 200 bytes.
             let mut bytes = [0; 1024];
             let length = group.stat.read_at(&mut bytes, 0).unwrap_or(0);
@@ -274,9 +274,9 @@ mod tests {
             periods,
             throttled,
         };
-        let most = Throttled::most(&[at(30, 18), at(9, 9)], &[at(8, 1), at(9, 9)]);
+        let most = Throttled::most_throttled(&[at(30, 18), at(9, 9)], &[at(8, 1), at(9, 9)]);
         assert_eq!(most, Some(at(22, 17)));
         assert_eq!(most.map(|one| one.plus(at(1, 1))), Some(at(23, 18)));
-        assert_eq!(Throttled::most(&[], &[]), None);
+        assert_eq!(Throttled::most_throttled(&[], &[]), None);
     }
 }

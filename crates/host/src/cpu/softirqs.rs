@@ -7,7 +7,7 @@
 use std::io;
 
 use crate::cpu::affinity;
-use crate::kernel::bpf::{Attached, Cell, Instruction, Program, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Instruction, Program, SharedNumber, attach_to_tracepoint, load};
 
 /// Counts the time in soft interrupts, from its start until it is dropped, on a machine with one
 /// CPU.
@@ -17,7 +17,7 @@ use crate::kernel::bpf::{Attached, Cell, Instruction, Program, attach_to_tracepo
 /// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
-    sum: Cell,
+    sum: SharedNumber,
     _attached: [Attached; 2],
 }
 
@@ -33,7 +33,7 @@ impl Softirqs {
             return Err(format!("soft interrupts are counted on one CPU, and there are {cpus}"));
         }
         let counting = || {
-            let sum = Cell::new()?;
+            let sum = SharedNumber::new()?;
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached = [
                 attach_to_tracepoint(c"softirq_entry", &program)?,
@@ -48,16 +48,13 @@ impl Softirqs {
     }
 
     /// The time in soft interrupts so far, in ns.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn inside_ns(&self) -> io::Result<u64> {
         self.sum.read()
     }
 }
 
 /// `sum = now - sum`.
-fn program(sum: &Cell) -> [Instruction; 8] {
+fn program(sum: &SharedNumber) -> [Instruction; 8] {
     const KTIME_GET_NS: i32 = 5;
     let [address, address_again] = sum.address(1);
     [

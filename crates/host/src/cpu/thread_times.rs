@@ -17,9 +17,9 @@ counted! {
         /// On a CPU. Without `CONFIG_IRQ_TIME_ACCOUNTING` it includes interrupts and software
         /// interrupts.
         running_ns,
-        /// Of it, in user mode; coarse.
+        /// The part of it in user mode; coarse.
         user_ns,
-        /// Of it, in the kernel; coarse.
+        /// The part of it in the kernel; coarse.
         system_ns,
         /// Ready but without a CPU; 0 where the kernel does not report it.
         waiting_ns,

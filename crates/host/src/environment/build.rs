@@ -5,9 +5,9 @@ use std::io::Read as _;
 
 use crate::kernel::files::Files;
 
-/// The notes of a program lie behind its headers, in its first page.
+// The notes of a program lie behind its headers, in its first page.
 const BEGIN: u64 = 4096;
-/// The digits of the checksum that are shown: enough to tell builds apart.
+// The digits of the checksum that are shown: enough to tell builds apart.
 const DIGITS: usize = 12;
 
 /// The version, and the build by the checksum that the linker made of the program

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
 use crate::kernel::netlink::Netlink;
-use crate::kernel::raw::Raw;
+use crate::kernel::raw::RawMessage;
 
 /// Filters and the tracking of connections, as far as this process may see them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Firewall {
     pub tracked: Option<u64>,
 }
 
-/// `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
+// `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
 const GET_RULES: u16 = 10 << 8 | 7;
 
 const OF_ALL: [u8; 4] = [0; 4];
@@ -73,7 +73,7 @@ fn has_nftables(files: &Files) -> bool {
 
 fn rules() -> Option<usize> {
     let mut netlink = Netlink::open(NETLINK_NETFILTER).ok()?;
-    let all = Raw { kind: GET_RULES, payload: OF_ALL.to_vec() };
+    let all = RawMessage { kind: GET_RULES, payload: OF_ALL.to_vec() };
     netlink.dump(all).ok().map(|rules| rules.len())
 }
 

@@ -37,11 +37,11 @@ impl Hardware {
     /// namespace.
     pub(super) fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
         let told = DriverInfo::read(interface);
-        let of_files = sysfs.map(|directory| Self::of(files, directory)).unwrap_or_default();
+        let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
         Self { driver_version: told.version, firmware: told.firmware, bus: told.bus, ..of_files }
     }
 
-    fn of(files: &Files, directory: &str) -> Self {
+    fn from_sysfs(files: &Files, directory: &str) -> Self {
         // -1, and a PCIe width of 255, are unknown; virtual devices have a width of 0.
         let number = |name: &str| files.number::<u64>(&format!("{directory}/{name}"));
         let width = |name: &str| number(name).filter(|lanes| (1..=64).contains(lanes));
@@ -95,10 +95,14 @@ mod tests {
             ("eth1/device/max_link_width", "255\n"),
             ("eth1/device/numa_node", "-1\n"),
         ]);
-        let card = Hardware::of(&tree, "eth0");
+        let card = Hardware::from_sysfs(&tree, "eth0");
         assert_eq!((card.speed, card.duplex.as_deref()), (Some(25_000), Some("full")));
         assert_eq!(card.pcie_speed.as_deref(), Some("8.0 GT/s PCIe"));
         assert_eq!((card.pcie_width, card.pcie_width_most, card.numa_node), (Some(8), Some(16), Some(1)));
-        assert!(Hardware::of(&tree, "eth1").is_unknown(), "{:?}", Hardware::of(&tree, "eth1"));
+        assert!(
+            Hardware::from_sysfs(&tree, "eth1").is_unknown(),
+            "{:?}",
+            Hardware::from_sysfs(&tree, "eth1")
+        );
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn read(files: &Files) -> BTreeMap<String, String> {
     NAMES.iter().filter_map(read).collect()
 }
 
-/// Settings that influence speed or loss of packets.
+// Settings that influence speed or loss of packets.
 const NAMES: &[&str] = &[
     "kernel.numa_balancing",
     "kernel.perf_event_paranoid",

@@ -33,20 +33,23 @@ impl Drop for Claim {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct End {
+pub(super) struct SessionEnd {
     pub(super) session: u64,
     /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
-/// The longest time that a process takes to exit after it has undone its changes and removed their
-/// journal.
+// The longest time that a process takes to exit after it has undone its changes and removed their
+// journal.
 const EXIT: Duration = Duration::from_secs(1);
 
 impl Claim {
     /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
     /// name of the process that keeps it.
-    pub(super) fn await_free(directory: &Path, end: &End) -> Result<Result<Self, String>, JournalError> {
+    pub(super) fn await_free(
+        directory: &Path,
+        end: &SessionEnd,
+    ) -> Result<Result<Self, String>, JournalError> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -59,7 +62,10 @@ impl Claim {
 
     /// Takes the right for an end of a session, or for no session (`None`); or the name of the
     /// process that has it.
-    pub(super) fn take(directory: &Path, end: Option<&End>) -> Result<Result<Self, String>, JournalError> {
+    pub(super) fn take(
+        directory: &Path,
+        end: Option<&SessionEnd>,
+    ) -> Result<Result<Self, String>, JournalError> {
         let look = match lock::take(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),
@@ -88,7 +94,7 @@ impl Claim {
     }
 }
 
-impl End {
+impl SessionEnd {
     /// The name of the lock file, with the digits of `net:[4026531840]`.
     fn file_name(&self) -> String {
         let network: String = self.network.chars().filter(char::is_ascii_digit).collect();

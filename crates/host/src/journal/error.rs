@@ -6,15 +6,10 @@ use thiserror::Error;
 /// The reason why the undo journal cannot be kept or followed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "the names of its fields say it")]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum JournalError {
-    /// A file or directory cannot be made, read, written or synced.
     #[error("cannot {action} the undo journal {}: {errno}", path.display())]
-    File {
-        action: &'static str,
-        path: PathBuf,
-        errno: io::Error,
-    },
+    File { action: &'static str, path: PathBuf, errno: io::Error },
     /// Any other error, which no caller handles apart: the fault of the journal or the setting, and
     /// the remedy.
     #[error(transparent)]

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{Target, Value, check_value};
 
-/// The most damaged lines of a journal that are reported, each with its reason.
+// The most damaged lines of a journal that are reported, each with its reason.
 const MOST_DAMAGE: usize = 10;
 
-/// The version of the format.
+// The version of the format.
 const FORMAT: u32 = 5;
 
-/// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-/// and names interfaces only. Version 3 has no [`Record::Applied`]. Version 5 may also have drivers
-/// that were taken down, which are read as damage.
+// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
+// and names interfaces only. Version 3 has no [`Record::Applied`]. Version 5 may also have drivers
+// that were taken down, which are read as damage.
 const OLDEST: u32 = 2;
 
 /// One line of a journal.
@@ -263,7 +263,18 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Digits of the checksum.
+/// The text of a journal that announces changes of these settings from these values.
+#[cfg(feature = "fuzz")]
+pub fn journal_text(changes: &[(Target, Value)]) -> Vec<u8> {
+    let begun = Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned()));
+    let announced = |(number, (target, before)): (u32, &(Target, Value))| {
+        Record::Change(Announced { number, target: target.clone(), before: before.clone() })
+    };
+    let records = [begun].into_iter().chain((1..).zip(changes).map(announced));
+    records.flat_map(|record| write(&record)).collect()
+}
+
+// Digits of the checksum.
 const SUM: usize = 16;
 
 fn hex(bytes: &[u8]) -> String {

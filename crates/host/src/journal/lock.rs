@@ -8,12 +8,12 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use super::{JournalError, place};
+use super::{JournalError, journal_directory};
 
-/// The longest name of a holder that is read, in bytes.
+// The longest name of a holder that is read, in bytes.
 const LONGEST_NAME: u64 = 1000;
 
-/// The longest part of its command line that is written, in characters.
+// The longest part of its command line that is written, in characters.
 const LONGEST_COMMAND: usize = 300;
 
 /// Takes the lock of a file, which is made if it is missing; or names the process that has the
@@ -29,7 +29,7 @@ pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
         .open(path)
         .map_err(JournalError::file("open the lock of", path))?;
     let about = file.metadata().map_err(JournalError::file("look at", path))?;
-    place::ours(path, &about)?;
+    journal_directory::ours(path, &about)?;
     if !about.is_file() {
         return Err(JournalError::foreign(path, "it is no regular file"));
     }

@@ -11,7 +11,7 @@ use crate::machine::{Machine, Target, Value};
 
 /// The options of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct RestoreOptions {
     /// Change nothing, only report.
     pub dry_run: bool,
     /// Also restore settings that another program has changed since.
@@ -26,25 +26,21 @@ pub struct Manner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names of its fields say it")]
-pub enum Outcome {
+pub enum UndoOutcome {
     /// The old value is restored; in a dry run, it would be.
     Undone,
     /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
     /// Another program changed it, so it is left.
-    ChangedMeanwhile {
-        now: Value,
-    },
+    ChangedMeanwhile { now: Value },
     /// The interface, or the queue of it, was removed, and the setting with it; or the interface
     /// was moved to another network namespace.
     Gone,
     /// The kernel refused.
-    Failed {
-        why: String,
-    },
+    Failed { why: String },
 }
 
-impl Outcome {
+impl UndoOutcome {
     /// Whether nothing is left to undo.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Undone | Self::AlreadySo | Self::Gone)
@@ -57,7 +53,7 @@ impl Outcome {
 pub struct Undoing {
     pub change: Change,
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: UndoOutcome,
 }
 
 impl Undoing {
@@ -68,10 +64,10 @@ impl Undoing {
         let after = after.as_ref().map_or("half changed".to_owned(), |after| target.show(after));
         let before = target.show(before);
         match &self.outcome {
-            Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
-            Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
-            Outcome::AlreadySo => format!("{target}: is {before} already"),
-            Outcome::Gone => format!(
+            UndoOutcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
+            UndoOutcome::Undone => format!("{target}: {after} -> {before}, undone"),
+            UndoOutcome::AlreadySo => format!("{target}: is {before} already"),
+            UndoOutcome::Gone => format!(
                 "{target}: the {} does not exist here any more (it was removed, or moved to another network namespace), so \
                  nothing is set back; the value before was {before}",
                 match target {
@@ -80,12 +76,12 @@ impl Undoing {
                     _ => "interface",
                 }
             ),
-            Outcome::ChangedMeanwhile { now } => format!(
+            UndoOutcome::ChangedMeanwhile { now } => format!(
                 "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
                  sets it to {before}, --forget leaves it for good",
                 target.show(now)
             ),
-            Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
+            UndoOutcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
         }
     }
 }
@@ -101,7 +97,7 @@ impl Undoing {
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
-    manner: Manner,
+    manner: RestoreOptions,
     mut note: impl FnMut(&[Record]) -> Result<(), JournalError>,
 ) -> Vec<Undoing> {
     let mut done = plan(machine, changes, manner.force);
@@ -109,7 +105,7 @@ pub(super) fn undo(
         return done;
     }
     let planned: Vec<u32> =
-        done.iter().filter(|one| one.outcome == Outcome::Undone).map(|one| one.change.number).collect();
+        done.iter().filter(|one| one.outcome == UndoOutcome::Undone).map(|one| one.change.number).collect();
     if !planned.is_empty() {
         // For a kill in the middle. The undo continues even if this record fails.
         let _ = note(&[Record::Changing(planned)]);
@@ -119,7 +115,7 @@ pub(super) fn undo(
     let rest = done.partition_point(|one| one.change.target.rank() <= Target::RANK_OF_IPV6);
     let (first, rest) = done.split_at_mut(rest);
     for part in [first, rest] {
-        for one in part.iter_mut().filter(|one| one.outcome == Outcome::Undone) {
+        for one in part.iter_mut().filter(|one| one.outcome == UndoOutcome::Undone) {
             write_back(machine, one);
         }
         check(machine, part);
@@ -140,13 +136,13 @@ pub(super) fn undo(
     done
 }
 
-/// The longest time for which the kernel may bring IPv6 back: its check that an address is the only
-/// one takes up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
+// The longest time for which the kernel may bring IPv6 back: its check that an address is the only
+// one takes up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
 const AT_REST: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 fn is_unsettled_ipv6(one: &Undoing) -> bool {
-    matches!(one.outcome, Outcome::Failed { .. }) && one.change.target.scope().is_some()
+    matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
 /// Decides the result of each undo, in order. The values that would be written count as read:
@@ -166,26 +162,26 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
         let outcome = match now {
             Err(_) if follows => {
                 pretended.insert(target, before);
-                Outcome::Undone
+                UndoOutcome::Undone
             }
-            Err(error) if error.is_gone() => Outcome::Gone,
-            Err(error) => Outcome::Failed { why: error.to_string() },
-            Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
+            Err(error) if error.is_gone() => UndoOutcome::Gone,
+            Err(error) => UndoOutcome::Failed { why: error.to_string() },
+            Ok(now) if !follows && target.is_same(&now, before) => UndoOutcome::AlreadySo,
             // The name of the interface that was made belongs to another program's interface.
             Ok(now)
                 if matches!(target, Target::Made { .. })
                     && after.as_ref().is_some_and(|after| now != *after) =>
             {
-                Outcome::Gone
+                UndoOutcome::Gone
             }
             Ok(now)
                 if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(&now, after)) =>
             {
-                Outcome::ChangedMeanwhile { now }
+                UndoOutcome::ChangedMeanwhile { now }
             }
             Ok(_) => {
                 pretended.insert(target, before);
-                Outcome::Undone
+                UndoOutcome::Undone
             }
         };
         planned.push(Undoing { change: change.clone(), outcome });
@@ -196,8 +192,8 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
 fn write_back(machine: &Machine, one: &mut Undoing) {
     match machine.write(&one.change.target, &one.change.before) {
         Ok(()) => {}
-        Err(error) if error.is_gone() => one.outcome = Outcome::Gone,
-        Err(error) => one.outcome = Outcome::Failed { why: error.to_string() },
+        Err(error) if error.is_gone() => one.outcome = UndoOutcome::Gone,
+        Err(error) => one.outcome = UndoOutcome::Failed { why: error.to_string() },
     }
 }
 
@@ -217,17 +213,17 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
         let one = &mut done[index];
         let Change { target, before, .. } = &one.change;
         // A queue may be back by now.
-        let is_gone = one.outcome == Outcome::Gone && !target.is_of_queue();
-        if is_gone || matches!(one.outcome, Outcome::ChangedMeanwhile { .. }) {
+        let is_gone = one.outcome == UndoOutcome::Gone && !target.is_of_queue();
+        if is_gone || matches!(one.outcome, UndoOutcome::ChangedMeanwhile { .. }) {
             continue;
         }
         if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
-            if matches!(one.outcome, Outcome::Failed { .. } | Outcome::Gone) {
-                one.outcome = Outcome::Undone;
+            if matches!(one.outcome, UndoOutcome::Failed { .. } | UndoOutcome::Gone) {
+                one.outcome = UndoOutcome::Undone;
             }
             continue;
         }
-        one.outcome = Outcome::Undone;
+        one.outcome = UndoOutcome::Undone;
         write_back(machine, one);
         reader = machine.reader();
     }

@@ -24,7 +24,7 @@ pub(crate) fn page_size() -> io::Result<usize> {
 }
 
 impl Pages {
-    pub(crate) fn of(descriptor: impl AsFd, from: usize, len: usize, access: ProtFlags) -> io::Result<Self> {
+    pub(crate) fn map(descriptor: impl AsFd, from: usize, len: usize, access: ProtFlags) -> io::Result<Self> {
         let len = NonZero::new(len).ok_or(io::ErrorKind::InvalidInput)?;
         let from = off_t::try_from(from).map_err(io::Error::other)?;
         // SAFETY: the kernel chooses the address of a new mapping, which touches no other.

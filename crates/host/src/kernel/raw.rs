@@ -4,14 +4,14 @@
 use netlink_packet_core::{NetlinkPayload, NetlinkSerializable};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawMessage {
     /// Its type (`RTM_*`).
     pub(crate) kind: u16,
     /// The bytes after the netlink header.
     pub(crate) payload: Vec<u8>,
 }
 
-impl NetlinkSerializable for Raw {
+impl NetlinkSerializable for RawMessage {
     fn message_type(&self) -> u16 {
         self.kind
     }
@@ -25,8 +25,8 @@ impl NetlinkSerializable for Raw {
     }
 }
 
-impl From<Raw> for NetlinkPayload<Raw> {
-    fn from(raw: Raw) -> Self {
+impl From<RawMessage> for NetlinkPayload<RawMessage> {
+    fn from(raw: RawMessage) -> Self {
         Self::InnerMessage(raw)
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn long(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// `struct nlattr`.
+// `struct nlattr`.
 const HEADER: usize = 4;
 
 #[cfg(test)]

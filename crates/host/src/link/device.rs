@@ -44,7 +44,7 @@ impl DeviceChange {
 
 /// Settings that one message reads, and another one sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Group {
+struct SettingGroup {
     name: &'static str,
     get: u8,
     set: u8,
@@ -66,16 +66,16 @@ const fn free(setting: DeviceSetting, kind: u16) -> Attribute {
     Attribute { setting, kind, most: None }
 }
 
-/// The numbers of `linux/ethtool_netlink.h`: `ETHTOOL_MSG_*_GET`, `ETHTOOL_MSG_*_SET` and the
-/// attributes of each.
-const GROUPS: [Group; 4] = [
-    Group {
+// The numbers of `linux/ethtool_netlink.h`: `ETHTOOL_MSG_*_GET`, `ETHTOOL_MSG_*_SET` and the
+// attributes of each.
+const GROUPS: [SettingGroup; 4] = [
+    SettingGroup {
         name: "rings",
         get: 15,
         set: 16,
         attributes: &[bounded(DeviceSetting::RxRing, 6, 2), bounded(DeviceSetting::TxRing, 9, 5)],
     },
-    Group {
+    SettingGroup {
         name: "queues",
         get: 17,
         set: 18,
@@ -85,7 +85,7 @@ const GROUPS: [Group; 4] = [
             bounded(DeviceSetting::Queues, 9, 5),
         ],
     },
-    Group {
+    SettingGroup {
         name: "interrupt coalescing",
         get: 19,
         set: 20,
@@ -98,7 +98,7 @@ const GROUPS: [Group; 4] = [
             free(DeviceSetting::AdaptiveTx, 12),
         ],
     },
-    Group {
+    SettingGroup {
         name: "pause frames",
         get: 21,
         set: 22,
@@ -113,9 +113,6 @@ const GROUPS: [Group; 4] = [
 impl Ethtool {
     /// The settings of the interface's device. Settings that its driver does not have, or does not
     /// tell, are missing.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn device(&mut self, interface: &str) -> Result<DeviceSettings, Error> {
         let mut all = DeviceSettings::new();
         for group in GROUPS {
@@ -126,7 +123,7 @@ impl Ethtool {
         Ok(all)
     }
 
-    fn group(&mut self, interface: &str, group: Group) -> Result<DeviceSettings, Error> {
+    fn group(&mut self, interface: &str, group: SettingGroup) -> Result<DeviceSettings, Error> {
         let request = Request { command: group.get, attributes: vec![header(interface, 0)?] };
         let failed = |failure| {
             Error::netlink(format!("read the {} of interface {interface:?}", group.name), interface, failure)
@@ -246,7 +243,7 @@ pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool
     setting.chosen_by().is_some_and(is_on)
 }
 
-/// The reason for a setting that is missing.
+// The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Attribute {
@@ -261,7 +258,7 @@ impl Attribute {
     }
 }
 
-fn parse(attributes: &[u8], group: Group) -> Result<DeviceSettings, DecodeError> {
+fn parse(attributes: &[u8], group: SettingGroup) -> Result<DeviceSettings, DecodeError> {
     let mut values = DeviceSettings::new();
     let mut bounds = BTreeMap::new();
     for attribute in NlasIterator::new(attributes) {
@@ -280,8 +277,8 @@ fn parse(attributes: &[u8], group: Group) -> Result<DeviceSettings, DecodeError>
     Ok(values)
 }
 
-/// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
-/// and `ETHTOOL_A_PAUSE_STAT_*`.
+// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
+// and `ETHTOOL_A_PAUSE_STAT_*`.
 const PAUSE_GET: u8 = 21;
 const FLAG_STATS: u32 = 4;
 const PAUSE_STATS: u16 = 5;
@@ -339,7 +336,7 @@ mod tests {
     fn every_setting_is_in_one_group_and_comes_back_as_it_was_sent() {
         let of_netlink = |setting: &DeviceSetting| setting.form() != DeviceForm::Fields;
         for setting in DeviceSetting::ALL.into_iter().filter(of_netlink) {
-            let all: Vec<Group> = GROUPS
+            let all: Vec<SettingGroup> = GROUPS
                 .into_iter()
                 .filter(|group| group.attributes.iter().any(|one| one.setting == setting))
                 .collect();
@@ -347,7 +344,7 @@ mod tests {
             let attribute = group.attributes.iter().find(|one| one.setting == setting).unwrap();
             let read = parse(&bytes(&[attribute.with(1)]), *group).unwrap();
             assert_eq!(read, now(&[(setting, 1)]));
-            // What `ethtool` sets with one option is set with one message.
+            // Settings that `ethtool` sets with one option are set with one message.
             let option = setting.ethtool().option;
             assert!(group.attributes.iter().all(|one| one.setting.ethtool().option == option));
         }

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd as _;
 use std::str::FromStr;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::InfoKind;
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkXdp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::links::Links;
+use crate::kernel::bpf::{Program, load_return};
+use crate::link::links::{Links, named};
 use crate::link::neighbours::permanent;
-use crate::link::xdp;
 
 /// The device of a discarding interface.
 ///
@@ -73,8 +74,8 @@ pub struct Discard {
     pub lacking: Vec<String>,
 }
 
-/// The link-layer address of the neighbour behind a discarding interface: locally administered, no
-/// device has it.
+// The link-layer address of the neighbour behind a discarding interface: locally administered, no
+// device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
@@ -120,7 +121,7 @@ impl Links {
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;
-        let dropping = self.quiet_ipv6(&far).and_then(|()| xdp::drop_all(self, &far));
+        let dropping = self.quiet_ipv6(&far).and_then(|()| drop_all(self, &far));
         if let Err(error) = dropping.and_then(|()| self.set_up(&far)) {
             self.delete(name)?;
             return Err(error);
@@ -128,6 +129,26 @@ impl Links {
         Ok(())
     }
 }
+
+/// Makes the interface drop all received packets before the network stack. The program lives as
+/// long as the interface.
+///
+/// # Errors
+/// The kernel or the interface rejects the program.
+fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
+    let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| {
+        let way_out = "; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a kernel with \
+                       CONFIG_BPF_SYSCALL";
+        Error::failed("cannot load an XDP program", errno, way_out)
+    })?;
+    let mut message = named(name)?;
+    message.attributes.push(LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd())]));
+    links.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+        format!("make interface {name:?} drop all received packets (XDP)")
+    })
+}
+
+const XDP_DROP: i32 = 1;
 
 #[cfg(test)]
 mod tests {

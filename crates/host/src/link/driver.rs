@@ -21,22 +21,22 @@ pub(crate) struct DriverCounters {
     names: Vec<String>,
 }
 
-/// The most counters that are read. A card with 128 queues has some 13,000.
+// The most counters that are read. A card with 128 queues has some 13,000.
 const MOST: usize = 16 << 10;
 
-/// Room for the answer: the kernel writes as many counters as the driver has at that moment, which
-/// may be more than it told a moment before, if another program adds queues meanwhile.
+// Room for the answer: the kernel writes as many counters as the driver has at that moment, which
+// may be more than it told a moment before, if another program adds queues meanwhile.
 const ROOM: usize = 4 * MOST;
 
-/// Bytes of a name (`ETH_GSTRING_LEN`).
+// Bytes of a name (`ETH_GSTRING_LEN`).
 const NAME: usize = 32;
 
-/// `ETHTOOL_GDRVINFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_GSTATS`, `ETHTOOL_GSSET_INFO`.
+// `ETHTOOL_GDRVINFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_GSTATS`, `ETHTOOL_GSSET_INFO`.
 const DRIVER: u32 = 0x03;
 const NAMES: u32 = 0x1b;
 const VALUES: u32 = 0x1d;
 const COUNT: u32 = 0x37;
-/// `ETH_SS_STATS`.
+// `ETH_SS_STATS`.
 const COUNTERS: u32 = 1;
 
 impl DriverInfo {

@@ -7,7 +7,7 @@ use words::DeviceSetting;
 
 use crate::link::ioctl::{open, request};
 
-/// `ETHTOOL_GRXFH` and `ETHTOOL_SRXFH`.
+// `ETHTOOL_GRXFH` and `ETHTOOL_SRXFH`.
 const GET: u32 = 0x29;
 const SET: u32 = 0x2a;
 

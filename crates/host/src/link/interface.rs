@@ -148,7 +148,7 @@ pub(crate) fn vxlan(payload: &[u8]) -> Option<(u32, u16)> {
     Some((parse_u32(&inside(&data, IFLA_VXLAN_ID)?).ok()?, u16::from_be_bytes(port)))
 }
 
-/// From linux/if_link.h.
+// From linux/if_link.h.
 const IFLA_VXLAN_ID: u16 = 1;
 const IFLA_VXLAN_PORT: u16 = 15;
 
@@ -172,8 +172,8 @@ pub(crate) fn has_ipv6_ready(payload: &[u8]) -> bool {
     flags().is_some_and(|flags| flags & IF_READY != 0)
 }
 
-/// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
-/// number.
+// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
+// number.
 const IPV6: u16 = libc::AF_INET6 as u16;
 const IFLA_INET6_FLAGS: u16 = 1;
 const IF_READY: u32 = 1 << 31;

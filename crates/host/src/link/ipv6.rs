@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::link::entry::{Entry, IPV6, Sort};
+use crate::link::entry::{Entry, EntryKind, IPV6};
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
@@ -17,7 +17,7 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 
 /// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum Ipv6Part {
     /// All of IPv6.
     All,
     /// The addresses, which an interface loses when it is set down.
@@ -26,11 +26,11 @@ pub(crate) enum Scope {
     Mtu,
 }
 
-impl Scope {
+impl Ipv6Part {
     fn has(self, entry: &Entry) -> bool {
         match self {
             Self::All => true,
-            Self::Addresses => entry.sort == Sort::Address,
+            Self::Addresses => entry.sort == EntryKind::Address,
             Self::Mtu => entry.has_mtu(),
         }
     }
@@ -48,7 +48,7 @@ fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
     root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
 }
 
-/// The directories of an interface's sysctls, below `net/ipv6`.
+// The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,24 +60,24 @@ struct Sysctl {
 
 /// The IPv6 state of an interface, or a part of it. Empty if IPv6 is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
-    /// Whether the interface is up and IPv6 waits for its first carrier, for [`Scope::All`]. The
+pub(crate) struct Ipv6State {
+    /// Whether the interface is up and IPv6 waits for its first carrier, for [`Ipv6Part::All`]. The
     /// kernel adds addresses of its own with the first carrier, and none with a later one.
     awaits_carrier: bool,
     sysctls: Vec<Sysctl>,
     entries: Vec<Entry>,
 }
 
-impl State {
+impl Ipv6State {
     /// Reads the state. `root` has `proc` in it.
-    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
+    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Ipv6Part) -> Result<Self, Error> {
         if !directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
         // Read before the addresses: the kernel's own addresses are there if IPv6 does not wait.
-        let awaits_carrier = scope == Scope::All && awaits_carrier(links, root, link)?;
+        let awaits_carrier = scope == Ipv6Part::All && awaits_carrier(links, root, link)?;
         let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
-        for sort in Sort::ALL {
+        for sort in EntryKind::ALL {
             state.entries.extend(links.entries(sort, IPV6, link.index)?);
         }
         state.entries.retain(|entry| scope.has(entry));
@@ -94,7 +94,7 @@ impl State {
         links: &mut Links,
         root: &Path,
         link: &Link,
-        scope: Scope,
+        scope: Ipv6Part,
     ) -> Result<(), Error> {
         let name = &link.name;
         // Entries cannot be removed while IPv6 is off, and while it is on the MTU turns it off.
@@ -118,12 +118,12 @@ impl State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
-        let may_wait = self.awaits_carrier || scope != Scope::All;
+        let may_wait = self.awaits_carrier || scope != Ipv6Part::All;
         let settled = if may_wait { Ok(()) } else { await_carrier(links, root, link) };
         // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
         // two that it is the only one, which it was before.
-        if scope == Scope::All {
-            let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
+        if scope == Ipv6Part::All {
+            let unsettled = links.entries(EntryKind::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
         let made = links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
@@ -170,7 +170,7 @@ impl State {
                 state.sysctls.push(Sysctl { directory, name, value });
                 continue;
             }
-            let sort = Sort::ALL.into_iter().find(|sort| sort.word() == word)?;
+            let sort = EntryKind::ALL.into_iter().find(|sort| sort.word() == word)?;
             let (hex, lifetime) = rest.split_once(LIFETIME).map_or((rest, None), |(hex, lifetime)| {
                 (
                     hex,
@@ -192,7 +192,7 @@ impl State {
     /// routes, and from the order in which the kernel lists them. A carrier may have come
     /// meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
-        fn entries(state: &State) -> Vec<(Sort, &[u8])> {
+        fn entries(state: &Ipv6State) -> Vec<(EntryKind, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
             all.sort_unstable();
             all
@@ -207,8 +207,8 @@ impl State {
         if *self == Self::default() {
             return "none".to_owned();
         }
-        let count = |sort: Sort| self.entries.iter().filter(|entry| entry.sort == sort).count();
-        let [addresses, routes, neighbours] = Sort::ALL.map(count);
+        let count = |sort: EntryKind| self.entries.iter().filter(|entry| entry.sort == sort).count();
+        let [addresses, routes, neighbours] = EntryKind::ALL.map(count);
         let sysctls = self.sysctls.len();
         format!(
             "{addresses} address(es), {routes} route(s), {neighbours} permanent neighbour(s), {sysctls} sysctl(s)"
@@ -226,9 +226,6 @@ fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, E
 /// Waits for the first carrier, as IPv6 does: then the kernel has added its own addresses, and they
 /// can be removed. [`Links::await_running`] may return earlier, because an interface also runs
 /// before its driver has told the kernel of its carrier.
-///
-/// # Errors
-/// There is none in time.
 fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Error> {
     let deadline = Instant::now() + FOR_CARRIER;
     while awaits_carrier(links, root, link)? {
@@ -244,19 +241,19 @@ fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Erro
     Ok(())
 }
 
-/// The longest time in which two ends agree on a speed. An undo waits three times so long, and its
-/// controller gives it 30 s.
+// The longest time in which two ends agree on a speed. An undo waits three times so long, and its
+// controller gives it 30 s.
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// A line of its own in the text of a state.
+// A line of its own in the text of a state.
 const AWAITS_CARRIER: &str = "awaits carrier";
 
-/// Stands before the seconds for which an entry is preferred, and valid.
+// Stands before the seconds for which an entry is preferred, and valid.
 const LIFETIME: &str = " for ";
 
 /// The writable sysctls by name. A sysctl that cannot be read has no value.
-fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
+fn sysctls(root: &Path, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
     let mut all = Vec::new();
     for directory_name in DIRECTORIES {
         let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
@@ -301,7 +298,7 @@ mod tests {
     fn entry() -> impl Strategy<Value = Entry> {
         let message = prop::collection::vec(any::<u8>(), 0..40);
         (0..3usize, message, any::<Option<[u32; 2]>>()).prop_map(|(sort, message, lifetime)| Entry {
-            sort: Sort::ALL[sort],
+            sort: EntryKind::ALL[sort],
             message,
             lifetime,
             is_tentative: false,
@@ -316,13 +313,13 @@ mod tests {
             awaits_carrier in any::<bool>(),
         ) {
             let sysctls = values.into_iter().map(|(directory, name, value)| Sysctl { directory, name, value });
-            let state = State { awaits_carrier, sysctls: sysctls.collect(), entries };
-            prop_assert_eq!(State::of_text(&state.to_text()), Some(state));
+            let state = Ipv6State { awaits_carrier, sysctls: sysctls.collect(), entries };
+            prop_assert_eq!(Ipv6State::of_text(&state.to_text()), Some(state));
         }
 
         #[test]
         fn any_text_is_a_state_or_none(text in "\\PC{0,80}") {
-            let _ = State::of_text(&text);
+            let _ = Ipv6State::of_text(&text);
         }
     }
 
@@ -338,13 +335,13 @@ mod tests {
             "x",
             "awaits x",
         ] {
-            assert_eq!(State::of_text(text), None, "{text}");
+            assert_eq!(Ipv6State::of_text(text), None, "{text}");
         }
     }
 
     #[test]
     fn the_time_that_is_left_makes_no_difference() {
-        let state = |text: &str| State::of_text(text).unwrap();
+        let state = |text: &str| Ipv6State::of_text(text).unwrap();
         assert!(state("address 00 for 1 2\nroute 01\n").is_same(&state("route 01\naddress 00 for 5 6\n")));
         assert!(!state("address 00").is_same(&state("address 01")));
         assert!(!state("conf mtu 1").is_same(&state("conf mtu 2")));

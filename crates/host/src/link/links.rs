@@ -17,14 +17,14 @@ use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
-use crate::kernel::raw::Raw;
+use crate::kernel::raw::RawMessage;
 use crate::link::discipline::Discipline;
 use crate::link::interface::{Link, group, has_ipv6_ready, master, permanent_address};
 use crate::link::programs::{ProgramPlace, xdp_of};
 use crate::link::queue::QueueCounters;
 
-/// The longest time in which an interface notices its carrier: the kernel checks once a second, and
-/// usually at once (net/core/link_watch.c).
+// The longest time in which an interface notices its carrier: the kernel checks once a second, and
+// usually at once (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
@@ -51,9 +51,6 @@ impl Links {
     }
 
     /// The interface with this name or alternative name (`ip link property add`).
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if it does not exist.
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
         let request = RouteNetlinkMessage::GetLink(with_any_name(name)?);
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
@@ -127,9 +124,6 @@ impl Links {
 
     /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
     /// the machine.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
         let mut all = self.list()?;
         match all.iter().position(|link| link.address.as_deref() == Some(address)) {
@@ -275,7 +269,7 @@ impl Links {
     /// Dumps the answers to a message, and returns the payloads unread.
     pub(crate) fn dump_raw(
         &mut self,
-        request: Raw,
+        request: RawMessage,
         action: impl FnOnce() -> String,
     ) -> Result<Vec<Vec<u8>>, Error> {
         self.netlink.dump(request).map_err(|failure| Error::netlink(action(), "", failure))
@@ -284,7 +278,7 @@ impl Links {
     /// Requests a change by an encoded message; `name` and `action` as with [`Links::dump`].
     pub(crate) fn change_raw(
         &mut self,
-        message: Raw,
+        message: RawMessage,
         flags: u16,
         name: &str,
         action: impl FnOnce() -> String,
@@ -323,10 +317,11 @@ impl Links {
     /// The queueing disciplines of an interface, and the classes of its root if that is a
     /// hierarchy.
     pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
-        let mut found = self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(of(link)), link)?;
+        let mut found =
+            self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(tc_message(link)), link)?;
         found.retain(|one| one.index == link.index);
         if found.iter().any(|one| one.default_class.is_some()) {
-            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(of(link)), link)?);
+            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(tc_message(link)), link)?);
         }
         Ok(found)
     }
@@ -380,7 +375,7 @@ pub fn forget_path_mtus() {
     }
 }
 
-fn of(link: &Link) -> TcMessage {
+fn tc_message(link: &Link) -> TcMessage {
     let mut message = TcMessage::default();
     // No index has more than 31 bits.
     message.header.index = i32::try_from(link.index).unwrap_or(0);
@@ -419,13 +414,13 @@ fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
+// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
 const IFLA_ALT_IFNAME: u16 = 53;
 
-/// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
+// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
-/// `IFNAMSIZ` of linux/if.h, without its final zero.
+// `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
 /// A name from a file is not cut, and not a path.

@@ -20,7 +20,7 @@ impl Links {
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
     pub fn keep_neighbours(&mut self) -> Result<usize, Error> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
-        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(found);
+        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved_for_now);
         let all = self.dump(request, read, "", || "list the neighbours".to_owned())?;
         let mut kept = 0;
         for (interface, address, link_address) in all.into_iter().flatten() {
@@ -72,7 +72,7 @@ impl Links {
     }
 }
 
-/// Beyond half of the places a table of 4096 places is made (`neigh_hash_grow`).
+// Beyond half of the places a table of 4096 places is made (`neigh_hash_grow`).
 const ENTRIES: u16 = 2100;
 
 pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) -> NeighbourMessage {
@@ -89,7 +89,7 @@ pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) 
 
 /// The interface, the address and the link-layer address of a neighbour; `None` for a neighbour
 /// that is unresolved or permanent.
-pub(crate) fn found(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
+pub(crate) fn resolved_for_now(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
     use NeighbourState::{Delay, Probe, Reachable, Stale};
     // It is resolved, and will be resolved again at some time.
     if !matches!(message.header.state, Reachable | Stale | Delay | Probe) {
@@ -123,7 +123,7 @@ mod tests {
             let mut message = permanent(7, address, vec![2, 0, 0, 0, 0, 1]);
             message.header.state = state;
             message.attributes.truncate(if with_link_address { 2 } else { 1 });
-            found(message)
+            resolved_for_now(message)
         };
         assert_eq!(told(NeighbourState::Stale, true), Some((7, address, vec![2, 0, 0, 0, 0, 1])));
         for (state, with_link_address) in [

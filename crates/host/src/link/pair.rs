@@ -48,9 +48,6 @@ pub struct TakenAddress {
 
 impl PairFacts {
     /// Reads the facts.
-    ///
-    /// # Errors
-    /// No such interface.
     pub fn read(interface: &str, asked: &[IpAddr]) -> Result<Self, Error> {
         let mut links = Links::open()?;
         let (link, master) = links.find_with_master(interface)?;

@@ -43,8 +43,8 @@ impl Display for ProgramPlace {
     }
 }
 
-/// `TCA_BPF_NAME`, and the parents of filters: `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, its twin
-/// for egress, and the discipline at the root (linux/pkt_cls.h, pkt_sched.h).
+// `TCA_BPF_NAME`, and the parents of filters: `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, its twin
+// for egress, and the discipline at the root (linux/pkt_cls.h, pkt_sched.h).
 const TCA_BPF_NAME: u16 = 7;
 const PARENTS: [(u32, ProgramPlace); 3] = [
     (0xffff_fff2, ProgramPlace::TcIngress),

@@ -1,6 +1,6 @@
 //! The features of interfaces that may be changed.
 
-/// Features that depend on rules, keys or rings, which switching them removes, by prefix.
+// Features that depend on rules, keys or rings, which switching them removes, by prefix.
 const CARRIERS: &[&str] = &[
     "esp-hw-offload",
     "esp-tx-csum-hw-offload",

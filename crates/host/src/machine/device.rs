@@ -13,24 +13,24 @@ use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::device::{DeviceSettings, is_chosen};
-use crate::link::entry::{Entry, IPV4, IPV6, Sort};
+use crate::link::entry::{Entry, EntryKind, IPV4, IPV6};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
-use crate::link::ipv6::State;
+use crate::link::ipv6::Ipv6State;
 use crate::link::links::Links;
 
 /// Reads settings of interfaces, and remembers them: so a list of an interface's features is read
 /// once.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct InterfaceReader {
     links: Option<Links>,
     ethtool: Option<Ethtool>,
     features: BTreeMap<Interface, Features>,
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
-impl Reader {
+impl InterfaceReader {
     /// The value of a setting; `None` for a setting in a file.
     pub(super) fn read(&mut self, target: &Target, root: &Path) -> Option<Result<Value, Error>> {
         if !is_here(target) {
@@ -79,7 +79,7 @@ impl Reader {
                 if has_address(links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
             }
             target => match target.scope() {
-                Some(scope) => State::read(links, root, &link, scope)?.to_text().as_str().into(),
+                Some(scope) => Ipv6State::read(links, root, &link, scope)?.to_text().as_str().into(),
                 None => return Err(forbidden(target, NOT_HERE)),
             },
         })
@@ -122,7 +122,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
                     _ => Err(unknown("present or absent")),
                 }
             }
-            target => match (target.scope(), State::of_text(&text)) {
+            target => match (target.scope(), Ipv6State::of_text(&text)) {
                 (Some(scope), Some(state)) => state.write(&mut links, root, &link, scope),
                 (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
                 (None, _) => Err(forbidden(target, NOT_HERE)),
@@ -161,7 +161,7 @@ fn family(address: IpAddr) -> (u8, Vec<u8>) {
 
 fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<bool, Error> {
     let (family, bytes) = family(address);
-    let all = links.entries(Sort::Address, family, link.index)?;
+    let all = links.entries(EntryKind::Address, family, link.index)?;
     Ok(all.iter().any(|one| one.is_address(&bytes, prefix)))
 }
 
@@ -169,11 +169,11 @@ fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> R
 /// that network (unless `promote_secondaries` is set): they are put back.
 fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<(), Error> {
     let (family, bytes) = family(address);
-    let before = links.entries(Sort::Address, family, link.index)?;
+    let before = links.entries(EntryKind::Address, family, link.index)?;
     let (removed, others): (Vec<_>, Vec<_>) =
         before.into_iter().partition(|one| one.is_address(&bytes, prefix));
     removed.iter().try_for_each(|one| one.delete(links, &link.name))?;
-    let after = links.entries(Sort::Address, family, link.index)?;
+    let after = links.entries(EntryKind::Address, family, link.index)?;
     let is_lost = |one: &&Entry| !after.iter().any(|left| left.message == one.message);
     others.iter().filter(is_lost).try_for_each(|one| one.add(links, &link.name))
 }
@@ -186,7 +186,7 @@ fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
     }
 }
 
-/// Stands between kinds of which the first that the kernel has is made.
+// Stands between kinds of which the first that the kernel has is made.
 const OR: &str = " or ";
 
 /// The text that distinguishes an interface that was made from any later interface of its name.

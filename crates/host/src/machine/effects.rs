@@ -9,8 +9,8 @@ use crate::link::ethtool::Ethtool;
 use crate::link::ipv6::LEAST_IPV6_MTU;
 use crate::link::links::Links;
 
-/// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
-/// from the interface.
+// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
+// from the interface.
 const LEAST_IPV4_MTU: u32 = 68;
 
 impl Machine {
@@ -52,9 +52,6 @@ impl Machine {
 
     /// The settings that a change of some features may change: a driver may request other features,
     /// so these are all features that can be changed.
-    ///
-    /// # Errors
-    /// The interface does not exist.
     pub fn around_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let features = Ethtool::open()?.features(&name)?;
@@ -67,9 +64,6 @@ impl Machine {
     /// The settings that a change of some device settings may change: drivers set others with them,
     /// and restart the device; a removed queue loses its CPUs. The settings are announced last, so
     /// that they are undone first.
-    ///
-    /// # Errors
-    /// The interface does not exist.
     pub fn around_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let device = Ethtool::open()?.device(&name)?;

@@ -9,7 +9,7 @@ mod error;
 mod interface;
 mod requested;
 mod target;
-mod tuned;
+mod tuning;
 mod value;
 
 use std::fs::{File, OpenOptions};
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { machine: self, devices: device::Reader::default() }
+        Reader { machine: self, devices: device::InterfaceReader::default() }
     }
 
     fn read_file(&self, target: &Target) -> Result<Value, Error> {
@@ -206,7 +206,7 @@ impl Machine {
 #[derive(Debug)]
 pub(crate) struct Reader<'m> {
     machine: &'m Machine,
-    devices: device::Reader,
+    devices: device::InterfaceReader,
 }
 
 impl Reader<'_> {
@@ -242,7 +242,7 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The usual reason for a value that reads back differently.
+// The usual reason for a value that reads back differently.
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use words::{DeviceSetting, parse_cpu_list};
 
 use super::{Interface, Value, allowed};
 use crate::cpu::mask::parse_cpu_mask;
-use crate::link::ipv6::{Scope, State};
+use crate::link::ipv6::{Ipv6Part, Ipv6State};
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -18,66 +18,34 @@ use crate::link::ipv6::{Scope, State};
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
     /// A sysctl of [`words::SYSCTLS`].
-    Sysctl {
-        name: String,
-    },
+    Sysctl { name: String },
     /// The frequency governor of a CPU.
-    Governor {
-        cpu: u32,
-    },
+    Governor { cpu: u32 },
     /// The CPUs that handle an interrupt.
-    IrqAffinity {
-        irq: u32,
-    },
+    IrqAffinity { irq: u32 },
     /// The requested state of an interface's feature.
-    Feature {
-        interface: Interface,
-        feature: String,
-    },
+    Feature { interface: Interface, feature: String },
     /// A setting of an interface's device: its number, `on` or `off`.
-    Device {
-        interface: Interface,
-        setting: DeviceSetting,
-    },
+    Device { interface: Interface, setting: DeviceSetting },
     /// The MTU of an interface, in bytes.
-    Mtu {
-        interface: Interface,
-    },
+    Mtu { interface: Interface },
     /// Whether an interface is `up` or `down`.
-    Up {
-        interface: Interface,
-    },
+    Up { interface: Interface },
     /// Whether an interface has an address: `present` or `absent`.
-    Address {
-        interface: Interface,
-        address: IpAddr,
-        prefix: u8,
-    },
+    Address { interface: Interface, address: IpAddr, prefix: u8 },
     /// All of IPv6 on an interface, which an MTU below 1280 bytes removes: sysctls, addresses,
     /// routes, permanent neighbours.
-    Ipv6 {
-        interface: Interface,
-    },
+    Ipv6 { interface: Interface },
     /// The IPv6 addresses of an interface, which it loses when it is set down.
-    Ipv6Addresses {
-        interface: Interface,
-    },
+    Ipv6Addresses { interface: Interface },
     /// The IPv6 settings of an interface that follow its MTU: the sysctl `mtu`, and routes with an
     /// MTU.
-    Ipv6Mtu {
-        interface: Interface,
-    },
+    Ipv6Mtu { interface: Interface },
     /// The CPUs that do the receive work of a queue of an interface (`rps_cpus`).
-    Steering {
-        interface: Interface,
-        queue: u32,
-    },
+    Steering { interface: Interface, queue: u32 },
     /// The CPUs that use a transmit queue of an interface (`xps_cpus`), which it loses with the
     /// queue.
-    TransmitSteering {
-        interface: Interface,
-        queue: u32,
-    },
+    TransmitSteering { interface: Interface, queue: u32 },
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
         name: String,
@@ -86,7 +54,7 @@ pub enum Target {
     },
 }
 
-/// The longest kind of an interface, in bytes.
+// The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
 
 /// The longest value, in bytes: the kernel's longest is `net.ipv4.ip_local_reserved_ports` with
@@ -166,11 +134,11 @@ impl Target {
     }
 
     /// The part of an interface's IPv6 state that this setting is.
-    pub(crate) fn scope(&self) -> Option<Scope> {
+    pub(crate) fn scope(&self) -> Option<Ipv6Part> {
         match self {
-            Self::Ipv6 { .. } => Some(Scope::All),
-            Self::Ipv6Addresses { .. } => Some(Scope::Addresses),
-            Self::Ipv6Mtu { .. } => Some(Scope::Mtu),
+            Self::Ipv6 { .. } => Some(Ipv6Part::All),
+            Self::Ipv6Addresses { .. } => Some(Ipv6Part::Addresses),
+            Self::Ipv6Mtu { .. } => Some(Ipv6Part::Mtu),
             _ => None,
         }
     }
@@ -243,7 +211,7 @@ impl Target {
             // The driver chose both values itself.
             return [now, before].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
         }
-        let state = |value: &Value| State::of_text(str::from_utf8(value.bytes()).ok()?);
+        let state = |value: &Value| Ipv6State::of_text(str::from_utf8(value.bytes()).ok()?);
         let states = self.scope().and_then(|_| state(now).zip(state(before)));
         states.is_some_and(|(now, before)| now.is_same(&before))
     }
@@ -251,7 +219,7 @@ impl Target {
     pub(crate) fn show(&self, value: &Value) -> String {
         let text = str::from_utf8(value.bytes()).ok();
         text.filter(|_| self.scope().is_some())
-            .and_then(State::of_text)
+            .and_then(Ipv6State::of_text)
             .map_or_else(|| value.to_string(), |state| state.summary())
     }
 }

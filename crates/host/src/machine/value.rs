@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
-/// The most characters that are shown.
+// The most characters that are shown.
 const SHOWN: usize = 120;
 
 impl Value {
@@ -67,13 +67,13 @@ impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Form {
+        enum ValueForm {
             Text(String),
             Bytes(Vec<u8>),
         }
-        Ok(Self(match Form::deserialize(deserializer)? {
-            Form::Text(text) => text.into_bytes(),
-            Form::Bytes(bytes) => bytes,
+        Ok(Self(match ValueForm::deserialize(deserializer)? {
+            ValueForm::Text(text) => text.into_bytes(),
+            ValueForm::Bytes(bytes) => bytes,
         }))
     }
 }

@@ -8,7 +8,10 @@ mod record;
 mod sampler;
 mod symbols;
 
-pub use profile::{Cost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Means, Own, Profile, Stack};
-pub use record::{Sample, Samples};
+pub use profile::{
+    FunctionCost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Profile, SampledFunction, SampledStack,
+    SamplingScope,
+};
+pub use record::{SampleBatch, StackSample};
 pub use sampler::{PerfError, Sampler, frequency, softirq_threads};
 pub use symbols::{Symbols, SymbolsError};

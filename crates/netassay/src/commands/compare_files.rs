@@ -107,7 +107,7 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
 fn sheet(file: &str, path: &Path, options: &Options, stdin_is_free: &mut bool) -> Result<Sheet, Failure> {
     if path != Path::new("-") {
         let opened =
-            host::named::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
+            host::user_file::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
         return Ok(Sheet::read(file, opened, options)?);
     }
     if !std::mem::take(stdin_is_free) {

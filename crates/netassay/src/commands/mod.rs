@@ -65,6 +65,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Unrestored => restore::unrestored(),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),
-        Command::Hold { lease } => agent::hold(*lease).map(done),
+        Command::Hold { lease } => agent::await_lease_end(*lease).map(done),
     }
 }

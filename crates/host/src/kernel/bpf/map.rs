@@ -32,7 +32,7 @@ impl MapKind {
 
     /// The kind with this number.
     #[must_use]
-    pub fn of(number: u32) -> Option<Self> {
+    pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
         all.into_iter().find(|kind| kind.number() == number)
     }
@@ -100,9 +100,6 @@ impl Map {
 
     /// Makes a value zero; in a map by CPU the value of each CPU.
     ///
-    /// # Errors
-    /// The kernel's error.
-    ///
     /// # Panics
     /// If the key has another length than the map's.
     pub fn clear(&self, key: &[u8]) -> io::Result<()> {
@@ -145,9 +142,9 @@ fn possible_cpus() -> io::Result<usize> {
 
 /// A map with one number.
 #[derive(Debug)]
-pub(crate) struct Cell(Map);
+pub(crate) struct SharedNumber(Map);
 
-impl Cell {
+impl SharedNumber {
     pub(crate) fn new() -> io::Result<Self> {
         Map::new(MapKind::Array, 4, 8, 1).map(Self)
     }

@@ -13,5 +13,5 @@ pub use map::{Map, MapKind};
 pub use program::{Instruction, LoadError, Program, current_thread, load, load_return};
 pub use ring::Ring;
 
-pub(crate) use map::Cell;
+pub(crate) use map::SharedNumber;
 pub(crate) use query::{TCX, name, names_at};

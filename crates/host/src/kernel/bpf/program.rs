@@ -81,9 +81,6 @@ pub fn current_thread() -> io::Result<u32> {
 }
 
 /// Loads a program without attaching it.
-///
-/// # Errors
-/// [`LoadError`].
 pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, LoadError> {
     let [program_type, expected_attach_type, function] = program.numbers();
     let attributes = LoadAttributes {

@@ -9,7 +9,7 @@ use super::call::{Command, call, made};
 /// queueing discipline, since Linux 6.6.
 pub(crate) const TCX: [u32; 2] = [46, 47];
 
-/// More programs at one place of an interface than the kernel allows (`BPF_MPROG_MAX`).
+// More programs at one place of an interface than the kernel allows (`BPF_MPROG_MAX`).
 const MOST: usize = 64;
 
 /// The names of the programs at a place of an interface, in the order in which they run.

@@ -22,10 +22,10 @@ pub struct Ring {
     _map: Map,
 }
 
-/// The flags beside the length in a record's first number: it is not complete, or is to be skipped.
+// The flags beside the length in a record's first number: it is not complete, or is to be skipped.
 const BUSY: u32 = 1 << 31;
 const DISCARDED: u32 = 1 << 30;
-/// The length of a record's header, in bytes.
+// The length of a record's header, in bytes.
 const HEADER: usize = 8;
 
 impl Ring {
@@ -33,11 +33,11 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel's error: `EINVAL` or `ENOTSUP` for a map of another kind.
-    pub fn of(map: Map) -> io::Result<Self> {
+    pub fn new(map: Map) -> io::Result<Self> {
         let page = page_size()?;
         let size = map.entries as usize;
-        let consumed = Pages::of(&map.descriptor, 0, page, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
-        let produced = Pages::of(&map.descriptor, page, page + 2 * size, ProtFlags::PROT_READ)?;
+        let consumed = Pages::map(&map.descriptor, 0, page, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
+        let produced = Pages::map(&map.descriptor, page, page + 2 * size, ProtFlags::PROT_READ)?;
         Ok(Self { consumed, produced, page, size, _map: map })
     }
 

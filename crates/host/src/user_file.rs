@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-/// The longest wait for the writer of a pipe.
+// The longest wait for the writer of a pipe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a regular file, or a pipe (such as a shell's `<(…)`) with a writer. Follows links.
@@ -113,9 +113,6 @@ pub fn write(path: &Path, bytes: &[u8], may_replace: MayReplace) -> io::Result<(
 /// Refuses a file that another user put into a directory that others may write, such as `/tmp`. A
 /// link there may lead to any file, and a pipe may have no reader. The directory's owner is
 /// trusted.
-///
-/// # Errors
-/// `PermissionDenied`.
 pub fn refuse_planted(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = fs::metadata(parent.unwrap_or(Path::new(".")));
@@ -242,7 +239,7 @@ mod tests {
 
     type Plant = fn(&Path, &Path);
 
-    /// Ways to obstruct the place, each with the reason of the refusal.
+    // Ways to obstruct the place, each with the reason of the refusal.
     const PLANTS: [(&str, Plant); 5] = [
         ("it is a symbolic link", |path, precious| symlink(precious, path).unwrap()),
         ("it is a symbolic link", |path, _| symlink("nowhere", path).unwrap()),

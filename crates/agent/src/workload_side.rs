@@ -13,25 +13,25 @@ use load::{Endpoint, Kind, Phase, Switches};
 use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply, done};
-use crate::series::{self, Recorder, Row};
+use crate::series::{self, Recorder, SeriesRow};
 use record::{Finished, Late, Measured, Series};
 
-/// The interval at which a waiting measurement checks that its threads live: two loads per thread.
+// The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
 /// The most accounts of single flows; with more flows, neighbours are summed, so that answers and
 /// stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
-/// The times for which a workload stays open without its window, and after it. The controller asks
-/// for the account at once; otherwise the sockets are closed, whatever keeps the controller.
+// The times for which a workload stays open without its window, and after it. The controller asks
+// for the account at once; otherwise the sockets are closed, whatever keeps the controller.
 const BEFORE_WINDOW: Duration = Duration::from_secs(60);
 const AFTER_WINDOW: Duration = Duration::from_secs(10);
 
-/// The additional time per flow: the other end has as many sockets to close first.
+// The additional time per flow: the other end has as many sockets to close first.
 const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
-pub(crate) struct Traffic {
+pub(crate) struct WorkloadSide {
     endpoint: Endpoint,
     /// The time at which the workload is closed if no request for its account comes.
     closes: Instant,
@@ -45,7 +45,7 @@ pub(crate) struct Traffic {
     quotas: Quotas,
 }
 
-impl Traffic {
+impl WorkloadSide {
     pub(crate) fn listen(
         links: &mut Links,
         spec: &load::Spec,
@@ -54,7 +54,7 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
-        Ok(Self::of(endpoint, interface, underlay, before, spec))
+        Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
     pub(crate) fn connect(
@@ -66,10 +66,10 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
-        Ok(Self::of(endpoint, interface, underlay, before, spec))
+        Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
-    fn of(
+    fn new(
         endpoint: Endpoint,
         interface: String,
         underlay: Option<String>,
@@ -137,8 +137,8 @@ impl Traffic {
         times: [Duration; 3],
         deadline: Deadline,
     ) -> Reply {
-        let measured = self.over_window(links, cpus, times, deadline);
-        self.measured();
+        let measured = self.measure_window(links, cpus, times, deadline);
+        self.note_window_end();
         measured
     }
 
@@ -152,11 +152,11 @@ impl Traffic {
     }
 
     /// Notes that the window is over.
-    pub(crate) fn measured(&mut self) {
+    pub(crate) fn note_window_end(&mut self) {
         self.closes = within(AFTER_WINDOW, self.flows);
     }
 
-    fn over_window(
+    fn measure_window(
         &self,
         links: &mut Links,
         cpus: &[u32],
@@ -181,7 +181,7 @@ impl Traffic {
                 break;
             }
             self.wait_until(next)?;
-            recorder.take(&self.row(links, cpus)?);
+            recorder.record(&self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
@@ -211,12 +211,12 @@ impl Traffic {
         device: &mut DeviceReader,
         cpus: &[u32],
         next: Phase,
-    ) -> Result<Edge, Refusal> {
+    ) -> Result<EdgeReading, Refusal> {
         // The slowest reading comes first at both edges: then each quantity covers a window of the
         // same length.
         let power = Power::read(cpus);
         let device = device.read();
-        Ok(Edge { power, device, reading: self.read(links, cpus, next)? })
+        Ok(EdgeReading { power, device, reading: self.read(links, cpus, next)? })
     }
 
     /// Reads the counters that take a few hundred µs, and enters the next phase.
@@ -237,9 +237,9 @@ impl Traffic {
         Ok(Reading { counters, underlay, interrupts, cpu_each, threads, own, throttled, clock, load })
     }
 
-    fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
+    fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<SeriesRow, Refusal> {
         let queue = links.queue(&self.interface)?;
-        Ok(Row { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
+        Ok(SeriesRow { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
     }
 
     /// The sum of all flows: single flows are only reported at the end.
@@ -265,7 +265,7 @@ fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
-struct Edge {
+struct EdgeReading {
     power: Power,
     device: DeviceReading,
     reading: Reading,
@@ -285,8 +285,8 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn row(&self) -> Row {
-        Row { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
+    fn row(&self) -> SeriesRow {
+        SeriesRow { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
     }
 
     /// The changes of the counters since `first`.
@@ -306,7 +306,7 @@ impl Reading {
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             device: None,
             power: None,
-            throttled: Throttled::most(&self.throttled, &first.throttled),
+            throttled: Throttled::most_throttled(&self.throttled, &first.throttled),
             clock: self.clock.since(&first.clock),
             late: Late::default(),
             link: LinkLimit::default(),

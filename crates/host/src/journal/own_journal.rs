@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, End};
+use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
-use super::restore::{Fate, Report, follow_all, start_of};
-use super::undo::{Manner, Undoing, undo};
-use super::{JournalError, place};
+use super::restore::{JournalFate, JournalReport, follow_all, start_of};
+use super::undo::{RestoreOptions, Undoing, undo};
+use super::{JournalError, journal_directory};
 use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
@@ -27,13 +27,13 @@ pub struct Difference {
     /// The value that was read back after the change.
     pub after: Value,
     /// The present value, or the reason why it is unknown.
-    pub now: Now,
+    pub now: PresentValue,
 }
 
 /// The present value of a setting, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Now {
+pub enum PresentValue {
     Reads(Value),
     /// The setting cannot be read, for this reason.
     Unreadable(String),
@@ -44,8 +44,8 @@ impl fmt::Display for Difference {
         let Self { target, after, .. } = self;
         write!(f, "{target} was set to {} for the study and ", target.show(after))?;
         match &self.now {
-            Now::Reads(now) => write!(f, "is {}: something changed it", target.show(now)),
-            Now::Unreadable(why) => write!(f, "cannot be read now: {why}"),
+            PresentValue::Reads(now) => write!(f, "is {}: something changed it", target.show(now)),
+            PresentValue::Unreadable(why) => write!(f, "cannot be read now: {why}"),
         }
     }
 }
@@ -121,9 +121,6 @@ impl Journal {
 
     /// Refuses a machine that another process changes, or that has changes of a process that is
     /// gone. Changes that a user had applied to stay are no obstacle.
-    ///
-    /// # Errors
-    /// [`JournalError`] as with [`Journal::change`].
     pub fn check_free(&self) -> Result<(), JournalError> {
         // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
@@ -216,9 +213,6 @@ impl Journal {
 
     /// Changes settings that every condition changes again: each is announced once, as by
     /// [`Journal::cover`], and is read back now.
-    ///
-    /// # Errors
-    /// [`JournalError`] as with [`Journal::change`].
     pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
         let machine = self.machine.clone();
@@ -336,8 +330,8 @@ impl Journal {
         let differs = |(target, after): (&Target, &Value)| {
             let now = match self.machine.read(target) {
                 Ok(now) if target.is_same(&now, after) => return None,
-                Ok(now) => Now::Reads(now),
-                Err(error) => Now::Unreadable(error.to_string()),
+                Ok(now) => PresentValue::Reads(now),
+                Err(error) => PresentValue::Unreadable(error.to_string()),
             };
             Some(Difference { target: target.clone(), after: after.clone(), now })
         };
@@ -369,7 +363,7 @@ impl Journal {
         }
         self.file()?;
         let Some(file) = &mut self.file else { return Ok(()) };
-        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
+        let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
         let settled: Vec<u32> = settled.collect();
         self.close(&settled);
@@ -383,7 +377,7 @@ impl Journal {
         let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
         let changes = std::mem::take(&mut self.changes);
         self.closed.clear();
-        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
+        let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         if done.iter().all(|one| one.outcome.is_settled()) {
             file.remove()?;
         }
@@ -401,7 +395,7 @@ impl Journal {
     /// Takes the right to change the machine, and checks that no earlier owner left changes to
     /// undo.
     fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
-        place::make(&self.directory, 0o700)?;
+        journal_directory::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
         let end = End { session: self.session, network };
@@ -412,19 +406,19 @@ impl Journal {
                 self.directory.display()
             )
         })?;
-        let look = Manner { dry_run: true, ..Manner::default() };
+        let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
-        let is_in_the_way = |left: &Report| match left.fate {
+        let is_in_the_way = |left: &JournalReport| match left.fate {
             // A journal of the session's other end: other sessions' have no claim.
-            Fate::InUse => {
+            JournalFate::InUse => {
                 JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
             }
-            Fate::NotFollowed { .. } => false,
-            Fate::Applied { .. } => !is_over_applied,
+            JournalFate::NotFollowed { .. } => false,
+            JournalFate::Applied { .. } => !is_over_applied,
             _ => true,
         };
         if let Some(left) = left.into_iter().find(is_in_the_way) {
-            if let Fate::Applied { why } = &left.fate {
+            if let JournalFate::Applied { why } = &left.fate {
                 return Err(JournalError::from(format!(
                     "settings of this machine were applied to stay ({why}), and would be changed again: `netassay restore` undoes them first \
                      (of another machine with --host); their journal is {}",

@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use crate::launch::Launch;
 
-/// The factor by which an answer to a sign of life may be slower than the slowest one so far.
-const SLOWER: u32 = 3;
+// The factor by which an answer to a sign of life may be slower than the slowest one so far.
+const SLOWDOWN: u32 = 3;
 
 /// The controller's end of an agent's standard input. A message is written under its lock, so that
 /// no sign of life comes between its parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
-    whole: Mutex<()>,
+    writing: Mutex<()>,
     signs: Mutex<Signs>,
 }
 
@@ -39,22 +39,19 @@ struct Signs {
 
 impl Input {
     pub(crate) fn new(file: File) -> Arc<Self> {
-        Arc::new(Self { file, whole: Mutex::new(()), signs: Mutex::default() })
+        Arc::new(Self { file, writing: Mutex::new(()), signs: Mutex::default() })
     }
 
     /// Locks the input for one message.
-    pub(crate) fn message(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         // A thread that panicked has written nothing since.
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes an empty line, unless a message is being written, whose bytes are as good, or the
     /// pipe is full.
-    ///
-    /// # Errors
-    /// The agent is gone.
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
-        let Ok(_message) = self.whole.try_lock() else { return Ok(()) };
+        let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
             Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Err(error)
@@ -88,7 +85,7 @@ impl Signs {
     /// now) is older than `within`, and older than three times its slowest answer so far. An
     /// emulated machine, or one with a single busy CPU, may be silent for a second again and again.
     fn lost_at(&self, within: Duration, now: Instant) -> Instant {
-        let slow = (SLOWER * self.slowest).min(Launch::LEASE);
+        let slow = (SLOWDOWN * self.slowest).min(Launch::LEASE);
         self.unanswered.unwrap_or(now) + within.max(slow)
     }
 
@@ -102,11 +99,11 @@ impl Signs {
 
 /// The thread that sends signs of life. Dropping this ends it.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct KeepaliveThread {
     _end: Sender<()>,
 }
 
-impl Keeper {
+impl KeepaliveThread {
     /// Starts the thread, which sends a sign of life at once and then after each interval. It does
     /// not keep the input open.
     pub(crate) fn start(input: &Arc<Input>, interval: Duration) -> io::Result<Self> {
@@ -141,7 +138,7 @@ mod tests {
         assert_eq!(signs.lost_at(second, at(5)), at(6));
         signs.unanswered = Some(at(6));
         signs.heard(at(5), at(8));
-        assert_eq!(signs.lost_at(second, at(8)), at(8) + SLOWER * 2 * second);
+        assert_eq!(signs.lost_at(second, at(8)), at(8) + SLOWDOWN * 2 * second);
         // It is slow, not lost for ever.
         signs.unanswered = Some(at(8));
         signs.heard(at(8), at(100));

@@ -64,8 +64,8 @@ impl Machine {
         if is_read_only { Err(shared(target)) } else { Ok(()) }
     }
 
-    /// The sysctls among `names` that a new network namespace of this machine shares or lacks, with the
-    /// reason why they cannot be varied. Empty without the privilege to make a namespace.
+    /// The sysctls among `names` that a new network namespace of this machine shares or lacks, with
+    /// the reason why they cannot be varied. Empty without the privilege to make a namespace.
     #[must_use]
     pub fn shared_sysctls(names: &BTreeSet<String>) -> Vec<String> {
         let targets = names.iter().map(|name| Target::Sysctl { name: name.clone() });
@@ -129,7 +129,7 @@ impl Machine {
     }
 }
 
-/// The text for a setting that is not set, or that this machine does not have.
+// The text for a setting that is not set, or that this machine does not have.
 const NONE: &str = "none";
 
 #[cfg(test)]

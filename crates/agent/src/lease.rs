@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// The time in which signs of life that have reached a machine reach the waiting process.
+// The time in which signs of life that have reached a machine reach the waiting process.
 const DELIVERY: Duration = Duration::from_secs(1);
 
 /// The two waits that make up a lease. A machine that was paused or starved wakes with the first
@@ -18,10 +18,7 @@ pub(crate) fn waits(lease: Duration) -> [Duration; 2] {
 }
 
 /// Waits until standard input ends, or no byte has come for the time of the lease.
-///
-/// # Errors
-/// Standard input cannot be read.
-pub fn hold(lease: Duration) -> io::Result<()> {
+pub fn await_lease_end(lease: Duration) -> io::Result<()> {
     let input = io::stdin();
     let wait = |time: Duration| {
         let time = PollTimeout::try_from(time.as_millis()).unwrap_or(PollTimeout::MAX);
@@ -58,13 +55,13 @@ mod tests {
 
     const LEASE: Duration = Duration::from_millis(600);
     const TEST: &str =
-        "hold::tests::a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived";
+        "lease::tests::a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived";
     const HOLDS: &str = "NETASSAY_TEST_HOLDS";
 
     #[test]
     fn a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived() {
         if std::env::var_os(HOLDS).is_some() {
-            return hold(LEASE).unwrap();
+            return await_lease_end(LEASE).unwrap();
         }
         let mut holders = [true, false].map(|_| {
             let mut command = Command::new(std::env::current_exe().unwrap());

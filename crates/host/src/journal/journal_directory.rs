@@ -9,7 +9,7 @@ use nix::unistd::{getegid, geteuid};
 use super::JournalError;
 use crate::privileges::Privileges;
 
-/// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
+// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
 const OVERFLOW: u32 = 65534;
 
 const NO_PLACE: &str =

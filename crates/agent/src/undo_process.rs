@@ -10,13 +10,10 @@ use host::machine::Machine;
 use nix::fcntl::OFlag;
 use nix::unistd::{ForkResult, dup2_stderr, dup2_stdin, dup2_stdout, fork, pipe2, setsid};
 
-/// The longest wait while another session changes or restores the machine.
+// The longest wait while another session changes or restores the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts the undo process. This process must have one thread.
-///
-/// # Errors
-/// No pipe, or no process.
 pub(crate) fn start(session: u64) -> io::Result<()> {
     let agent = Process::this();
     let (end, life) = pipe2(OFlag::O_CLOEXEC)?;
@@ -29,14 +26,14 @@ pub(crate) fn start(session: u64) -> io::Result<()> {
         }
         ForkResult::Child => {
             drop(life);
-            let undone = guard(end, (agent, session));
+            let undone = undo_after_agent(end, (agent, session));
             // SAFETY: ends the process at once; what the agent would do at its end is not its own.
             unsafe { libc::_exit(i32::from(undone.is_err())) }
         }
     }
 }
 
-fn guard(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::Error>> {
+fn undo_after_agent(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::Error>> {
     // A signal to the agent's group must not reach this process.
     setsid()?;
     // The controller notices the agent's end by the end of its output, so no copy of it stays open
@@ -46,7 +43,7 @@ fn guard(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::
     dup2_stdout(&nothing)?;
     dup2_stderr(&nothing)?;
     let mut end = File::from(end);
-    // Nothing is ever written: this returns when the agent has ended.
+    // The agent never writes: this returns when the agent has ended.
     let _ = end.read(&mut [0])?;
     journal::restore_of(&journal::directory()?, &Machine::system(), agent, PATIENCE)?;
     Ok(())
