@@ -231,7 +231,7 @@ impl Client {
                 return Ok(None);
             }
             if late {
-                last = self.asked.1.controller_gives_up() + self.starved();
+                last = self.asked.1.controller_gives_up() + self.waited_for_cpu();
                 limit = wanted.map_or(last, |wanted| wanted.min(last));
                 if Instant::now() >= last {
                     return Err(self.silent());
@@ -252,7 +252,7 @@ impl Client {
     }
 
     /// The time that the agent's threads have waited for a CPU since the last request.
-    fn starved(&self) -> Duration {
+    fn waited_for_cpu(&self) -> Duration {
         let now = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let since = self.threads.as_ref().zip(now).map(|(before, now)| now.since(before));
         let waiting = since.map_or(0, |since| since.sum(|_| true).waiting_ns);

@@ -71,7 +71,7 @@ impl Interfaces {
     }
 
     /// Adds addresses. The machine's own interface may have them already.
-    pub(crate) fn address(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
+    pub(crate) fn add_addresses(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, machine, .. } = self;
         for (address, prefix) in addresses {
@@ -93,7 +93,9 @@ impl Interfaces {
         let Self { links, machine, .. } = self;
         match journalled {
             Some(_) if links.find(name)?.up => Ok(()),
-            Some(interface) => machine.cover(&Machine::system().around_up(&interface), || links.set_up(name)),
+            Some(interface) => {
+                machine.cover(&Machine::system().affected_by_up(&interface), || links.set_up(name))
+            }
             None => Ok(links.set_up(name)?),
         }
     }
@@ -108,15 +110,15 @@ impl Interfaces {
         let Self { links, machine, .. } = self;
         match journalled {
             Some(interface) => {
-                let around = Machine::system().around_features(&interface)?;
-                machine.cover(&around, || links.add_port(bridge, name))
+                let affected = Machine::system().affected_by_features(&interface)?;
+                machine.cover(&affected, || links.add_port(bridge, name))
             }
             None => Ok(links.add_port(bridge, name)?),
         }
     }
 
     /// Adds addresses that are routed through a discarding interface, though nobody has them.
-    pub(crate) fn behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
+    pub(crate) fn add_addresses_behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
         }
@@ -163,13 +165,13 @@ impl Interfaces {
             let is_of_mtu = |target: &Target| {
                 matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. } | Target::Ipv6Mtu { .. })
             };
-            machine.undo_some(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
+            machine.undo_matching(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
             if links.find(name)?.mtu == mtu {
                 return Ok(());
             }
         }
-        let around = Machine::system().around_mtu(interface, mtu)?;
-        machine.cover(&around, || links.set_mtu(name, mtu))
+        let affected = Machine::system().affected_by_mtu(interface, mtu)?;
+        machine.cover(&affected, || links.set_mtu(name, mtu))
     }
 
     /// Switches features, and reads them back.
@@ -182,8 +184,8 @@ impl Interfaces {
         let Self { ethtool, machine, .. } = self;
         match journalled {
             Some(interface) if FeatureChange::is_needed(&ethtool.features(name)?, wanted) => {
-                let around = Machine::system().around_features(&interface)?;
-                machine.cover(&around, || ethtool.set(name, wanted))
+                let affected = Machine::system().affected_by_features(&interface)?;
+                machine.cover(&affected, || ethtool.set(name, wanted))
             }
             _ => Ok(ethtool.set(name, wanted)?),
         }
@@ -199,8 +201,8 @@ impl Interfaces {
         let Self { ethtool, machine, .. } = self;
         match journalled {
             Some(interface) if DeviceChange::is_needed(&ethtool.device(name)?, wanted) => {
-                let around = Machine::system().around_device(&interface)?;
-                machine.cover(&around, || ethtool.set_device(name, wanted))
+                let affected = Machine::system().affected_by_device(&interface)?;
+                machine.cover(&affected, || ethtool.set_device(name, wanted))
             }
             _ => Ok(ethtool.set_device(name, wanted)?),
         }
@@ -247,7 +249,7 @@ impl Interfaces {
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         self.machine.tune(tuning, name)?;
-        Ok(self.tuned(name, tuning))
+        Ok(self.read_tuning(name, tuning))
     }
 
     /// The features of an interface that may be switched, or the reason why none may: on the
@@ -284,9 +286,9 @@ impl Interfaces {
     }
 
     /// The values of the machine's settings that a condition varies.
-    pub(crate) fn tuned(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
+    pub(crate) fn read_tuning(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
         let machine = Machine::system();
-        of.varied.iter().map(|key| (*key, machine.tuned(*key, of, name))).collect()
+        of.varied.iter().map(|key| (*key, machine.setting_text(*key, of, name))).collect()
     }
 
     pub(crate) fn undo(&mut self) -> Reply {
@@ -300,8 +302,9 @@ impl Interfaces {
         let steer = || host::steering::steer(name, cpus);
         match self.journalled(name)? {
             Some(interface) => {
-                let around = Machine::system().around_steering(&interface).map_err(Refusal::passing)?;
-                self.machine.cover(&around, steer)
+                let affected =
+                    Machine::system().affected_by_steering(&interface).map_err(Refusal::passing)?;
+                self.machine.cover(&affected, steer)
             }
             None => steer().map_err(Refusal::passing),
         }

@@ -183,9 +183,9 @@ impl MachineSettings {
     }
 
     /// Permits changes of settings that a user had applied to stay.
-    pub(crate) fn go_over_applied(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn allow_changing_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
-        self.journal()?.go_over_applied();
+        self.journal()?.allow_changing_applied();
         Ok(())
     }
 
@@ -205,10 +205,10 @@ impl MachineSettings {
         Ok(self.journal()?.cover(targets, action)?)
     }
 
-    pub(crate) fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
+    pub(crate) fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
         self.journal
             .as_mut()
-            .map_or(Ok(()), |journal| journal.undo_some(chosen))
+            .map_or(Ok(()), |journal| journal.undo_matching(chosen))
             .map_err(Refusal::of_settings)
     }
 

@@ -50,7 +50,7 @@ impl Profiler {
         let mut parts: Vec<SampleBatch> = Vec::new();
         let mut means = None;
         for part in 0..PARTS {
-            let mut sampler = self.sampler(longer(part, takes.min(self.period as f64)))?;
+            let mut sampler = self.sampler(period_addition(part, takes.min(self.period as f64)))?;
             sampler.start().map_err(to_text)?;
             work.repeat(turns.max(1)).map_err(to_text)?;
             parts.push(sampler.stop().map_err(to_text)?);
@@ -71,7 +71,7 @@ impl Profiler {
 
 /// The addition to the period of a part. The parts divide a message's time evenly, and the first
 /// few parts do so already (multiples of the golden ratio).
-fn longer(part: u32, message: f64) -> u64 {
+fn period_addition(part: u32, message: f64) -> u64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     ((f64::from(part) * GOLDEN).fract() * message) as u64
 }
@@ -93,7 +93,7 @@ mod tests {
             let mut tenths = [0u32; 10];
             let samples = SAMPLES as u32 / PARTS;
             for part in 0..PARTS {
-                let period = 50_157 + longer(part, f64::min(message, 50_157.0));
+                let period = 50_157 + period_addition(part, f64::min(message, 50_157.0));
                 for sample in 1..=samples {
                     let phase = (u64::from(sample) * period) as f64 / message;
                     tenths[(phase.fract() * 10.0) as usize] += 1;

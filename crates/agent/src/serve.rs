@@ -62,10 +62,10 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, facts)?;
     loop {
-        let line = match requests.next_before(session.closes())? {
+        let line = match requests.next_before(session.workload_closes())? {
             NextLine::Line(line) => line,
             NextLine::Late => {
-                session.close();
+                session.close_workload();
                 continue;
             }
             NextLine::End => return Ok(()),

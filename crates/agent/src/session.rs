@@ -67,14 +67,14 @@ impl Session {
                 let make = |links: &mut Links| links.create_discard(&name, device);
                 let discard = self.interfaces.make(&name, "dummy or bridge or veth", make)?;
                 self.configure(&name, &addresses)?;
-                self.interfaces.behind(&name, behind)?;
+                self.interfaces.add_addresses_behind(&name, behind)?;
                 Ok(Answer::Discards(discard))
             }
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.interfaces.make(&name, "vxlan", |links| links.create_vxlan(&name, &vxlan))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
                 self.join(&name, bridge.as_deref())?;
-                self.interfaces.address(&name, &addresses)?;
+                self.interfaces.add_addresses(&name, &addresses)?;
                 self.interfaces.links.set_vxlan_up(&name, &vxlan)?;
                 done(self.original(&name).map(drop))
             }
@@ -200,7 +200,7 @@ impl Session {
             }
             Request::PreviewMachine(wanted) => self.interfaces.preview_machine(&wanted),
             Request::Apply { interface, mtu, features } => {
-                self.interfaces.machine.go_over_applied()?;
+                self.interfaces.machine.allow_changing_applied()?;
                 self.settle(&interface, mtu, &features, &BTreeMap::new(), None).map(Answer::Settled)
             }
             Request::Keep { why } => self.interfaces.machine.keep(&why),
@@ -214,12 +214,12 @@ impl Session {
     }
 
     /// The time at which the workload is closed if no request comes; `None` without a workload.
-    pub(crate) fn closes(&self) -> Option<Instant> {
+    pub(crate) fn workload_closes(&self) -> Option<Instant> {
         self.traffic.as_ref().map(WorkloadSide::closes)
     }
 
     /// Closes a workload whose account nobody has asked for.
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn close_workload(&mut self) {
         self.traffic = None;
     }
 
@@ -239,7 +239,7 @@ impl Session {
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
-        self.interfaces.address(interface, addresses)?;
+        self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
         // Read now and not at the first settling: until then other agents may have switched
         // settings that this interface follows (a tunnel's underlay, the far end of a veth pair).

@@ -89,7 +89,7 @@ struct TracedWork<'w> {
 
 impl TracedWork<'_> {
     /// The remedy if tracepoints are too few.
-    fn way_out(&self, stages: &[Chosen]) -> String {
+    fn remedy(&self, stages: &[Chosen]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
         let has_reader = stages.iter().any(|stage| stage.phase == Phase::Reading);
         // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
@@ -123,7 +123,7 @@ impl TracedWork<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!("{reason}. {}", self.way_out(&stages)),
+            false => format!("{reason}. {}", self.remedy(&stages)),
         })?;
         // For each kind of probe, one in the middle of the path shows its cost.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();

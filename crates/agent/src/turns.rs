@@ -246,7 +246,7 @@ impl Following<'_> {
 
     fn check_machine(&self, state: usize) -> Result<(), FlowError> {
         let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
-        let now = self.interfaces.tuned(self.traffic.lowest(), wanted);
+        let now = self.interfaces.read_tuning(self.traffic.lowest(), wanted);
         match self
             .tuned
             .iter()

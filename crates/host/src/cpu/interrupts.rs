@@ -217,7 +217,7 @@ IPI1:        50         60       Function call interrupts
         let arm = read(ARM, "", &[1]);
         let known =
             [(InterruptKind::Timer, 20_000), (InterruptKind::Reschedule, 400), (InterruptKind::Call, 60)];
-        assert_eq!(arm, [of(&known)]);
+        assert_eq!(arm, [interrupts_of(&known)]);
         assert_eq!(read(X86, "", &[1]), [Interrupts::default()], "CPU 1 is offline");
     }
 

@@ -26,7 +26,7 @@
 //!
 //! Some changes have effects on other settings: without checksums there is no segmentation, and an
 //! MTU below 1280 bytes removes IPv6 from an interface. [`Journal::cover`] announces the causes and
-//! the effects together (`Machine::around_*` list them), the effects first, since an undo goes
+//! the effects together (`Machine::affected_by_*` list them), the effects first, since an undo goes
 //! backwards and sets the causes back before their effects. A setting that is changed again and
 //! again is announced once, with its value before the first change.
 //!

@@ -34,6 +34,7 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PresentValue {
+    /// The setting has this value.
     Reads(Value),
     /// The setting cannot be read, for this reason.
     Unreadable(String),
@@ -67,7 +68,7 @@ pub struct Journal {
     /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
     /// Whether changes that a user had applied to stay may be changed.
-    is_over_applied: bool,
+    may_change_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
@@ -84,7 +85,7 @@ impl Journal {
             changes: Vec::new(),
             closed: Vec::new(),
             covered: BTreeSet::new(),
-            is_over_applied: false,
+            may_change_applied: false,
             claim: None,
         }
     }
@@ -99,8 +100,8 @@ impl Journal {
 
     /// Permits changes of settings that a user had applied to stay ([`Journal::keep`]). The new
     /// changes are undone first.
-    pub fn go_over_applied(&mut self) {
-        self.is_over_applied = true;
+    pub fn allow_changing_applied(&mut self) {
+        self.may_change_applied = true;
     }
 
     /// Lets the changes stay after the end of this process, until a user restores the machine or it
@@ -185,7 +186,7 @@ impl Journal {
         });
         let mut all = Vec::new();
         for interface in features.collect::<BTreeSet<_>>() {
-            all.extend(self.machine.around_features(interface)?);
+            all.extend(self.machine.affected_by_features(interface)?);
         }
         all.retain(|target| settings.iter().all(|(requested, _)| requested != target));
         Ok(all)
@@ -356,7 +357,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`] if one of them cannot be undone, with the reason: it stays open.
-    pub fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
+    pub fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
         let changes: Vec<Change> = self.changes.iter().filter(|one| chosen(&one.target)).cloned().collect();
         if changes.is_empty() {
             return Ok(());
@@ -387,18 +388,18 @@ impl Journal {
     /// Takes the right to change the machine, unless this journal has it.
     fn claim(&mut self) -> Result<(), JournalError> {
         if self.claim.is_none() {
-            self.claim = Some(self.take_claim(self.is_over_applied)?);
+            self.claim = Some(self.take_claim(self.may_change_applied)?);
         }
         Ok(())
     }
 
     /// Takes the right to change the machine, and checks that no earlier owner left changes to
     /// undo.
-    fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
+    fn take_claim(&self, may_change_applied: bool) -> Result<Claim, JournalError> {
         journal_directory::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
-        let end = End { session: self.session, network };
+        let end = SessionEnd { session: self.session, network };
         let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
@@ -414,7 +415,7 @@ impl Journal {
                 JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
             }
             JournalFate::NotFollowed { .. } => false,
-            JournalFate::Applied { .. } => !is_over_applied,
+            JournalFate::Applied { .. } => !may_change_applied,
             _ => true,
         };
         if let Some(left) = left.into_iter().find(is_in_the_way) {

@@ -104,7 +104,7 @@ pub fn restore_of(
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }
-    let end = End { session, network: machine.identity()?.network };
+    let end = SessionEnd { session, network: machine.identity()?.network };
     loop {
         let mut journals = find(directory)?;
         journals.retain(|path| is_of(path, process));

@@ -285,7 +285,7 @@ impl Links {
     ///
     /// # Errors
     /// The kernel's last error, if some are missing, or left, at the end.
-    pub(crate) fn make_so(
+    pub(crate) fn restore_entries(
         &mut self,
         wanted: &[Entry],
         of: impl Fn(&Entry) -> bool,

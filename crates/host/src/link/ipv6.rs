@@ -126,7 +126,7 @@ impl Ipv6State {
             let unsettled = links.entries(EntryKind::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
-        let made = links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
+        let made = links.restore_entries(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
         made.and(settled)
     }
 

@@ -19,7 +19,7 @@ impl Machine {
     ///
     /// # Errors
     /// The interface does not exist; the MTU would remove IPv4 too.
-    pub fn around_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
         let now = interface.now(&mut Links::open()?)?.mtu;
         if mtu < LEAST_IPV4_MTU {
             return Err(format!(
@@ -41,7 +41,7 @@ impl Machine {
     /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6.
     /// When that is undone, the interface loses its IPv6 addresses.
     #[must_use]
-    pub fn around_up(&self, interface: &Interface) -> Vec<Target> {
+    pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![
             Target::Ipv6Addresses { interface: interface.clone() },
@@ -52,7 +52,7 @@ impl Machine {
 
     /// The settings that a change of some features may change: a driver may request other features,
     /// so these are all features that can be changed.
-    pub fn around_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let features = Ethtool::open()?.features(&name)?;
         let changeable = features.into_iter().filter(|(_, state)| state.changeable);
@@ -64,10 +64,10 @@ impl Machine {
     /// The settings that a change of some device settings may change: drivers set others with them,
     /// and restart the device; a removed queue loses its CPUs. The settings are announced last, so
     /// that they are undone first.
-    pub fn around_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let device = Ethtool::open()?.device(&name)?;
-        let mut all = self.around_features(interface)?;
+        let mut all = self.affected_by_features(interface)?;
         // If /sys shows another network namespace, no process has steered the queues.
         if let Ok(directory) = super::device::sysfs(&self.files(), interface) {
             let queues = |prefix: &str, mask: &str| -> Vec<u32> {
@@ -98,7 +98,7 @@ impl Machine {
     ///
     /// # Errors
     /// The interface does not exist, or sysfs does not show it.
-    pub fn around_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let queues = format!("{}/queues", super::device::sysfs(&self.files(), interface)?);
         let names = self.files().names(&queues, "rx-");
         let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());

@@ -119,7 +119,7 @@ impl PlacementRequest {
             )
             .into());
         }
-        let steering = machine.around_steering(&Interface::find(&self.interface)?)?;
+        let steering = machine.affected_by_steering(&Interface::find(&self.interface)?)?;
         // Receive work that interrupts leave to other CPUs would be done there.
         let (interrupts, receive) = match interrupts(machine, &self.interface) {
             Ok(interrupts) => (interrupts, Vec::new()),

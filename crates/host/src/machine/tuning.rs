@@ -84,7 +84,7 @@ impl Machine {
     /// The machine's value of a setting that a condition varies, in words; several where CPUs or
     /// interrupts differ.
     #[must_use]
-    pub fn tuned(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
+    pub fn setting_text(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
             TuningKey::Sysctl => {
                 let read = |name: &String| {
@@ -115,7 +115,7 @@ impl Machine {
         if let Ok(interrupts) = interrupts(self, interface) {
             return interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }).collect();
         }
-        Interface::find(interface).and_then(|found| self.around_steering(&found)).unwrap_or_default()
+        Interface::find(interface).and_then(|found| self.affected_by_steering(&found)).unwrap_or_default()
     }
 
     /// The CPUs in the value of a setting; `None` for none.
@@ -192,11 +192,11 @@ mod tests {
         let sysctl = sysctl.map(|name| (name.to_owned(), "1".to_owned())).into();
         let tuning = Tuning { sysctl, ..Tuning::default() };
         let read = "net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456";
-        assert_eq!(machine.tuned(TuningKey::Sysctl, &tuning, "eth0"), read);
-        assert_eq!(machine.tuned(TuningKey::Sysctl, &Tuning::default(), "eth0"), "none");
-        assert_eq!(machine.tuned(TuningKey::Governor, &tuning, "eth0"), "powersave");
-        assert_eq!(machine.tuned(TuningKey::IrqAffinity, &tuning, "eth0"), "0 and 1-3");
-        assert_eq!(machine.tuned(TuningKey::CpuLatency, &tuning, "eth0"), "none");
-        assert_eq!(machine.tuned(TuningKey::Placement, &tuning, "no-such-thing"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Sysctl, &tuning, "eth0"), read);
+        assert_eq!(machine.setting_text(TuningKey::Sysctl, &Tuning::default(), "eth0"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Governor, &tuning, "eth0"), "powersave");
+        assert_eq!(machine.setting_text(TuningKey::IrqAffinity, &tuning, "eth0"), "0 and 1-3");
+        assert_eq!(machine.setting_text(TuningKey::CpuLatency, &tuning, "eth0"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Placement, &tuning, "no-such-thing"), "none");
     }
 }

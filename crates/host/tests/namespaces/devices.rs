@@ -25,7 +25,7 @@ type Act = fn(&mut Journal, &str);
 /// A small MTU removes IPv6, a larger one brings it back, and another changes what follows it.
 fn mtu(journal: &mut Journal, name: &str) {
     set_mtu(journal, name, 1000);
-    journal.undo_some(|target| matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. })).unwrap();
+    journal.undo_matching(|target| matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. })).unwrap();
     assert_eq!(Links::open().unwrap().find(name).unwrap().mtu, 1450);
     set_mtu(journal, name, 1300);
     set_mtu(journal, name, 1000);
@@ -36,8 +36,8 @@ fn features(journal: &mut Journal, name: &str) {
     for on in [false, true, false] {
         let wanted = ["tx-checksum-ip-generic", "rx-gro", "tx-nocache-copy"];
         let wanted: BTreeMap<String, bool> = wanted.iter().map(|name| ((*name).to_owned(), on)).collect();
-        let around = Machine::system().around_features(&Interface::find(name).unwrap()).unwrap();
-        journal.cover(&around, || Ethtool::open()?.set(name, &wanted)).unwrap();
+        let affected = Machine::system().affected_by_features(&Interface::find(name).unwrap()).unwrap();
+        journal.cover(&affected, || Ethtool::open()?.set(name, &wanted)).unwrap();
     }
 }
 
@@ -57,13 +57,13 @@ fn addresses(journal: &mut Journal, name: &str) {
 
 /// An interface that was down is set up.
 fn up(journal: &mut Journal, name: &str) {
-    let around = Machine::system().around_up(&Interface::find(name).unwrap());
-    journal.cover(&around, || Links::open()?.set_up(name)).unwrap();
+    let affected = Machine::system().affected_by_up(&Interface::find(name).unwrap());
+    journal.cover(&affected, || Links::open()?.set_up(name)).unwrap();
 }
 
 fn set_mtu(journal: &mut Journal, name: &str, mtu: u32) {
-    let around = Machine::system().around_mtu(&Interface::find(name).unwrap(), mtu).unwrap();
-    journal.cover(&around, || Links::open()?.set_mtu(name, mtu)).unwrap();
+    let affected = Machine::system().affected_by_mtu(&Interface::find(name).unwrap(), mtu).unwrap();
+    journal.cover(&affected, || Links::open()?.set_mtu(name, mtu)).unwrap();
 }
 
 pub(crate) fn mtu_after_a_kill(stage: &mut Stage) {
@@ -78,9 +78,9 @@ pub(crate) fn features_after_a_kill(stage: &mut Stage) {
 fn queues(journal: &mut Journal, name: &str) {
     for (rx, tx) in [(1, 1), (2, 1)] {
         let interface = Interface::find(name).unwrap();
-        let around = Machine::system().around_device(&interface).unwrap();
+        let affected = Machine::system().affected_by_device(&interface).unwrap();
         let wanted = [(DeviceSetting::RxQueues, rx), (DeviceSetting::TxQueues, tx)].into();
-        let change = journal.cover(&around, || Ethtool::open()?.set_device(name, &wanted)).unwrap();
+        let change = journal.cover(&affected, || Ethtool::open()?.set_device(name, &wanted)).unwrap();
         assert_eq!(change.refused, BTreeMap::new());
     }
 }
@@ -88,8 +88,8 @@ fn queues(journal: &mut Journal, name: &str) {
 /// Changes the queues, and then chooses CPUs for the new ones.
 fn queues_and_cpus(journal: &mut Journal, name: &str) {
     queues(journal, name);
-    let around = Machine::system().around_steering(&Interface::find(name).unwrap()).unwrap();
-    journal.cover(&around, || steering::steer(name, &[0])).unwrap();
+    let affected = Machine::system().affected_by_steering(&Interface::find(name).unwrap()).unwrap();
+    journal.cover(&affected, || steering::steer(name, &[0])).unwrap();
 }
 
 /// The CPUs of a queue that ends when there is one less.

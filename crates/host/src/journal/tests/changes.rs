@@ -183,7 +183,7 @@ fn a_setting_that_is_changed_again_is_announced_once() {
     let parsed = parse(&std::fs::read(path).unwrap());
     assert_eq!(parsed.changes, journal.changes());
     assert_eq!((parsed.changes.len(), parsed.changes[0].after.clone()), (1, Some("4\n".into())));
-    journal.undo_some(|_| true).unwrap();
+    journal.undo_matching(|_| true).unwrap();
     assert_eq!(world.bytes("a"), b"1\n");
     assert_eq!(journal.changes(), []);
     cover(&mut journal, "5\n");
