@@ -6,7 +6,8 @@ use crate::failure::Failure;
 
 /// Keeps the program on a machine for as long as its controller gives signs of life.
 pub(crate) fn hold(lease: Duration) -> Result<(), Failure> {
-    agent::hold(lease).map_err(|error| Failure::Environment(format!("cannot read standard input: {error}")))
+    agent::await_lease_end(lease)
+        .map_err(|error| Failure::Environment(format!("cannot read standard input: {error}")))
 }
 
 pub(crate) fn agent() -> Result<(), Failure> {
