@@ -94,7 +94,8 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> 
 fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
     // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
-    let Ok(payload) = Payload::from_image(&user_file::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
+    let Ok(payload) =
+        Payload::from_image(&user_file::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
     else {
         return Ok(Vec::new());
     };

@@ -237,7 +237,9 @@ pub(crate) fn words(report: &JournalReport, dry_run: bool) -> String {
             "{path}: its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is \
              gone, `netassay undo --forget` sets the journal aside\n"
         ),
-        JournalFate::Applied { why } => format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n"),
+        JournalFate::Applied { why } => {
+            format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n")
+        }
         JournalFate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
         JournalFate::NotFollowed { why } => {
             format!("{path}: ignored: {why}; inspect it, then `netassay undo --forget` sets it aside\n")

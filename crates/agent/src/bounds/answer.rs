@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use host::journal::{Change, Difference, PresentValue};
 use host::machine::Value;
 use record::{Finished, Measured, Watched};
-use trace::{Found, Round};
+use trace::{ProbePoints, Round};
 use words::{Accelerated, MOST_IN_TURNS, MOST_TURNS, Settled};
 
 use super::{
@@ -122,8 +122,8 @@ fn surveyed(survey: &trace::Survey) -> Checked {
             texts("stages", [&stage.label].into_iter())?;
             for found in [&stage.ipv4, &stage.ipv6] {
                 match found {
-                    Found::Missing(reason) => texts("stages.missing", [reason].into_iter())?,
-                    Found::Points(points) => {
+                    ProbePoints::Missing(reason) => texts("stages.missing", [reason].into_iter())?,
+                    ProbePoints::Points(points) => {
                         at_most("stages.points", points.len(), FEATURES)?;
                         texts("stages.points", points.iter().map(|point| &point.name))?;
                     }
@@ -134,7 +134,7 @@ fn surveyed(survey: &trace::Survey) -> Checked {
     Ok(())
 }
 
-fn traced(account: &trace::Account) -> Checked {
+fn traced(account: &trace::TraceAccount) -> Checked {
     at_most("stages", account.stages.len(), trace::POINTS)?;
     for stage in &account.stages {
         texts("stages", [&stage.label].into_iter().chain(stage.seen.as_ref().err()))?;
