@@ -1,24 +1,21 @@
-//! What a page consists of, whatever it is written in.
+//! What a page says, whatever form it is written in: a *view* makes blocks of results, a writer
+//! makes a terminal's text, Markdown or (in the crate `page`) HTML of blocks.
 
-use chart::{Figure, Id};
-use report::Exhibit;
+pub mod bounded;
+mod markdown;
+mod terminal;
 
-use crate::data::Data;
+use chart::Figure;
 
-/// A part of a page with a heading of its own and an entry in the contents.
-pub struct Chapter<'a> {
-    /// Its name in the page.
-    pub id: Id,
-    /// Its heading.
-    pub title: String,
-    /// What is in it.
-    pub blocks: Vec<Block<'a>>,
-}
+use crate::render::exhibit::Exhibit;
 
-/// A piece of a chapter. No text in it is markup.
+pub use markdown::{escaped, markdown};
+pub use terminal::terminal;
+
+/// A piece of a page. No text in it is markup.
 #[derive(Clone)]
 pub enum Block<'a> {
-    /// A heading below that of the chapter.
+    /// A heading below that of a chapter.
     Heading(String),
     /// What a study asks.
     Question(String),
@@ -30,7 +27,7 @@ pub enum Block<'a> {
     Warning(Vec<String>),
     /// Items.
     List(Vec<String>),
-    /// Items with what belongs to each.
+    /// Items with the facts that belong to each.
     Items(Vec<Item>),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
@@ -44,22 +41,20 @@ pub enum Block<'a> {
     Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
-    /// A study's measurements, to download.
-    Data(&'a Data),
 }
 
-/// An item of a list, with what belongs to it.
+/// An item of a list, with its facts.
 #[derive(Clone)]
 pub struct Item {
-    /// What it says.
-    pub words: String,
+    /// Its sentence.
+    pub sentence: String,
     /// Names with words, or with a command of the shell (`true`).
     pub facts: Vec<(String, String, bool)>,
 }
 
-impl<'a> Chapter<'a> {
-    /// A chapter; its name is one of the source's.
-    pub(crate) fn new(id: &'static str, title: &str, blocks: Vec<Block<'a>>) -> Self {
-        Self { id: Id::new(id), title: title.to_owned(), blocks }
+impl From<String> for Item {
+    /// Without facts.
+    fn from(sentence: String) -> Self {
+        Self { sentence, facts: Vec::new() }
     }
 }

@@ -1,4 +1,4 @@
-//! What is said under one kind of traffic, in words, for whatever shows it.
+//! Advice in sentences.
 
 use report::listed;
 
@@ -8,41 +8,38 @@ use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
-/// What is said for one goal.
-#[derive(Debug)]
-pub struct ForGoal {
+/// The advice for one goal.
+pub(crate) struct GoalAdvice {
     /// The goal.
-    pub goal: Goal,
-    /// What is said of each switch by itself, what is proven first.
-    pub switches: Vec<Said>,
-    /// What is said of several switches at once, as sentences without full stops.
-    pub others: Vec<String>,
+    pub(crate) goal: Goal,
+    /// Of each switch by itself; proven advice first.
+    pub(crate) switches: Vec<SwitchAdvice>,
+    /// All switches of which nothing is proven in one sentence; `None` for fewer than two.
+    pub(crate) open: Option<String>,
+    /// Of several switches at once, as sentences without full stops.
+    pub(crate) others: Vec<String>,
 }
 
-/// What is said of one switch.
-#[derive(Debug)]
-pub struct Said {
-    /// The switch and its place: `gro at the receiver`.
-    pub switch: String,
+/// The advice on one switch.
+pub(crate) struct SwitchAdvice {
     /// Whether nothing is proven of it, so that only the way to settle it can be said.
-    pub is_open: bool,
+    pub(crate) is_open: bool,
     /// The recommendation or the lack of one, as a sentence without a full stop.
-    pub head: String,
+    pub(crate) head: String,
     /// What belongs to it.
-    pub facts: Vec<Fact>,
+    pub(crate) facts: Vec<Fact>,
 }
 
-/// Something said under a name: `elsewhere`, `apply`.
-#[derive(Debug)]
-pub struct Fact {
+/// A fact with its name: `elsewhere`, `apply`.
+pub(crate) struct Fact {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Words, or a command.
-    pub words: String,
+    pub(crate) words: String,
     /// Whether it is a command of the shell.
-    pub is_command: bool,
+    pub(crate) is_command: bool,
 }
 
 impl Fact {
@@ -52,9 +49,8 @@ impl Fact {
 }
 
 impl Advice {
-    /// What is said under one kind of traffic of a study of this advice, goal by goal.
-    #[must_use]
-    pub fn said(&self, study: &StudyAdvice, under: &Under) -> Vec<ForGoal> {
+    /// The advice for a workload of a study, goal by goal.
+    pub(crate) fn by_goal(&self, study: &StudyAdvice, under: &WorkloadAdvice) -> Vec<GoalAdvice> {
         let of_goal = |(goal, all): &(Goal, Vec<Recommendation>)| {
             let mut others = reasons(all);
             let ties: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::Tie).collect();
@@ -63,7 +59,12 @@ impl Advice {
                 let matters = self.matters.value();
                 others.push(format!("no difference of {matters} % or more: {}", listed(&ties)));
             }
-            ForGoal { goal: *goal, switches: all.iter().filter_map(|one| said(one, study)).collect(), others }
+            GoalAdvice {
+                goal: *goal,
+                switches: all.iter().filter_map(|one| switch_advice(one, study)).collect(),
+                open: open(all, study, self.matters.value()),
+                others,
+            }
         };
         under.recommendations.iter().map(of_goal).collect()
     }
@@ -112,7 +113,7 @@ impl StudyAdvice {
     }
 }
 
-impl Under {
+impl WorkloadAdvice {
     /// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
     #[must_use]
     pub fn title(&self) -> String {
@@ -128,7 +129,7 @@ impl Under {
 
 /// What is said of several switches of which nothing is proven, with what would settle all of them;
 /// `None` for fewer than two.
-pub(crate) fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
     let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
     if open.len() < 2 {
         return None;
@@ -144,7 +145,7 @@ pub(crate) fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) ->
 }
 
 /// `None` for what is said of several at once.
-fn said(one: &Recommendation, study: &StudyAdvice) -> Option<Said> {
+fn switch_advice(one: &Recommendation, study: &StudyAdvice) -> Option<SwitchAdvice> {
     let head = head(one)?;
     let mut facts = Vec::new();
     if one.standing.is_proven() || one.standing == Standing::Depends {
@@ -154,7 +155,7 @@ fn said(one: &Recommendation, study: &StudyAdvice) -> Option<Said> {
     let commands = phrase::commands(one).into_iter();
     facts.extend(commands.map(|(name, words)| Fact { name, words, is_command: true }));
     facts.extend(phrase::more(one, study).map(|words| Fact::words("to settle it", words)));
-    Some(Said { switch: switch(one), is_open: one.standing == Standing::NoEvidence, head, facts })
+    Some(SwitchAdvice { is_open: one.standing == Standing::NoEvidence, head, facts })
 }
 
 /// What it changes in the state that the advice leaves, and by the switches that it depends on.

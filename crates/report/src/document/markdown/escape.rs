@@ -1,6 +1,6 @@
 //! Text of others in Markdown: nothing in it is markup, a link, or calls a person.
 
-use crate::words;
+use super::super::bounded;
 
 /// Stands between characters that would be read together, and is not shown. GitHub looks for names
 /// and addresses in what is rendered, where a backslash is gone already.
@@ -18,8 +18,9 @@ pub(crate) fn paragraph(words: &str) -> String {
 }
 
 /// Text on one line, for a place inside a line.
-pub(crate) fn escaped(words: &str) -> String {
-    let words = words::line(words);
+#[must_use]
+pub fn escaped(words: &str) -> String {
+    let words = bounded::line(words);
     let mut out = String::with_capacity(words.len());
     let mut before = None;
     let mut rest = words.chars().peekable();
@@ -58,7 +59,7 @@ pub(crate) fn escaped(words: &str) -> String {
 
 /// Lines as they are, in a fence that none of them ends.
 pub(crate) fn fence(lines: &str) -> String {
-    let lines = words::lines(lines);
+    let lines = bounded::lines(lines);
     let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))
@@ -67,7 +68,7 @@ pub(crate) fn fence(lines: &str) -> String {
 /// Text on one line in an HTML element, where Markdown's escapes do not act.
 pub(crate) fn element(words: &str) -> String {
     let mut out = String::new();
-    for letter in words::line(words).chars() {
+    for letter in bounded::line(words).chars() {
         match letter {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -86,7 +87,7 @@ pub(crate) fn element(words: &str) -> String {
 
 /// A command inside a line: the fence is longer than any run of backticks in it.
 pub(crate) fn code(words: &str) -> String {
-    let words = words::line(words);
+    let words = bounded::line(words);
     let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };

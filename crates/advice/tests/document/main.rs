@@ -4,16 +4,17 @@
 #![allow(dead_code, reason = "each test binary uses its own part of what is shared")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail where all of it is used")]
 
-extern crate advice as netassay_advice;
+extern crate netassay_advice as advice;
 
-#[path = "../../../advice/tests/advice/made.rs"]
+#[path = "../advice/made.rs"]
 mod made;
 #[path = "../../../report/tests/stored/mod.rs"]
 mod stored;
 
 use advice::Goal;
 use made::{QUIET, factorial, measured, on, study};
-use netassay_page::{Block, advice as blocks, markdown};
+use netassay_advice::Detail;
+use report::document::{Block, markdown};
 
 #[test]
 fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
@@ -22,7 +23,7 @@ fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
         let rate = 1000.0 * (1.0 + 0.4 * on(one, "transmitter.tso"));
         vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
     });
-    insta::assert_snapshot!("markdown", markdown(&blocks(&made::advice(&stored, &[]))));
+    insta::assert_snapshot!("markdown", markdown(&made::advice(&stored, &[]).blocks(Detail::Full)));
 }
 
 #[test]
@@ -39,7 +40,7 @@ fn folds_of_several_studies_name_their_study() {
             Block::Fold(title, _) => Some(title),
             _ => None,
         };
-        blocks(&advice).into_iter().filter_map(is_fold).collect()
+        advice.blocks(Detail::Full).into_iter().filter_map(is_fold).collect()
     };
     let alone = titles(std::slice::from_ref(&first));
     assert_eq!(alone.len(), 1);
@@ -52,7 +53,7 @@ fn folds_of_several_studies_name_their_study() {
 fn names_of_others_are_no_markup() {
     let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
     let stored = made::named(name);
-    let md = markdown(&blocks(&made::advice(&stored, &[Goal::Throughput])));
+    let md = markdown(&made::advice(&stored, &[Goal::Throughput]).blocks(Detail::Full));
     assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
     assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");
     let head = md.lines().find(|line| line.starts_with("<details>")).unwrap();

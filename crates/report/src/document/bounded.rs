@@ -7,12 +7,14 @@ const LONGEST: usize = 1 << 14;
 const CUT: &str = "… (cut)";
 
 /// Text on one line.
-pub(crate) fn line(words: &str) -> String {
+#[must_use]
+pub fn line(words: &str) -> String {
     cut(&text::line(near(words).trim()), words.len() > LONGEST)
 }
 
 /// Text whose lines and blanks matter; each line is cut by itself.
-pub(crate) fn lines(words: &str) -> String {
+#[must_use]
+pub fn lines(words: &str) -> String {
     words.lines().map(|line| cut(&text::lines(near(line)), line.len() > LONGEST) + "\n").collect()
 }
 

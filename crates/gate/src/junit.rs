@@ -8,7 +8,7 @@ use chart::{Markup, fixed};
 
 use crate::check::{Check, Outcome};
 use crate::gate::Gate;
-use crate::sentence;
+use crate::sentences;
 
 impl Gate {
     /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a
@@ -29,7 +29,7 @@ impl Gate {
             Outcome::Inconclusive => open + kept_back,
             Outcome::Pass => kept_back,
         };
-        let subject = sentence::subject(self);
+        let subject = sentences::subject(self);
         let counts = [
             ("tests", (tests as f64).into()),
             ("failures", (failures as f64).into()),
@@ -50,7 +50,7 @@ impl Gate {
     }
 
     fn case(&self, xml: &mut Markup, check: &Check) {
-        let (bound, said) = (check.bound.to_string(), sentence::of_check(check));
+        let (bound, said) = (check.bound.to_string(), sentences::of_check(check));
         let kind = match (check.outcome, self.inconclusive_counts_as) {
             (Outcome::Pass, _) => None,
             (Outcome::Fail, _) => Some(("failure", "regression")),

@@ -9,7 +9,7 @@ use crate::recommendation::Recommendation;
 
 /// What is said under one kind of traffic and the levels of all other factors.
 #[derive(Debug, Clone, Serialize)]
-pub struct Under {
+pub struct WorkloadAdvice {
     /// The kind of testbed.
     pub scenario: Scenario,
     /// The workload's name in the study.

@@ -1,32 +1,17 @@
-//! A page as Markdown, for a pull request or a mailing list.
+//! Blocks as GitHub's Markdown, for a pull request or a mailing list. Tables are tables, and so are
+//! figures.
 
 mod escape;
 
-use report::{Exhibit, Tone};
+use self::escape::{code, element, fence, paragraph};
+use super::Block;
+use crate::render::exhibit::Exhibit;
+use crate::words::colour::Tone;
 
-use self::escape::{code, element, escaped, fence, paragraph};
-use crate::block::Block;
-use crate::page::Page;
+pub use escape::escaped;
 
 /// The most rows of a table behind a figure.
 const ROWS: usize = 40;
-
-impl Page<'_> {
-    /// The page in GitHub's Markdown. Its tables are tables, and so are its figures. The downloads
-    /// and what only fills a page are left out.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        let mut out = format!("# {}\n", escaped(&self.heading()));
-        for chapter in self.chapters() {
-            let mut body = String::new();
-            chapter.blocks.iter().for_each(|block| write(block, &mut body));
-            if !body.is_empty() {
-                out.push_str(&format!("\n## {}\n{body}", escaped(&chapter.title)));
-            }
-        }
-        out
-    }
-}
 
 /// Blocks in GitHub's Markdown.
 #[must_use]
@@ -52,7 +37,7 @@ fn write(block: &Block<'_>, out: &mut String) {
         Block::Items(items) => {
             out.push('\n');
             for item in items {
-                out.push_str(&format!("- {}\n", paragraph(&item.words)));
+                out.push_str(&format!("- {}\n", paragraph(&item.sentence)));
                 for (name, words, is_command) in &item.facts {
                     let words = if *is_command { code(words) } else { escaped(words) };
                     out.push_str(&format!("  - {}: {words}\n", escaped(name)));
@@ -85,7 +70,6 @@ fn write(block: &Block<'_>, out: &mut String) {
                 cells(&panel.plot.table(), out);
             }
         }
-        Block::Data(_) => {}
     }
 }
 
