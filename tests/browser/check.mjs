@@ -1,7 +1,7 @@
 // Opens every report of a folder in a browser and checks what people see of it.
 //
 // node check.mjs REPORTS ARTEFACTS: in REPORTS each `NAME.html` has `NAME.csv` and `NAME.json`
-// beside it, what `netassay export` writes of the same study. Screenshots go to ARTEFACTS. Exit
+// beside it, what `netassay db export` writes of the same study. Screenshots go to ARTEFACTS. Exit
 // code 1, with a line for each fault, if there is any.
 
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';

@@ -9,11 +9,11 @@
 //! So another process waits for the agent's end, on a pipe that the kernel closes when the last
 //! thread of the agent has ended. From then on nobody changes anything for the agent, and its
 //! journal on disk is complete: whatever was changed was announced there before. The guardian
-//! follows it as `netassay restore` does. To undo at any moment it is therefore enough to end the
+//! follows it as `netassay undo` does. To undo at any moment it is therefore enough to end the
 //! agent.
 //!
 //! If the guardian is killed too, or the power fails, the journal waits for the next session, or
-//! for `netassay restore`.
+//! for `netassay undo`.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -4,25 +4,24 @@ mod advise;
 mod apply;
 mod common;
 mod compare;
-mod export;
+mod db;
 mod gate;
 mod history;
 mod hosts;
-mod kept;
 mod kernel;
 mod load;
 mod machine;
-mod plan;
 mod report;
 mod run;
 mod show;
-mod studies;
+mod study_files;
 mod trace;
 mod traced;
 
 use std::ffi::OsString;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
 
@@ -30,19 +29,17 @@ pub(crate) use advise::{AdviceFormat, Advise, Wanted};
 pub(crate) use apply::Apply;
 pub(crate) use common::{Database, Format, Formatted, TurnFlags, correction};
 pub(crate) use compare::{Compare, CompareFiles};
-pub(crate) use export::{Export, ExportFormat};
+pub(crate) use db::{DbCommand, Export, ExportFormat, List, Pack, Remove, TagStudy, Unpack};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use history::History;
 pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
-pub(crate) use kept::{Pack, Remove, TagStudy, Unpack};
-pub(crate) use kernel::{Kernel, KernelAction, Listing};
+pub(crate) use kernel::{KernelCommand, Listing};
 pub(crate) use load::{Load, Said, option};
-pub(crate) use machine::{Doctor, Restore};
-pub(crate) use plan::Plan;
+pub(crate) use machine::{Doctor, Undo};
 pub(crate) use report::{Report, ReportFormat};
 pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
-pub(crate) use show::{List, Show};
-pub(crate) use studies::{Check, New, Studies};
+pub(crate) use show::Show;
+pub(crate) use study_files::{Check, Plan, StudyCommand};
 pub(crate) use trace::Trace;
 pub(crate) use traced::{Merge, TraceAction};
 
@@ -58,73 +55,122 @@ Examples:
   netassay doctor                         what this machine can do, and what disturbs it here
 ";
 
+/// The commands by job, as the help shows them.
+const JOBS: &[(&str, &[&str])] = &[
+    ("Measure", &["quick", "run", "load", "trace"]),
+    ("Read", &["show", "report", "compare", "history", "explain"]),
+    ("Decide", &["advise", "gate"]),
+    ("Machines", &["doctor", "kernel", "apply", "undo"]),
+    ("Files", &["study", "db", "ministat"]),
+];
+
+/// Old names of commands, and the new ones.
+const RENAMED: &[(&str, &str)] = &[
+    ("new", "study new"),
+    ("check", "study check"),
+    ("plan", "study plan"),
+    ("studies", "study list"),
+    ("schema", "study schema"),
+    ("list", "db list"),
+    ("tag", "db tag"),
+    ("remove", "db remove"),
+    ("pack", "db pack"),
+    ("unpack", "db unpack"),
+    ("export", "db export"),
+    ("restore", "undo"),
+    ("aa", "run STUDY --aa"),
+];
+
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
-#[command(disable_help_subcommand = true, max_term_width = 100)]
+#[command(max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// Reads a command line, which begins with the name of the program.
+    pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let words: Vec<OsString> = words.collect();
+        let asked = words.iter().skip(1).find(|word| *word != "help");
+        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| asked.is_some_and(|word| word == old)) {
+            let renamed = format!("netassay {old} is now netassay {new}\n");
+            return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
+        }
+        let mut command = with_jobs(Self::command());
+        let matches = command.try_get_matches_from_mut(words)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The command line with a help that lists the commands by job.
+fn with_jobs(command: clap::Command) -> clap::Command {
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let about = |name: &str| command.find_subcommand(name).and_then(clap::Command::get_about);
+    let line = |name: &&str| {
+        let about = about(name).map(ToString::to_string).unwrap_or_default();
+        format!("  {literal}{name:8}{literal:#}  {about}\n")
+    };
+    let group = |(job, names): &(&str, &[&str])| {
+        let lines: String = names.iter().map(line).collect();
+        format!("{header}{job}:{header:#}\n{lines}\n")
+    };
+    let groups: String = JOBS.iter().map(group).collect();
+    let template = format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
+         `netassay help COMMAND` shows the options of a command.\n\n\
+         {header}Options:{header:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the bundled study `quick`: IPv4 against IPv6, offloads on against off, within 15 s
+    /// Measure IPv4, IPv6 and offloads in 15 s: the bundled study `quick`
     Quick(Measured),
-    /// Run a study: a bundled name, or a TOML file
+    /// Run a study: a bundled one, or a TOML file
     Run(Run),
-    /// Run one workload without a study; print its rate, its cost and its limit
+    /// Run one workload without a study: its rate, its cost and its limit
     Load(Load),
-    /// A/A test: false-positive rate of each method on this machine
-    Aa(Aa),
-    /// Compute how many boots and runs a difference needs, and how long they take
-    Plan(Plan),
-    /// List the bundled studies, or print one
-    Studies(Studies),
-    /// Write a commented starter study to NAME.toml
-    New(New),
-    /// Check a study file, and show problems with line, column and remedy
-    Check(Check),
-    /// Print the JSON schema of study files
-    Schema,
-    /// List the stored studies
-    List(List),
-    /// Show a stored study: results; with --wide proof that the switches acted too
-    Show(Show),
-    /// Write stored studies as one page with figures: HTML, Markdown or JSON
-    Report(Report),
-    /// Compare the conditions of a stored study, two stored studies, or files of measurements
-    Compare(Compare),
-    /// Judge a stored study against a baseline: pass, fail or inconclusive, for CI
-    Gate(Gate),
-    /// Show a metric over stored studies: its levels, where they changed, and the newest study
-    History(History),
-    /// Advise which switches to set, from stored studies: gain, cost, commands to apply and to undo
-    Advise(Advise),
-    /// Set what stored studies recommend on a machine, so that it stays
-    Apply(Apply),
-    /// Tag a stored study: a name to call it by
-    Tag(TagStudy),
-    /// Remove a stored study
-    Remove(Remove),
-    /// Pack stored studies into a file for somebody else
-    Pack(Pack),
-    /// Add the studies of a packed file to the database
-    Unpack(Unpack),
-    /// Write a stored study's measurements for other tools
-    Export(Export),
-    /// Compare files of numbers as ministat(1) does, byte for byte
-    Ministat(Ministat),
-    /// Define a term of the output or the docs; without a word: list all terms
-    Explain(Explain),
     /// Show what each stage of the kernel's path costs a packet
+    #[command(disable_help_subcommand = true)]
     Trace(Box<Trace>),
-    /// Fetch and list kernels for guests
-    Kernel(Kernel),
+    /// Show the results of a stored study
+    ///
+    /// With --wide also the proof that the switches acted, and the counters over time.
+    Show(Show),
+    /// Write stored studies as a page with figures: HTML, Markdown, JSON
+    Report(Report),
+    /// Compare conditions, two stored studies, or files of measurements
+    Compare(Compare),
+    /// Show a metric over stored studies, and where it changed
+    History(History),
+    /// Define a term of the output or the docs, or list all terms
+    Explain(Explain),
+    /// Advise which switches to set, from stored studies
+    Advise(Advise),
+    /// Judge a stored study against a baseline, for CI
+    Gate(Gate),
     /// Show what this machine supports, and what disturbs measurements here
     Doctor(Doctor),
-    /// Undo the changes to this machine that `apply` made, or that a killed session left
-    Restore(Restore),
+    /// Fetch and list kernels for guests
+    #[command(subcommand, disable_help_subcommand = true, after_help = kernel::EXAMPLES)]
+    Kernel(KernelCommand),
+    /// Set on a machine what stored studies recommend, so that it stays
+    Apply(Apply),
+    /// Undo changes to a machine: of `apply`, or of a killed session
+    Undo(Undo),
+    /// Write, check, plan, list and print study files
+    #[command(subcommand, disable_help_subcommand = true)]
+    Study(StudyCommand),
+    /// List, tag, remove, share and export stored studies
+    #[command(subcommand, disable_help_subcommand = true)]
+    Db(DbCommand),
+    /// Compare files of numbers as ministat(1) does, byte for byte
+    Ministat(Ministat),
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
     Agent,
@@ -161,7 +207,7 @@ pub(crate) struct Explain {
     /// The term: a word of the output, a key of traffic, a metric, a feature [default: all terms]
     pub(crate) word: Vec<String>,
     /// Print the whole glossary as docs/glossary.md has it
-    #[arg(long, conflicts_with_all = ["word", "format"])]
+    #[arg(long, hide = true, conflicts_with_all = ["word", "format"])]
     pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) output: Formatted,
@@ -170,11 +216,57 @@ pub(crate) struct Explain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn each_visible_command_has_one_job_and_each_old_name_a_new_one() {
+        let command = Cli::command();
+        let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+        let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
+        let mut listed: Vec<&str> = JOBS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        visible.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(visible, listed);
+        for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+            let about = one.get_about().unwrap().to_string();
+            assert!(about.chars().count() <= 68, "a terminal of 80 columns: {about}");
+        }
+        for (old, new) in RENAMED {
+            assert!(!visible.contains(old));
+            let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
+            let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
+            assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
+        }
+    }
+
+    /// Checks the help of a command and of all visible ones below it.
+    fn each_help<F: FnMut(&str)>(command: &mut clap::Command, check: &mut F) {
+        check(&command.render_long_help().to_string());
+        let is_shown = |one: &&mut clap::Command| !one.is_hide_set() && one.get_name() != "help";
+        command.get_subcommands_mut().filter(is_shown).for_each(|one| each_help(one, check));
+    }
+
+    #[test]
+    fn help_fits_into_100_columns_and_its_examples_are_commands() {
+        let mut command = with_jobs(Cli::command()).term_width(100);
+        command.build();
+        let mut examples = 0;
+        each_help(&mut command, &mut |help| {
+            let wide = help.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(wide, None, "{help}");
+            for line in help.lines().filter(|line| line.starts_with("  netassay ")) {
+                let example = line.trim().split("  ").next().unwrap_or_default();
+                let words = words(example).into_iter().take_while(|word| word != ">");
+                let read = Cli::read(words.map(OsString::from));
+                assert!(read.is_ok(), "{line}: {}", read.unwrap_err());
+                examples += 1;
+            }
+        });
+        assert!(examples > 70, "{examples}");
     }
 
     /// The commands of netassay in a page or a workflow: lines that begin with its name, with those
@@ -211,7 +303,7 @@ mod tests {
             assert!(commands.len() >= least, "{commands:?}");
             let mut found = 0;
             for command in commands {
-                let read = Cli::try_parse_from(&command);
+                let read = Cli::read(command.iter().map(OsString::from));
                 match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {

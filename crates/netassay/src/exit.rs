@@ -14,9 +14,9 @@ pub(crate) const NOTHING: u8 = 4;
 pub(crate) const SOME_FAILED: u8 = 5;
 /// The kernel of a virtual machine does not boot.
 pub(crate) const NO_BOOT: u8 = 6;
-/// `gate`: a bound is broken; `aa`: turns and runs disagree.
+/// `gate`: a bound is broken; `run --aa`: turns and runs disagree.
 pub(crate) const GATE_FAILED: u8 = 10;
-/// `gate`: no bound is shown to be broken, and not every one is shown to be kept; `aa`: not
+/// `gate`: no bound is shown to be broken, and not every one is shown to be kept; `run --aa`: not
 /// everything was compared both in turns and in runs.
 pub(crate) const GATE_INCONCLUSIVE: u8 = 11;
 /// What was asked to be compared cannot be: other workloads, other metrics, counts against times.

@@ -1,11 +1,11 @@
 //! Errors on their way out: this module turns them into words, a hint and an exit code.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use clap::Parser as _;
 use thiserror::Error;
 
 use crate::cli::Cli;
@@ -66,8 +66,9 @@ impl Failure {
             // output. It quotes words as they are, and a shell's `*` may expand to hostile file
             // names, so it gets words that may be printed.
             Self::CommandLine(error) => {
-                let plain = std::env::args_os().map(|word| text::line(&word.to_string_lossy()).into_owned());
-                match Cli::try_parse_from(plain) {
+                let plain = std::env::args_os()
+                    .map(|word| OsString::from(words::sanitised_line(&word.to_string_lossy()).as_ref()));
+                match Cli::read(plain) {
                     Err(same) => drop(same.print()),
                     Ok(_) => say(&error.render().to_string()),
                 }
@@ -89,7 +90,7 @@ impl Failure {
         let words = self.to_string();
         match self {
             Self::Runner(_) | Self::Testbed(_) | Self::Guest(_) | Self::Usage(_) | Self::Internal(_) => words,
-            _ => text::line(&words).into_owned(),
+            _ => words::sanitised_line(&words).into_owned(),
         }
     }
 
@@ -172,7 +173,7 @@ fn bisects() -> bool {
 
 /// Prints to standard error. Quoted text cannot command the terminal.
 pub(crate) fn say(text: &str) {
-    put(&text::lines(text));
+    put(&words::sanitised_lines(text));
 }
 
 /// Without standard error nobody can be told.

@@ -9,7 +9,7 @@ use host::journal::{Change, Fate, Manner, Outcome, Report};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
 use study::{BySide, Study};
-use testbed::{MachineSettings, SideSettings};
+use testbed::{MachineSideSettings, SettingsAgent};
 
 use crate::failure::{Failure, say};
 use crate::here;
@@ -17,7 +17,7 @@ use crate::here;
 /// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
 #[derive(Debug)]
 pub(crate) struct Changed {
-    settings: RefCell<MachineSettings>,
+    settings: RefCell<SettingsAgent>,
     /// The changes, for the record.
     pub(crate) changes: Vec<Change>,
 }
@@ -46,7 +46,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
             || report.changes.iter().any(|one| matches!(one.outcome, Outcome::Failed { .. }))
     }) {
         return Err(Failure::Environment(
-            "not all settings of this machine are restored: see above; `netassay restore` tries again, and with --forget sets the \
+            "not all settings of this machine are restored: see above; `netassay undo` tries again, and with --forget sets the \
              journal aside"
                 .to_owned(),
         ));
@@ -126,13 +126,13 @@ pub(crate) fn during<T>(
 }
 
 /// What a study sets on the machines that it runs between, if that is allowed.
-pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettings>, Failure> {
+pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
     if !study.machine().is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
     }
-    Ok(BySide::of(|side| {
-        let own = study.machine().of(side);
-        SideSettings { wanted: requested(&own), placement: own.placement }
+    Ok(BySide::from_fn(|side| {
+        let own = study.machine().of_side(side);
+        MachineSideSettings { wanted: requested(&own), placement: own.placement }
     }))
 }
 
@@ -159,11 +159,11 @@ impl Changed {
 }
 
 /// Undoes the changes, and reports failures; with `all`, successes too.
-fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
+fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     let undone = match settings.undo() {
         Ok(undone) => undone,
         Err(error) => {
-            let text = format!("{error}: `netassay restore` undoes what is left");
+            let text = format!("{error}: `netassay undo` undoes what is left");
             say(&format!("netassay: {text}"));
             return Err(Failure::Environment(text));
         }
@@ -172,7 +172,7 @@ fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
         say(&format!("netassay: {}", one.sentence()));
     }
     if undone.iter().any(|one| matches!(one, Undone::Failed(_))) {
-        let text = "not everything could be undone: `netassay restore` tries again";
+        let text = "not everything could be undone: `netassay undo` tries again";
         say(&format!("netassay: {text}"));
         return Err(Failure::Environment(text.to_owned()));
     }
@@ -234,13 +234,13 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
         Fate::Undone => format!("{path}: undone\n"),
         Fate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
         Fate::Elsewhere { network } => format!(
-            "{path}: its changes belong to the network namespace {network}; `netassay restore` there undoes them, and if it is \
-             gone, `netassay restore --forget` sets the journal aside\n"
+            "{path}: its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is \
+             gone, `netassay undo --forget` sets the journal aside\n"
         ),
-        Fate::Applied { why } => format!("{path}: applied to stay ({why}); `netassay restore` undoes it\n"),
+        Fate::Applied { why } => format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n"),
         Fate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
         Fate::NotFollowed { why } => {
-            format!("{path}: ignored: {why}; inspect it, then `netassay restore --forget` sets it aside\n")
+            format!("{path}: ignored: {why}; inspect it, then `netassay undo --forget` sets it aside\n")
         }
         Fate::SetAside { path: aside } => {
             format!("{path}: not everything is undone; kept as {}\n", aside.display())
@@ -258,7 +258,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     }
     if report.fate == Fate::Kept && !report.damaged.is_empty() {
         text.push_str(
-            "  read the file and undo these changes by hand, then `netassay restore --forget` sets it aside\n",
+            "  read the file and undo these changes by hand, then `netassay undo --forget` sets it aside\n",
         );
     }
     text

@@ -18,8 +18,6 @@ mod written;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     if agent::init::is_called() {
         agent::init::run(env!("CARGO_PKG_VERSION"));
@@ -28,7 +26,8 @@ fn main() -> ExitCode {
         return code;
     }
     signals::outlive_file_limits();
-    let result =
-        cli::Cli::try_parse().map_err(failure::Failure::from).and_then(|cli| commands::dispatch(&cli));
+    let result = cli::Cli::read(std::env::args_os())
+        .map_err(failure::Failure::from)
+        .and_then(|cli| commands::dispatch(&cli));
     result.unwrap_or_else(|failure| failure.report())
 }

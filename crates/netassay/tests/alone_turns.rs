@@ -96,8 +96,9 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     let bench = Bench::new();
     bench.write("turns.toml", STUDY);
     let measured = bench.run(&[
-        "aa",
+        "run",
         "turns.toml",
+        "--aa",
         "--set",
         "apart=true",
         "--set",
@@ -128,7 +129,7 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert!((values[0] - values[1] - values[2]).abs() < 1e-6, "{found}");
     // Three boots with a block of either kind, of two conditions.
     assert_eq!(runs(&bench), (12, 6));
-    let again = bench.run(&["aa", "--from", "turns", "--format", "json"]);
+    let again = bench.run(&["run", "--aa", "--from", "turns", "--format", "json"]);
     expect(&again, expected);
     assert_eq!(stdout(&again), stdout(&measured));
 }

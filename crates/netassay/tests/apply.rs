@@ -104,7 +104,7 @@ fn advice_is_applied_over_ssh_stays_and_is_restored_byte_for_byte() {
 
     let told = world.done(&apply);
     assert!(told.contains("tx-tcp-segmentation of data0: on -> off"), "{told}");
-    assert!(told.contains("until: netassay restore --host root@a"), "{told}");
+    assert!(told.contains("until: netassay undo --host root@a"), "{told}");
     let shown = || world.machines.a.sh("ethtool -k data0");
     assert!(shown().contains("tcp-segmentation-offload: off"), "{}", shown());
     let left = world.machines.a.left();
@@ -118,16 +118,16 @@ fn advice_is_applied_over_ssh_stays_and_is_restored_byte_for_byte() {
     assert_ne!(refused.status.code(), Some(0));
     let said = stderr(&refused);
     assert!(said.contains("applied to stay (the advice of study 1 (quick))"), "{said}");
-    assert!(said.contains("netassay restore"), "{said}");
+    assert!(said.contains("netassay undo"), "{said}");
 
     // More advice goes over it, and all is restored at once.
-    let mtu = ["apply", "2", "--host", "root@a", "--interface", "data0", "--format", "json"];
+    let mtu = ["apply", "2", "--host", "root@a:data0", "--format", "json"];
     let told = world.done(&mtu);
     assert!(told.contains("the MTU of data0: 1500 -> 9000"), "{told}");
     assert!(world.machines.a.sh("cat /sys/class/net/data0/mtu").contains("9000"));
-    let told = world.done(&["restore", "--host", "root@a", "--dry-run"]);
+    let told = world.done(&["undo", "--host", "root@a", "--dry-run"]);
     assert!(told.contains("the MTU of data0: 9000 -> 1500") && told.contains("off -> on"), "{told}");
-    let told = world.done(&["restore", "--host", "root@a"]);
+    let told = world.done(&["undo", "--host", "root@a"]);
     assert!(told.contains("undone"), "{told}");
     assert_eq!(world.machines.a.left(), "");
     assert_eq!(world.states(), before);
@@ -161,7 +161,7 @@ fn who_is_not_root_is_told_so() {
     }
     let bench = Bench::new();
     store(&bench);
-    let done = bench.netassay_as_nobody(&["apply", "1", "--interface", "lo"]).output().unwrap();
+    let done = bench.netassay_as_nobody(&["apply", "1", "--host", ":lo"]).output().unwrap();
     expect(&done, 3);
     assert!(stderr(&done).contains("only root may change this machine's interfaces"), "{}", stderr(&done));
 }

@@ -181,9 +181,9 @@ fn besides(name: &str) -> impl Iterator<Item = &'static str> {
     BESIDES.iter().filter(move |(of, _)| *of == name).flat_map(|(_, changes)| changes.iter().copied())
 }
 
-/// The name and the scenario of every study that `netassay studies` lists and that stands there.
+/// The name and the scenario of every study that `netassay study list` lists and that stands there.
 fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
-    let output = bench.run(&["studies", "--format", "json"]);
+    let output = bench.run(&["study", "list", "--format", "json"]);
     expect(&output, 0);
     let studies: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let word = |value: &Value| value.as_str().unwrap().to_owned();

@@ -147,7 +147,7 @@ fn campaign_refuses_a_database_from_a_newer_version() {
     bench.write("faults.toml", &STUDY.replace("runs = 2", "runs = 1"));
     expect(&bench.run(&["run", "faults.toml", "--set", "family=ipv4"]), 0);
     bench.database().pragma_update(None, "user_version", 999).unwrap();
-    for arguments in [vec!["run", "faults.toml"], vec!["list"], vec!["compare"]] {
+    for arguments in [vec!["run", "faults.toml"], vec!["db", "list"], vec!["compare"]] {
         let output = bench.run(&arguments);
         expect(&output, 3);
         assert!(stderr(&output).contains("newer netassay"), "{}", stderr(&output));

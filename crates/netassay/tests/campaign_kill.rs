@@ -75,7 +75,7 @@ fn survives(kills: u32, study: &str, runs: usize, wait: impl Fn(&Bench, u32, f64
         expect_no_agents_of(controller.id());
 
         // The database opens, and what it holds is whole. There may be none yet, or no study in it.
-        let listed = bench.run(&["list", "--format", "json"]);
+        let listed = bench.run(&["db", "list", "--format", "json"]);
         assert!([0, 4].contains(&code(&listed)), "kill {kill}, {part}: {}", stderr(&listed));
         let resumed = bench.run(&["run", study, "--resume"]);
         match code(&resumed) {
@@ -111,7 +111,7 @@ fn campaign_interrupted_once_keeps_its_runs_and_resumes() {
     expect_no_agents_of(pid);
     let kept = recorded(&bench).len();
     assert!((1..8).contains(&kept), "{kept} runs were kept");
-    let listed = bench.run(&["list"]);
+    let listed = bench.run(&["db", "list"]);
     assert!(common::stdout(&listed).contains("interrupted"), "{}", common::stdout(&listed));
     expect(&bench.run(&["run", study, "--resume"]), 0);
     assert_eq!(recorded(&bench).len(), 8);

@@ -13,10 +13,26 @@ fn help_leads_with_examples() {
     let output = bench.run(&["--help"]);
     expect(&output, 0);
     insta::assert_snapshot!("help", stdout(&output));
-    for command in ["run", "compare", "export", "show", "doctor", "quick", "load"] {
-        let output = bench.run(&[command, "--help"]);
+    for command in ["run", "compare", "db export", "show", "doctor", "quick", "load"] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let output = bench.run(&[&words[..], &["--help"]].concat());
         expect(&output, 0);
-        insta::assert_snapshot!(format!("help_{command}"), stdout(&output));
+        insta::assert_snapshot!(format!("help_{}", command.replace(' ', "_")), stdout(&output));
+        assert_eq!(stdout(&bench.run(&[&["help"], &words[..]].concat())), stdout(&output));
+    }
+}
+
+#[test]
+fn old_names_tell_the_new_ones() {
+    let bench = Bench::new();
+    for (arguments, told) in [
+        (&["list", "--wide"][..], "error: netassay list is now netassay db list\n"),
+        (&["aa", "quick", "--boots", "2"], "error: netassay aa is now netassay run STUDY --aa\n"),
+        (&["help", "restore"], "error: netassay restore is now netassay undo\n"),
+    ] {
+        let output = bench.run(arguments);
+        expect(&output, 2);
+        assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("", told));
     }
 }
 
@@ -28,9 +44,9 @@ fn wrong_usage_is_exit_code_2_and_names_the_word() {
         (vec!["run"], "STUDY"),
         (vec!["run", "quikc"], "quikc"),
         (vec!["run", "no-such.toml"], "no-such.toml"),
-        (vec!["new", "../evil"], "../evil"),
+        (vec!["study", "new", "../evil"], "../evil"),
         (vec!["compare", "--confidence", "200"], "200"),
-        (vec!["export", "--format", "sta"], "sta"),
+        (vec!["db", "export", "--format", "sta"], "sta"),
     ] {
         let output = bench.run(&arguments);
         let code = if word == "no-such.toml" { 3 } else { 2 };
@@ -70,16 +86,16 @@ fn a_study_is_found_wrong_with_place_and_remedy() {
         "wrong.toml",
         "name = \"wrong\"\nquestion = \"?\"\nscenario = \"vteh\"\n\n[[workload]]\nkind = \"tcp_stream\"\n\n[factors]\nfamily = [\"ipv4\", \"ipv7\"]\n",
     );
-    for arguments in [["check", "wrong.toml"], ["run", "wrong.toml"]] {
-        let output = bench.run(&arguments);
+    for arguments in [&["study", "check", "wrong.toml"][..], &["run", "wrong.toml"]] {
+        let output = bench.run(arguments);
         expect(&output, 2);
         insta::assert_snapshot!("check_wrong", stderr(&output));
     }
     drop(study);
-    expect(&bench.run(&["new", "mine"]), 0);
-    expect(&bench.run(&["check", "mine.toml"]), 0);
+    expect(&bench.run(&["study", "new", "mine"]), 0);
+    expect(&bench.run(&["study", "check", "mine.toml"]), 0);
     // What somebody wrote is never overwritten.
-    let again = bench.run(&["new", "mine"]);
+    let again = bench.run(&["study", "new", "mine"]);
     expect(&again, 3);
     assert!(stderr(&again).contains("mine.toml"), "{}", stderr(&again));
 }
@@ -103,7 +119,7 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
         "two.toml",
         "name = \"two\"\nquestion = \"?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_stream\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n",
     );
-    let output = bench.run(&["check", "two.toml", "--set", "sender=send,gso", "--set", "family="]);
+    let output = bench.run(&["study", "check", "two.toml", "--set", "sender=send,gso", "--set", "family="]);
     expect(&output, 0);
     assert!(stderr(&output).contains("(2 conditions, 0 excluded)"), "{}", stderr(&output));
     let run = ["run", "two.toml", "--dry-run", "--format", "json", "--set", "sender=send,gso"];
@@ -113,7 +129,7 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
     assert_eq!(plan["conditions"].as_array().unwrap().len(), 4, "{plan}");
     let sizing = ["--detect", "2%", "--interaction", "1%", "--within", "1%", "--format", "json"];
     let time = |changes: &[&str]| {
-        let output = bench.run(&[&["plan", "quick"], &sizing[..], changes].concat());
+        let output = bench.run(&[&["study", "plan", "quick"], &sizing[..], changes].concat());
         expect(&output, 0);
         stdout(&output)
     };
@@ -121,10 +137,10 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
     for (arguments, word) in [
         (vec!["quick", "--set", "duration"], "has no `=`"),
         (vec!["run", "two.toml", "--set", "duratoin=2s"], "did you mean `duration`?"),
-        (vec!["aa", "quick", "--set", "boots=0"], "from `--set boots=0`"),
-        (vec!["plan", "quick", "--detect", "1%", "--set", "kind=tcp"], "from `--set kind=tcp`"),
+        (vec!["run", "quick", "--aa", "--set", "boots=0"], "from `--set boots=0`"),
+        (vec!["study", "plan", "quick", "--detect", "1%", "--set", "kind=tcp"], "from `--set kind=tcp`"),
         (
-            vec!["check", "two.toml", "--set", "sender=sendfile"],
+            vec!["study", "check", "two.toml", "--set", "sender=sendfile"],
             "sender `sendfile` is not supported for `udp_stream`",
         ),
     ] {
@@ -132,13 +148,18 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
         expect(&output, 2);
         assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
     }
-    insta::assert_snapshot!("set_wrong", stderr(&bench.run(&["check", "two.toml", "--set", "duratoin=2s"])));
+    insta::assert_snapshot!(
+        "set_wrong",
+        stderr(&bench.run(&["study", "check", "two.toml", "--set", "duratoin=2s"]))
+    );
 }
 
 #[test]
 fn with_no_results_every_reader_says_how_to_get_some() {
     let bench = Bench::new();
-    for arguments in [vec!["list"], vec!["show"], vec!["compare"], vec!["export", "--format", "csv"]] {
+    for arguments in
+        [vec!["db", "list"], vec!["show"], vec!["compare"], vec!["db", "export", "--format", "csv"]]
+    {
         let output = bench.run(&arguments);
         expect(&output, 4);
         assert!(stderr(&output).contains("netassay quick"), "{arguments:?}: {}", stderr(&output));
@@ -148,7 +169,7 @@ fn with_no_results_every_reader_says_how_to_get_some() {
 #[test]
 fn the_schema_is_the_one_checked_in() {
     let bench = Bench::new();
-    let output = bench.run(&["schema"]);
+    let output = bench.run(&["study", "schema"]);
     expect(&output, 0);
     assert_eq!(stdout(&output), include_str!("../../../docs/study.schema.json"));
 }
@@ -156,7 +177,7 @@ fn the_schema_is_the_one_checked_in() {
 #[test]
 fn bundled_studies_are_listed_and_can_be_planned() {
     let bench = Bench::new();
-    let output = bench.run(&["studies", "--format", "json"]);
+    let output = bench.run(&["study", "list", "--format", "json"]);
     expect(&output, 0);
     let studies: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
     assert!(
@@ -170,7 +191,7 @@ fn bundled_studies_are_listed_and_can_be_planned() {
         let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(!plan["conditions"].as_array().unwrap().is_empty(), "{name}");
     }
-    let output = bench.run(&["studies"]);
+    let output = bench.run(&["study", "list"]);
     expect(&output, 0);
     let page = include_str!("../../../docs/studies.md");
     let headings: Vec<String> = stdout(&output)
@@ -184,9 +205,9 @@ fn bundled_studies_are_listed_and_can_be_planned() {
 #[test]
 fn no_page_is_wider_than_the_terminal() {
     let bench = Bench::new();
-    let plan = ["plan", "quick", "--detect", "1%", "--interaction", "1%", "--within", "2%"];
+    let plan = ["study", "plan", "quick", "--detect", "1%", "--interaction", "1%", "--within", "2%"];
     for arguments in [
-        &["studies"][..],
+        &["study", "list"][..],
         &["doctor"],
         &["explain"],
         &["explain", "boot"],
@@ -207,7 +228,7 @@ fn no_page_is_wider_than_the_terminal() {
 fn a_broken_pipe_is_quiet() {
     let bench = Bench::new();
     let mut child =
-        bench.netassay(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        bench.netassay(&["study", "schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Gone before the first byte is written: the schema is longer than nothing, and a closed pipe
     // takes nothing.
     drop(child.stdout.take());

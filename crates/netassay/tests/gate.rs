@@ -40,7 +40,7 @@ fn gate(bench: &Bench, arguments: &[&str]) -> std::process::Output {
 fn the_exit_code_is_the_outcome() {
     let bench = Bench::new();
     four(&bench);
-    expect(&bench.run(&["tag", "1", "main"]), 0);
+    expect(&bench.run(&["db", "tag", "1", "main"]), 0);
     let wide = "throughput < -10%";
     for (arguments, code) in [
         (&["2", "--baseline", "main", BOUND[0], BOUND[1]][..], 0),

@@ -8,7 +8,7 @@ mod common;
 use std::process::Output;
 
 use common::{Bench, expect, stderr, stdout};
-use record::{Cause, Detail, Evidence, Label, Limit, Note, Place, sample};
+use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Note, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::{Side, Study};
@@ -43,7 +43,7 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
 /// A page with its verdicts as they are where no colours are wanted. A colour of anything else
 /// stays, and is found.
 fn without_colours(mut page: String) -> String {
-    for colour in report::colours() {
+    for colour in report::colour_sequences() {
         for verdict in [
             "not proven",
             "no difference proven",
@@ -115,7 +115,7 @@ fn database(bench: &Bench) {
                 limited_by: Some(Limit {
                     label: Label::Path,
                     evidence: vec![Evidence::Lost {
-                        place: Place::Queue { side: Side::Receiver, wire: HOSTILE.into() },
+                        place: LossPlace::Queue { side: Side::Receiver, wire: HOSTILE.into() },
                         datagrams: 1,
                         offered: 2,
                     }],
@@ -138,13 +138,13 @@ fn a_database_from_others_is_shown_without_its_tricks() {
     let bench = Bench::new();
     database(&bench);
     for arguments in [
-        &["list"][..],
+        &["db", "list"][..],
         &["show"],
         &["show", "--runs", "--environment"],
         &["compare"],
         &["compare", "--baseline", "no such"],
-        &["export", "--format", "csv"],
-        &["export", "--format", "stat", "--out", "files"],
+        &["db", "export", "--format", "csv"],
+        &["db", "export", "--format", "stat", "-o", "files"],
     ] {
         let code = if arguments.contains(&"--baseline") { 2 } else { 0 };
         let output = run(&bench, arguments, code);
@@ -169,7 +169,7 @@ fn a_report_of_a_database_from_others_is_harmless() {
 fn a_metric_from_others_names_no_directory_elsewhere() {
     let bench = Bench::new();
     database(&bench);
-    run(&bench, &["export", "--format", "stat", "--metric", "all", "--out", "in/files"], 0);
+    run(&bench, &["db", "export", "--format", "stat", "--metric", "all", "-o", "in/files"], 0);
     let entries = |name: &str| {
         let names = std::fs::read_dir(bench.path(name)).unwrap().map(|entry| entry.unwrap().file_name());
         names.collect::<Vec<_>>()
@@ -183,15 +183,15 @@ fn json_of_a_database_from_others_is_exact_and_harmless() {
     let bench = Bench::new();
     database(&bench);
     for (arguments, name) in [
-        (&["list", "--format", "json"][..], "/0/name"),
+        (&["db", "list", "--format", "json"][..], "/0/name"),
         (&["show", "--format", "json"], "/study/name"),
-        (&["export", "--format", "json"], "/study/name"),
+        (&["db", "export", "--format", "json"], "/study/name"),
     ] {
         let output = run(&bench, arguments, 0);
         let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!(value.pointer(name).unwrap(), HOSTILE, "{arguments:?}");
     }
-    run(&bench, &["export", "--format", "json", "--out", "out.json"], 0);
+    run(&bench, &["db", "export", "--format", "json", "-o", "out.json"], 0);
     let written = std::fs::read_to_string(bench.path("out.json")).unwrap();
     assert!(
         written.chars().all(|letter| letter == '\n' || !letter.is_control()) && !written.contains('\u{202e}')
@@ -212,7 +212,7 @@ fn a_study_file_from_others_is_refused_without_its_tricks() {
         "\"na\u{202e}\u{9b}me\" = 1\n",
     ] {
         bench.write(&name, wrong);
-        let output = run(&bench, &["check", &name], 2);
+        let output = run(&bench, &["study", "check", &name], 2);
         assert!(
             stderr(&output).contains("\\u{202e}"),
             "{wrong:?}: what is there is shown: {}",
@@ -234,10 +234,10 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
         (&["compare", FILE, "other.stat"][..], 0),
         (&["compare", "table.csv"], 0),
         (&["compare", "table.csv", "--boot", "none", "--baseline", "x"], 2),
-        (&["compare", "table.csv", "--value", "x"], 2),
+        (&["compare", "table.csv", "--column", "x"], 2),
         (&["compare", &missing], 3),
-        (&["check", &missing], 3),
-        (&["list", "--db", &missing], 4),
+        (&["study", "check", &missing], 3),
+        (&["db", "list", "--db", &missing], 4),
         (&["run", &missing], 3),
         (&["ministat", FILE, "other.stat"], 0),
         (&["ministat", &missing], 1),
@@ -245,6 +245,6 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
         run(&bench, arguments, code);
     }
     // A wrong command line is told in colours of its own, if it may.
-    let wrong = ["check", "other.stat", FILE];
+    let wrong = ["study", "check", "other.stat", FILE];
     harmless(&wrong, bench.run(&wrong), 2);
 }

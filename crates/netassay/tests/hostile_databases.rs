@@ -24,17 +24,17 @@ const STUDY: &str = "name = \"s\"\nquestion = \"q\"\nscenario = \"loopback\"\n[[
 
 /// Everything that reads a database, and what goes on with a study.
 const COMMANDS: [&[&str]; 12] = [
-    &["list"],
+    &["db", "list"],
     &["show"],
     &["show", "--runs", "--environment"],
     &["show", "--format", "json"],
     &["compare"],
     &["report", "-o", "-"],
     &["report", "--format", "md", "-o", "-"],
-    &["plan", "s.toml", "--detect", "5%", "--from", "1"],
-    &["export", "--format", "csv"],
-    &["export", "--format", "series"],
-    &["export", "--format", "stat", "--metric", "all", "--out", "files"],
+    &["study", "plan", "s.toml", "--detect", "5%", "--from", "1"],
+    &["db", "export", "--format", "csv"],
+    &["db", "export", "--format", "series"],
+    &["db", "export", "--format", "stat", "--metric", "all", "-o", "files"],
     RESUME,
 ];
 
@@ -346,7 +346,8 @@ fn what_is_far_too_much_is_refused_in_bounded_time() {
         rows("1, 'k' || n, 1.0", "metric", 200_000),
         rows("1, 's' || n, '{}'", "series", 100_000),
     ];
-    let commands: [&[&str]; 5] = [&["list"], &["show"], &["compare"], &["export", "--format", "csv"], RESUME];
+    let commands: [&[&str]; 5] =
+        [&["db", "list"], &["show"], &["compare"], &["db", "export", "--format", "csv"], RESUME];
     // Either user reads as much: one of them each time.
     for (change, is_ordinary) in changes.iter().zip([false, true].into_iter().cycle()) {
         measured.answers_to(&[is_ordinary], change, &commands);

@@ -44,8 +44,8 @@ fn refusal(bench: &Bench, command: &Command, code: u8) -> String {
 #[test]
 fn a_device_is_no_file_to_read() {
     let bench = Bench::new();
-    for arguments in [["check", "/dev/zero"], ["run", "/dev/zero"], ["compare", "/dev/zero"]] {
-        for said in refused(&bench, &arguments, 3) {
+    for command in [&["study", "check"][..], &["run"], &["compare"]] {
+        for said in refused(&bench, &[command, &["/dev/zero"]].concat(), 3) {
             assert!(
                 said.contains("cannot read /dev/zero: it is neither a regular file nor a pipe"),
                 "{said}"
@@ -100,7 +100,7 @@ fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
     );
     // Both users wait at the same time.
     std::thread::scope(|scope| {
-        for command in by_both(&bench, &["check", "pipe.toml"]) {
+        for command in by_both(&bench, &["study", "check", "pipe.toml"]) {
             let bench = &bench;
             scope.spawn(move || {
                 let said = refusal(bench, &command, 3);
@@ -117,7 +117,7 @@ fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
 fn a_study_without_end_is_cut_off() {
     let bench = Bench::new();
     fs::File::create(bench.path("huge.toml")).unwrap().set_len(1 << 40).unwrap();
-    for said in refused(&bench, &["check", "huge.toml"], 2) {
+    for said in refused(&bench, &["study", "check", "huge.toml"], 2) {
         assert!(said.contains("huge.toml: it has more than"), "{said}");
     }
 }
@@ -138,9 +138,9 @@ fn an_endless_database_is_refused_by_every_command_that_reads_one() {
     drop(database);
     for arguments in [
         ["show"].as_slice(),
-        &["list"],
+        &["db", "list"],
         &["compare"],
-        &["export", "--format", "csv"],
+        &["db", "export", "--format", "csv"],
         &["run", "quick", "--resume"],
     ] {
         for said in refused(&bench, arguments, 3) {
@@ -156,10 +156,10 @@ fn an_endless_database_is_refused_by_every_command_that_reads_one() {
 const WRITERS: [(&[&str], &str); 7] = [
     (&["report"], "quick-3.html"),
     (&["report", "--format", "md"], "quick-3.md"),
-    (&["new", "mine"], "mine.toml"),
-    (&["pack", "1", "-o", "packed.db"], "packed.db"),
-    (&["export", "--format", "stat", "--out", "."], "STAT"),
-    (&["export", "--format", "csv", "--out", "out.csv"], "out.csv"),
+    (&["study", "new", "mine"], "mine.toml"),
+    (&["db", "pack", "1", "-o", "packed.db"], "packed.db"),
+    (&["db", "export", "--format", "stat", "-o", "."], "STAT"),
+    (&["db", "export", "--format", "csv", "-o", "out.csv"], "out.csv"),
     (&["history", "-o", "history.svg"], "history.svg"),
 ];
 
@@ -168,7 +168,7 @@ fn what_others_lay_in_the_place_of_a_file_is_neither_written_nor_waited_for() {
     let bench = Bench::new();
     studies::three(&bench);
     fs::write(bench.path("precious"), "precious").unwrap();
-    expect(&bench.run(&["export", "--format", "stat", "--out", "stat"]), 0);
+    expect(&bench.run(&["db", "export", "--format", "stat", "-o", "stat"]), 0);
     let first = fs::read_dir(bench.path("stat")).unwrap().next().unwrap().unwrap().file_name();
     for (arguments, name) in WRITERS {
         let place = bench.path(if name == "STAT" { first.to_str().unwrap() } else { name });

@@ -24,8 +24,8 @@ fn json(bench: &Bench, arguments: &[&str]) -> Value {
 fn a_study_is_tagged_and_called_by_its_tag() {
     let bench = Bench::new();
     three(&bench);
-    expect(&bench.run(&["tag", "1", "main"]), 0);
-    let list = json(&bench, &["list"]);
+    expect(&bench.run(&["db", "tag", "1", "main"]), 0);
+    let list = json(&bench, &["db", "list"]);
     assert_eq!(list[0]["tags"][0], "main");
     let shown = bench.run(&["show", "main"]);
     expect(&shown, 0);
@@ -36,26 +36,26 @@ fn a_study_is_tagged_and_called_by_its_tag() {
     );
     // A name is its newest study.
     assert_eq!(json(&bench, &["show", "quick"])["study"]["id"], 3);
-    let taken = bench.run(&["tag", "2", "main"]);
+    let taken = bench.run(&["db", "tag", "2", "main"]);
     expect(&taken, 2);
     assert!(stderr(&taken).contains("names study 1 already") && stderr(&taken).contains("--move"));
-    expect(&bench.run(&["tag", "2", "main", "--move"]), 0);
+    expect(&bench.run(&["db", "tag", "2", "main", "--move"]), 0);
     assert_eq!(json(&bench, &["show", "main"])["study"]["id"], 2);
-    expect(&bench.run(&["tag", "--remove", "main"]), 0);
+    expect(&bench.run(&["db", "tag", "--remove", "main"]), 0);
     for (arguments, code) in [
         (&["show", "main"][..], 4),
-        (&["tag", "--remove", "main"][..], 4),
-        (&["tag", "1", "12"][..], 2),
-        (&["tag", "1", "a/b"][..], 2),
-        (&["tag", "9", "x"][..], 4),
-        (&["tag", "1", "x", "--db", "none.db"][..], 4),
-        (&["export", "mian", "--format", "csv"][..], 4),
+        (&["db", "tag", "--remove", "main"][..], 4),
+        (&["db", "tag", "1", "12"][..], 2),
+        (&["db", "tag", "1", "a/b"][..], 2),
+        (&["db", "tag", "9", "x"][..], 4),
+        (&["db", "tag", "1", "x", "--db", "none.db"][..], 4),
+        (&["db", "export", "mian", "--format", "csv"][..], 4),
     ] {
         let output = bench.run(arguments);
         expect(&output, code);
         assert!(stdout(&output).is_empty() && !stderr(&output).is_empty(), "{arguments:?}");
     }
-    expect(&bench.run(&["export", "quick", "--format", "csv"]), 0);
+    expect(&bench.run(&["db", "export", "quick", "--format", "csv"]), 0);
     assert!(!bench.path("none.db").exists());
 }
 
@@ -63,43 +63,47 @@ fn a_study_is_tagged_and_called_by_its_tag() {
 fn what_would_be_removed_is_said_first() {
     let bench = Bench::new();
     three(&bench);
-    let before = json(&bench, &["list"]);
-    let dry = bench.run(&["remove", "1", "--dry-run"]);
+    let before = json(&bench, &["db", "list"]);
+    let dry = bench.run(&["db", "remove", "1", "--dry-run"]);
     expect(&dry, 0);
     assert_eq!(
         stdout(&dry),
         "study 1 with 5 boots, 60 runs, 60 values, 1 description of hosts: would be removed\n"
     );
-    assert_eq!(json(&bench, &["list"]), before);
+    assert_eq!(json(&bench, &["db", "list"]), before);
     // A name of several studies is no study to remove.
-    let several = bench.run(&["remove", "quick"]);
+    let several = bench.run(&["db", "remove", "quick"]);
     expect(&several, 2);
     assert!(stderr(&several).contains("(1, 2, 3)"), "{}", stderr(&several));
-    assert_eq!(json(&bench, &["remove", "1"])["contents"]["runs"], 60);
-    let left: Vec<u64> =
-        json(&bench, &["list"]).as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    assert_eq!(json(&bench, &["db", "remove", "1"])["contents"]["runs"], 60);
+    let left: Vec<u64> = json(&bench, &["db", "list"])
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["id"].as_u64().unwrap())
+        .collect();
     assert_eq!(left, [2, 3]);
-    expect(&bench.run(&["remove", "1"]), 4);
+    expect(&bench.run(&["db", "remove", "1"]), 4);
 }
 
 #[test]
 fn a_packed_study_is_shown_and_compared_like_any_other() {
     let bench = Bench::new();
     three(&bench);
-    expect(&bench.run(&["pack", "1", "2", "-o", "packed.netassay"]), 0);
-    let again = bench.run(&["pack", "1", "-o", "packed.netassay"]);
+    expect(&bench.run(&["db", "pack", "1", "2", "-o", "packed.netassay"]), 0);
+    let again = bench.run(&["db", "pack", "1", "-o", "packed.netassay"]);
     expect(&again, 3);
     assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
     expect(&bench.run(&["show", "1", "--db", "packed.netassay"]), 0);
-    expect(&bench.run(&["unpack", "packed.netassay", "--db", "new.db"]), 0);
+    expect(&bench.run(&["db", "unpack", "packed.netassay", "--db", "new.db"]), 0);
     let compared = |db: &str| json(&bench, &["compare", "1", "2", "--db", db]);
     assert_eq!(compared("new.db"), compared("netassay.db"));
-    let twice = bench.run(&["unpack", "packed.netassay", "--db", "new.db"]);
+    let twice = bench.run(&["db", "unpack", "packed.netassay", "--db", "new.db"]);
     expect(&twice, 0);
     assert!(stderr(&twice).contains("study 1 of packed.netassay is in new.db already"), "{}", stderr(&twice));
     // What is no database is refused before one is made for it.
     bench.write("odd", "no database at all");
-    expect(&bench.run(&["unpack", "odd", "--db", "other.db"]), 3);
+    expect(&bench.run(&["db", "unpack", "odd", "--db", "other.db"]), 3);
     assert!(!bench.path("other.db").exists());
     let names: Vec<String> = fs::read_dir(bench.path("."))
         .unwrap()
@@ -135,7 +139,7 @@ fn plan_takes_the_spread_of_the_nearest_study_and_says_how_near_it_is() {
     }
     drop(store);
     for ((_, _, remark), id) in wanted.into_iter().zip(1..) {
-        let sized = bench.run(&["plan", "quick.toml", "--detect", "2%"]);
+        let sized = bench.run(&["study", "plan", "quick.toml", "--detect", "2%"]);
         expect(&sized, 0);
         let text = stdout(&sized).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&format!("from study {id} (")), "{text}");
@@ -150,20 +154,19 @@ fn plan_takes_the_spread_of_the_nearest_study_and_says_how_near_it_is() {
 fn two_studies_are_compared_and_what_cannot_be_is_exit_code_12() {
     let bench = Bench::new();
     three(&bench);
-    expect(&bench.run(&["tag", "1", "v6.18"]), 0);
+    expect(&bench.run(&["db", "tag", "1", "v6.18"]), 0);
     let output = bench.run(&["compare", "1", "2"]);
     expect(&output, 0);
     let text = stdout(&output);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!("compare_two", text);
-    let found = json(&bench, &["compare", "2", "--against", "v6.18"]);
-    assert_eq!(json(&bench, &["compare", "v6.18", "2"]), found);
+    let found = json(&bench, &["compare", "v6.18", "2"]);
     let rows = found["comparisons"][0]["rows"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["verdict"] == "higher"), "{found}");
     assert_eq!(found["differences"][0]["what"], "kernel release (transmitter)");
     for (arguments, code, words) in [
         (&["compare", "1", "3"][..], 12, "kind is tcp_stream in study 1 and udp_stream in study 3"),
-        (&["compare", "--against", "1"][..], 12, "study 3 cannot be compared with study 1"),
+        (&["compare", "1", "quick"][..], 12, "study 3 cannot be compared with study 1"),
         (&["compare", "1", "2", "--metric", "transactions"][..], 12, "gives transactions"),
         (&["compare", "1", "2", "--metric", "receiver.cpu"][..], 4, "receiver.cpu"),
         (&["compare", "1", "1"][..], 2, "both are study 1"),
@@ -182,10 +185,10 @@ fn two_studies_are_compared_and_what_cannot_be_is_exit_code_12() {
 #[test]
 fn a_bundled_study_is_printed_as_it_is() {
     let bench = Bench::new();
-    let output = bench.run(&["studies", "--print", "quick"]);
+    let output = bench.run(&["study", "print", "quick"]);
     expect(&output, 0);
     assert_eq!(stdout(&output), bundled::find("quick").unwrap().text);
-    expect(&bench.run(&["studies", "--print", "quikc"]), 2);
+    expect(&bench.run(&["study", "print", "quikc"]), 2);
 }
 
 /// Twelve studies, the last five of them 10 % slower, tagged v6.1 to v6.12 in another

@@ -163,7 +163,7 @@ fn options_reach_the_traffic_and_the_interfaces() {
     assert_eq!(document["effective"]["transmitter"]["active"]["tx-tcp-segmentation"], false);
     assert_eq!(document["effective"]["receiver"]["active"]["rx-gro"], false);
     assert_eq!(document["effective"]["transmitter"]["active"]["rx-gro"], true);
-    let document = json(&bench, &["udp_rr", "--busy-poll", "50us", "--in-flight", "4", "--step", "10ms"]);
+    let document = json(&bench, &["udp_rr", "--busy-poll", "50us", "--in-flight", "4", "--interval", "10ms"]);
     let notes = document["notes"].to_string();
     assert!(notes.contains("busy polling not applied") && notes.contains("CAP_NET_ADMIN"), "{notes}");
     assert!(metric(&document, "transactions", "1/s") > 0.0);

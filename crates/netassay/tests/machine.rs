@@ -1,5 +1,5 @@
 //! Changes of the machine itself: allowed or refused, undone at the end, after a kill, and by
-//! `restore`. The machine is a network namespace of the test's own, so that nothing of this one is
+//! `undo`. The machine is a network namespace of the test's own, so that nothing of this one is
 //! touched.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
@@ -184,7 +184,7 @@ fn what_a_study_changes_is_undone_at_its_end_and_on_record() {
 }
 
 #[test]
-#[ignore = "the gate proves this with `restore` and a damaged journal"]
+#[ignore = "the gate proves this with `undo` and a damaged journal"]
 fn after_a_kill_the_next_measuring_command_undoes_it() {
     let world = World::new();
     let before = world.state();
@@ -202,18 +202,18 @@ fn after_a_kill_restore_undoes_all_except_changes_by_others() {
     let before = world.state();
     killed(&world);
     world.set_ttl(99);
-    let told = world.run(&["restore", "--dry-run"]);
+    let told = world.run(&["undo", "--dry-run"]);
     expect(&told, 3);
     assert!(stdout(&told).contains("ip_default_ttl: is 99, not the 77"), "{}", stdout(&told));
     assert_eq!(world.sysctl("tcp_rmem"), changed().1);
-    let left = world.run(&["restore"]);
+    let left = world.run(&["undo"]);
     expect(&left, 3);
     assert_eq!(world.state(), ("99".to_owned(), before.1.clone()));
-    let forced = world.run(&["restore", "--force", "--format", "json"]);
+    let forced = world.run(&["undo", "--force", "--format", "json"]);
     expect(&forced, 0);
     assert!(stdout(&forced).contains("\"outcome\": \"undone\""), "{}", stdout(&forced));
     assert_eq!(world.state(), before);
-    let nothing = world.run(&["restore"]);
+    let nothing = world.run(&["undo"]);
     expect(&nothing, 0);
     assert_eq!(stdout(&nothing), "nothing to undo\n");
 }
@@ -235,8 +235,8 @@ fn a_damaged_journal_stops_measuring_until_it_is_set_aside() {
     assert!(said.contains(&damaged) && said.contains("--forget"), "{said}");
     // The other lines are undone all the same.
     assert_eq!(world.state(), ("77".to_owned(), before.1));
-    expect(&world.run(&["restore"]), 3);
-    expect(&world.run(&["restore", "--forget"]), 0);
+    expect(&world.run(&["undo"]), 3);
+    expect(&world.run(&["undo", "--forget"]), 0);
     expect(&world.run(LOAD), 0);
     assert!(journal.with_extension("set-aside").exists(), "nothing is lost");
 }
@@ -248,12 +248,12 @@ fn another_network_namespace_is_no_place_to_undo_it() {
     killed(&world);
     let here: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--preserve-credentials"] };
     let program = world.bench.path("netassay");
-    let elsewhere = world.entering(here, program.to_str().unwrap(), &["restore"]).output().unwrap();
+    let elsewhere = world.entering(here, program.to_str().unwrap(), &["undo"]).output().unwrap();
     expect(&elsewhere, 3);
     // A page is broken into lines wherever it is wide.
     let said = stdout(&elsewhere).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("belong to the network namespace net:["), "{said}");
-    expect(&world.run(&["restore"]), 0);
+    expect(&world.run(&["undo"]), 0);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn two_sessions_do_not_change_the_machine_at_once_and_a_change_by_others_is_repo
     expect(&refused, 3);
     assert!(stderr(&refused).contains("another session changes this machine"), "{}", stderr(&refused));
     assert_eq!(world.state(), changed());
-    let in_use = world.run(&["restore"]);
+    let in_use = world.run(&["undo"]);
     expect(&in_use, 3);
     assert!(stdout(&in_use).contains("another session is changing this machine"), "{}", stdout(&in_use));
     world.set_ttl(99);
@@ -324,7 +324,7 @@ fn two_sessions_do_not_change_the_machine_at_once_and_a_change_by_others_is_repo
     let left = world.run(&["unrestored"]);
     expect(&left, 3);
     assert!(stdout(&left).contains("ip_default_ttl: is 99, not the 77"), "{}", stdout(&left));
-    expect(&world.run(&["restore", "--force"]), 0);
+    expect(&world.run(&["undo", "--force"]), 0);
     let left = world.run(&["unrestored"]);
     expect(&left, 0);
     assert_eq!(stdout(&left), "");
@@ -344,9 +344,9 @@ fn a_file_that_is_no_journal_stops_neither_measuring_nor_restoring() {
     let said = stderr(&next);
     assert!(said.contains("z.journal: ignored") && said.contains("77 -> 64, undone"), "{said}");
     assert_eq!(world.state(), before);
-    expect(&world.run(&["restore"]), 3);
-    expect(&world.run(&["restore", "--forget"]), 0);
-    expect(&world.run(&["restore"]), 0);
+    expect(&world.run(&["undo"]), 3);
+    expect(&world.run(&["undo", "--forget"]), 0);
+    expect(&world.run(&["undo"]), 0);
     assert!(odd.with_extension("set-aside").is_symlink());
 }
 
@@ -366,11 +366,11 @@ fn the_machines_own_agent_keeps_the_journal_and_no_run_counts_without_it() {
     signal(pid.cast_signed(), libc::SIGKILL);
     let (code, said) = session.finish();
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("`netassay restore` undoes what is left"), "{said}");
+    assert!(said.contains("`netassay undo` undoes what is left"), "{said}");
     let runs = stdout(&world.run(&["show", "--format", "json"]));
     assert!(runs.contains("settings_unread") && runs.contains("the host's agent"), "{runs}");
     assert_eq!(world.state(), changed());
-    expect(&world.run(&["restore"]), 0);
+    expect(&world.run(&["undo"]), 0);
     assert_eq!(world.state(), before);
 }
 
@@ -431,7 +431,7 @@ fn an_agent_of_the_machine_undoes_when_its_input_ends_or_leaves_it_all_if_it_die
         assert_eq!(world.sysctl("ip_default_ttl"), then, "{isolation} {parent}");
         assert_eq!(world.journals().len(), usize::from(then != "64"), "{isolation} {parent}");
     }
-    expect(&world.run(&["restore"]), 0);
+    expect(&world.run(&["undo"]), 0);
     assert_eq!(world.state(), before);
 }
 

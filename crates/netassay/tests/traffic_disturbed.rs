@@ -184,7 +184,7 @@ fn traffic_beside_a_hog_is_marked_and_repeated_and_the_study_goes_on() {
     let shown = bench.run(&["show", "--runs"]);
     expect(&shown, 0);
     assert!(stdout(&shown).contains("Disturbed runs, which do not count:"), "{}", stdout(&shown));
-    let series = bench.run(&["export", "--format", "series"]);
+    let series = bench.run(&["db", "export", "--format", "series"]);
     expect(&series, 0);
     let rows = stdout(&series).lines().filter(|line| line.contains(",invalid,receiver,")).count();
     assert!(rows > 1, "{}", stdout(&series));

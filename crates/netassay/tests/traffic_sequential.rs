@@ -28,8 +28,8 @@ fn traffic_twins_are_measured_stored_and_judged_again() {
     if !can_measure(&bench, "traffic_twins_are_measured_stored_and_judged_again") {
         return;
     }
-    let flags = ["aa", "quick", "--experiments", "3", "--boots", "2", "--runs", "2", "--duration", "150ms"];
-    let flags = [&flags[..], &["--set", "alternate=off"]].concat();
+    let flags = ["run", "quick", "--aa", "--experiments", "3", "--boots", "2", "--set", "runs=2"];
+    let flags = [&flags[..], &["--set", "duration=150ms", "--set", "alternate=off"]].concat();
     let measured = bench.run(&[flags.as_slice(), &["--format", "json"]].concat());
     expect(&measured, 0);
     let found: Value = serde_json::from_str(&stdout(&measured)).unwrap_or_default();
@@ -45,13 +45,13 @@ fn traffic_twins_are_measured_stored_and_judged_again() {
 
     // What is stored is judged again without measuring, and gives the same; another size of
     // experiments another count.
-    let again = bench.run(&["aa", "--from", "1", "--boots", "2", "--format", "json"]);
+    let again = bench.run(&["run", "--aa", "--from", "1", "--boots", "2", "--format", "json"]);
     expect(&again, 0);
     assert_eq!(stdout(&again), stdout(&measured));
-    let larger = bench.run(&["aa", "--from", "1", "--boots", "3"]);
+    let larger = bench.run(&["run", "--aa", "--from", "1", "--boots", "3"]);
     expect(&larger, 0);
     assert!(stdout(&larger).contains("2 experiments of 3 boots"), "{}", stdout(&larger));
-    assert_eq!(code(&bench.run(&["aa", "--from", "1", "--boots", "7"])), 4);
+    assert_eq!(code(&bench.run(&["run", "--aa", "--from", "1", "--boots", "7"])), 4);
 
     // And it is complete.
     let resumed = bench.run(&[flags.as_slice(), &["--resume", "1"]].concat());
@@ -74,7 +74,7 @@ fn traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread() {
     let study = study.to_str().unwrap_or_default();
 
     // Nothing is stored yet, so nothing is known of the spread.
-    let blind = bench.run(&["plan", study, "--detect", "20%"]);
+    let blind = bench.run(&["study", "plan", study, "--detect", "20%"]);
     assert_eq!(code(&blind), 4);
     assert!(stderr(&blind).contains("--interaction"), "{}", stderr(&blind));
 
@@ -94,7 +94,7 @@ fn traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread() {
     let resumed = bench.run(&["run", study, "--resume", "1"]);
     assert_eq!(code(&resumed), 4, "{}", stderr(&resumed));
 
-    let sized = bench.run(&["plan", study, "--detect", "20%"]);
+    let sized = bench.run(&["study", "plan", study, "--detect", "20%"]);
     expect(&sized, 0);
     assert!(stdout(&sized).contains("from study 1 (looks"), "{}", stdout(&sized));
 }
@@ -103,6 +103,7 @@ fn traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread() {
 fn sizes_from_stated_spreads_need_no_measurement() {
     let bench = Bench::new();
     let sized = bench.run(&[
+        "study",
         "plan",
         "tcp-offload",
         "--detect",
@@ -123,17 +124,33 @@ fn sizes_from_stated_spreads_need_no_measurement() {
                     [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n";
     bench.write("families.toml", families);
     for (arguments, words) in [
-        (&["aa", "families.toml", "--set", "apart=true"][..], "no two conditions can take turns in one flow"),
-        (&["aa", "quick", "--set", "apart=true", "--set", "runs=2", "--boots", "3"], "--set boots="),
-        (&["plan", "quick", "--detect", "1"], "a percentage ends in `%`"),
-        (&["plan", "quick", "--detect", "1%", "--within", "1%"], "--interaction"),
         (
-            &["plan", "quick", "--detect", "1%", "--power", "100%", "--within", "1%", "--interaction", "1%"],
+            &["run", "families.toml", "--aa", "--set", "apart=true"][..],
+            "no two conditions can take turns in one flow",
+        ),
+        (&["run", "quick", "--aa", "--set", "apart=true", "--set", "runs=2", "--boots", "3"], "--set boots="),
+        (&["study", "plan", "quick", "--detect", "1"], "a percentage ends in `%`"),
+        (&["study", "plan", "quick", "--detect", "1%", "--within", "1%"], "--interaction"),
+        (
+            &[
+                "study",
+                "plan",
+                "quick",
+                "--detect",
+                "1%",
+                "--power",
+                "100%",
+                "--within",
+                "1%",
+                "--interaction",
+                "1%",
+            ],
             "100 %",
         ),
-        (&["aa"], "STUDY"),
-        (&["aa", "quick", "--boots", "1"], "--boots"),
-        (&["aa", "quick", "--experiments", "1000"], "boots"),
+        (&["run", "--aa"], "STUDY"),
+        (&["run", "quick", "--boots", "2"], "--aa"),
+        (&["run", "quick", "--aa", "--boots", "1"], "--boots"),
+        (&["run", "quick", "--aa", "--experiments", "1000"], "boots"),
     ] {
         let refused = bench.run(arguments);
         assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));

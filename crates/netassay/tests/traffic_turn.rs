@@ -95,7 +95,7 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
         stderr(&refused)
     );
     assert!(stderr(&refused).contains(&named), "{}", stderr(&refused));
-    for command in [&["quick"][..], &["aa", "quick"], &["run", "tcp-offload"]] {
+    for command in [&["quick"][..], &["run", "quick", "--aa"], &["run", "tcp-offload"]] {
         expect(&bench.run(&[command, &["--no-wait"]].concat()), 3);
     }
     expect(&bench.run(&["run", "quick", "--dry-run", "--rootless", "--no-wait"]), 0);

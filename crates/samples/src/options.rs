@@ -2,16 +2,15 @@
 
 use crate::format::InputFormat;
 
-/// How to read and combine files. The default detects everything.
+/// Options for reading and combining files. The default detects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The format. `None`: detected from the content.
     pub format: Option<InputFormat>,
     /// The metric, by the file's word; `all` for every one. `None`: the file's main one.
     pub metric: Option<String>,
-    /// `.stat`: the column of the values, from 1. `None`: the first.
-    pub value_column: Option<usize>,
-    /// CSV: the column of the values. `None`: `value`.
+    /// The column of the values: CSV by its name, `.stat` by its number from 1. `None`: `value`, or
+    /// the first.
     pub value: Option<String>,
     /// CSV: the column of the conditions. `None`: `label` or `condition`.
     pub condition: Option<String>,
@@ -30,7 +29,7 @@ pub struct Options {
 pub enum Column {
     /// No column names boots.
     None,
-    /// By its name, or by its number from 1 in a file without names.
+    /// The column with this name, or with this number from 1 in a file without names.
     Named(String),
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{dataset, fixture, values};
 use netassay_samples::Options;
 
-/// What a comparison of files says.
+/// The result of comparing files.
 enum Said {
     /// The values of both conditions, and words of the kinds and notes.
     Values(&'static [f64], &'static [f64], &'static [&'static str]),
@@ -466,7 +466,7 @@ fn words_behind_a_value_are_not_guessed() {
         let files = [("a", text.as_bytes()), ("b", &b"1\n2\n"[..])];
         check(files, &metric(None), &Said::Refused(&["a:1:", "2 words in", "-C NUMBER", "--boot NUMBER"]));
     }
-    let options = Options { value_column: Some(5), ..metric(None) };
+    let options = Options { value: Some("5".to_owned()), ..metric(None) };
     let files =
         [("a", fixture("cases/netperf-keywords.txt")), ("b", fixture("cases/netperf-no-heading.txt"))];
     let files = files.each_ref().map(|(name, bytes)| (*name, bytes.as_slice()));

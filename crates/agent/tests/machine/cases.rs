@@ -301,7 +301,7 @@ fn applied(world: &World) {
     // A study is refused, and more of the same kind is not.
     let mut agent = world.agent(Isolation::Machine, None).greeted();
     let refused = settle(&mut agent, 1300, true).unwrap_err().to_string();
-    assert!(refused.contains("study 3") && refused.contains("netassay restore"), "{refused}");
+    assert!(refused.contains("study 3") && refused.contains("netassay undo"), "{refused}");
     end(agent);
     let mut agent = world.agent(Isolation::Machine, None).greeted();
     apply(&mut agent, 1350);

@@ -410,7 +410,7 @@ impl Journal {
         let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
-                 (`netassay restore --dry-run` names its journal in {})",
+                 (`netassay undo --dry-run` names its journal in {})",
                 self.directory.display()
             )
         })?;
@@ -428,14 +428,14 @@ impl Journal {
         if let Some(left) = left.into_iter().find(is_in_the_way) {
             if let Fate::Applied { why } = &left.fate {
                 return Err(JournalError::from(format!(
-                    "settings of this machine were applied to stay ({why}), and would be changed again: `netassay restore` undoes them first \
+                    "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
                      (of another machine with --host); their journal is {}",
                     left.journal.display()
                 )));
             }
             // What a process that is gone changed is still so, says its journal.
             return Err(JournalError::from(format!(
-                "changes of another session to this machine are not undone: {}; `netassay restore` (from elsewhere with --host) undoes them, or says why not",
+                "changes of another session to this machine are not undone: {}; `netassay undo` (from elsewhere with --host) undoes them, or says why not",
                 left.journal.display()
             )));
         }

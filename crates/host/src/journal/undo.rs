@@ -83,7 +83,7 @@ impl Undoing {
                 }
             ),
             Outcome::ChangedMeanwhile { now } => format!(
-                "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
+                "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay undo --force` \
                  sets it to {before}, --forget leaves it for good",
                 target.show(now)
             ),

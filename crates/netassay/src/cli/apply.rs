@@ -9,17 +9,14 @@ use super::hosts::OneHost;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Only what the studies recommend is set; what depends on other switches or has no evidence is named and left. Each change\nis in the undo journal of the machine before it is made, and all of it or nothing stays: until the machine boots, or until\n`netassay restore` (with --host for another machine).\n\nExamples:\n  netassay apply 3 --host root@a:ens1f0 --side transmitter --dry-run\n  netassay apply 3 --host root@b:ens1f0 --side receiver --goal throughput\n  netassay restore --host root@b"
+    after_help = "Only recommended settings are set; settings that depend on other switches or have no evidence are named and left. Each change is in the undo journal of the machine before it is made, and all of it or nothing stays: until the machine boots, or until `netassay undo` (with --host for another machine).\n\nExamples:\n  netassay apply 3 --host root@a:ens1f0 --side transmitter --dry-run\n  netassay apply 3 --host root@b:ens1f0 --side receiver --goal throughput\n  netassay undo --host root@b"
 )]
 pub(crate) struct Apply {
-    /// Stored studies: numbers, tags or names (`netassay list`)
+    /// Stored studies: numbers, tags or names (`netassay db list`)
     #[arg(value_name = "STUDY", required = true)]
     pub(crate) studies: Vec<String>,
     #[command(flatten)]
     pub(crate) on: OneHost,
-    /// The interface to set, of this machine or of --host
-    #[arg(long, value_name = "INTERFACE")]
-    pub(crate) interface: Option<String>,
     /// The interface under the tunnel, for what is recommended for that one
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) underlay: Option<String>,

@@ -1,7 +1,6 @@
 //! The command line of `compare`.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 
 use clap::Args;
 use samples::InputFormat;
@@ -12,7 +11,7 @@ use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare 3 6\n  netassay compare 6 --against main\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
+    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare main 6\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
 )]
 pub(crate) struct Compare {
     /// A stored study (number, tag or name), two of them, or files of measurements, the baseline
@@ -20,9 +19,6 @@ pub(crate) struct Compare {
     /// is standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
-    /// Compare the study, or the newest, with this stored study (number, tag or name)
-    #[arg(long, value_name = "STUDY")]
-    pub(crate) against: Option<String>,
     /// The metric, such as throughput, receiver.cpu, latency_p99 [default: as the study or the file
     /// says]
     #[arg(long)]
@@ -86,12 +82,10 @@ pub(crate) struct CompareFiles {
     /// none does
     #[arg(long, value_name = "COLUMN | none", conflicts_with = "boots")]
     pub(crate) boot: Option<String>,
-    /// (stat) The column of the values, from 1
-    #[arg(short = 'C', long, value_name = "NUMBER")]
-    pub(crate) column: Option<NonZeroUsize>,
-    /// (csv) The column of the values [default: value]
-    #[arg(long, value_name = "COLUMN")]
-    pub(crate) value: Option<String>,
+    /// (csv, stat) The column of the values: its name, or its number in a file of plain values
+    /// [default: value, or 1]
+    #[arg(short = 'C', long, value_name = "COLUMN")]
+    pub(crate) column: Option<String>,
     /// (csv) The column of the conditions [default: label, or condition]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,

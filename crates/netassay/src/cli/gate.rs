@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use gate::{Bound, Outcome};
+use gate::{Bound, GateOutcome};
 
 use super::common::{Choice, Database, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "netassay gate [OPTIONS] --fail-if <BOUND> --baseline <STUDY> [STUDY]\n       netassay gate [OPTIONS] --fail-if <BOUND> --baseline-condition <CONDITION> [STUDY]",
     group(ArgGroup::new("beside").required(true).args(["baseline", "baseline_condition"])),
     after_help = "Exit codes: 0 pass, 10 fail, 11 inconclusive (or as --inconclusive says). docs/ci.md has workflows for GitHub and GitLab.\n\nExamples:\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --fail-if 'cpu > +3%'\n  netassay gate --baseline 3 --fail-if 'kernel_instructions_packet > +0.5%' --require-complete\n  netassay gate kernel-ab --baseline-condition kernel=running --fail-if 'latency_p99 > +20us'\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --format junit -o gate.xml"
 )]
@@ -29,7 +30,7 @@ pub(crate) struct Gate {
     pub(crate) fail_if: Vec<Bound>,
     /// What the gate comes to where no check fails and some are inconclusive
     #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
-    pub(crate) inconclusive: Outcome,
+    pub(crate) inconclusive: GateOutcome,
     /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and
     /// more for everything else
     #[arg(long, conflicts_with = "inconclusive")]
@@ -67,8 +68,8 @@ pub(crate) enum GateFormat {
     Json,
 }
 
-const OUTCOMES: &[Choice<Outcome>] = &[
-    (Outcome::Pass, "pass", "Exit code 0"),
-    (Outcome::Fail, "fail", "Exit code 10"),
-    (Outcome::Inconclusive, "inconclusive", "Exit code 11"),
+const OUTCOMES: &[Choice<GateOutcome>] = &[
+    (GateOutcome::Pass, "pass", "Exit code 0"),
+    (GateOutcome::Fail, "fail", "Exit code 10"),
+    (GateOutcome::Inconclusive, "inconclusive", "Exit code 11"),
 ];

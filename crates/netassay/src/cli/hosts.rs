@@ -39,8 +39,9 @@ pub(crate) struct HostFlags {
 /// A machine on which this command runs in place of this one.
 #[derive(Debug, Args)]
 pub(crate) struct OneHost {
-    /// Do it on this machine, over ssh
-    #[arg(long, value_name = "[USER@]HOST")]
+    /// The machine, over ssh: root@a; with its interface: root@a:ens1f0; an interface of this
+    /// machine: :ens1f0
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
     pub(crate) host: Option<HostSpec>,
     /// (with --host) The configuration file of ssh, in place of the user's
     #[arg(long, value_name = "FILE", requires = "host")]

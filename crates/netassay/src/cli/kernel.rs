@@ -4,17 +4,10 @@ use clap::{Args, Subcommand};
 
 use super::common::{Formatted, Tables};
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay kernel fetch linux-image-cloud-amd64\n  netassay kernel fetch linux-image-cloud-amd64/bookworm-backports\n  netassay kernel fetch ./linux-image-6.12.0-1-amd64_6.12.1-1_amd64.deb\n  netassay kernel list"
-)]
-pub(crate) struct Kernel {
-    #[command(subcommand)]
-    pub(crate) action: KernelAction,
-}
+pub(super) const EXAMPLES: &str = "Examples:\n  netassay kernel fetch linux-image-cloud-amd64\n  netassay kernel fetch linux-image-cloud-amd64/bookworm-backports\n  netassay kernel fetch ./linux-image-6.12.0-1-amd64_6.12.1-1_amd64.deb\n  netassay kernel list";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum KernelAction {
+pub(crate) enum KernelCommand {
     /// Fetch a distribution's kernel package and unpack it for guests; nothing is installed
     Fetch(Fetch),
     /// List the kernels that were fetched

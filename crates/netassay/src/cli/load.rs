@@ -32,10 +32,8 @@ pub(crate) struct Load {
     /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Interval at which counters are read, 10ms to 1s [default: a hundredth of the duration]
-    #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
-    pub(crate) step: Option<Duration>,
-    /// (text) Also print a line for each part of the run of this length, such as 1s
+    /// Read the counters at least this often, such as 1s; as text, also print a line for each part
+    /// of the run of this length
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
@@ -62,13 +60,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("kernel", "KERNEL", "(virtual machines) The kernel: a path, a package, `running` [default: running]"),
     ("command_line", "TEXT", "(virtual machines) Options to add to the command line of the kernel"),
     ("vcpus", "N", "(virtual machines) The CPUs of each [default: 1]"),
-    ("memory", "SIZE", "(virtual machines) The memory of each, such as 2GiB [default: 512MiB]"),
-    ("nic", "NIC", "(virtual machines) The network interface [default: virtio-net]"),
-    (
-        "acceleration",
-        "WHO",
-        "(virtual machines) How instructions are executed: auto, kvm, emulation [default: auto]",
-    ),
     ("underlay.family", "FAMILY", "(tunnels) The version of IP that carries the tunnel [default: ipv4]"),
     ("underlay.mtu", "BYTES", "(tunnels) MTU of the interfaces under the tunnel"),
 ];
@@ -137,7 +128,7 @@ fn of_key(key: &'static Key) -> Arg {
         _ => arg,
     };
     match key.shape {
-        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.all())),
+        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.spellings())),
         _ => arg.value_parser(move |text: &str| match key.parse(text) {
             Ok(value) => Ok(value.to_string()),
             Err(Mistake { message, help: Some(help), .. }) => Err(format!("{message}; {help}")),

@@ -1,4 +1,4 @@
-//! The command line of this machine: `doctor`, `restore`.
+//! The command line of this machine: `doctor`, `undo`.
 
 use clap::Args;
 use reach::HostSpec;
@@ -8,11 +8,8 @@ use super::hosts::{HostFlags, OneHost};
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Also look at this interface, which is to carry traffic, for a second; of another machine:
-    /// --host USER@HOST:INTERFACE
-    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["transmitter", "receiver", "hosts"])]
-    pub(crate) interface: Option<String>,
-    /// Look at this machine, over ssh
+    /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to
+    /// carry traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
     pub(crate) host: Option<HostSpec>,
     #[command(flatten)]
@@ -23,9 +20,9 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Undone is what `netassay apply` set, and what sessions left that are gone. The latter every measuring command undoes too when\nit starts.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
+    after_help = "Undoes the settings that `netassay apply` made, and the changes that killed sessions left. Every command that measures undoes the latter too when it starts.\n\nExamples:\n  netassay undo --dry-run\n  netassay undo --force"
 )]
-pub(crate) struct Restore {
+pub(crate) struct Undo {
     /// Show what would be undone, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -32,7 +32,7 @@ impl ReportFormat {
     after_help = "Examples:\n  netassay report\n  netassay report 3 -o tso.html\n  netassay report 3 4 5 6\n  netassay report main --format md -o -"
 )]
 pub(crate) struct Report {
-    /// The studies, side by side: numbers, tags or names (`netassay list`) [default: the newest]
+    /// The studies, side by side: numbers, tags or names (`netassay db list`) [default: the newest]
     pub(crate) studies: Vec<String>,
     /// Where to write; - is standard output [default: NAME-NUMBER.html beside the database]
     #[arg(short, long, value_name = "FILE")]

@@ -1,4 +1,4 @@
-//! The command line of what measures a study: `run`, `quick`, `aa`.
+//! The command line of the commands that measure a study: `run`, `quick`.
 
 use clap::{Args, ValueEnum};
 use study::Assignment;
@@ -8,13 +8,17 @@ use super::hosts::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume"
+    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume\n  netassay run quick --aa --experiments 10 --set duration=200ms --set runs=3\n  netassay run --aa --from 3 --boots 5\n  netassay run quick --aa --set apart=true --set runs=2"
 )]
 pub(crate) struct Run {
-    /// A bundled study (`netassay studies`) or a TOML file (`netassay new NAME` writes one)
-    pub(crate) study: String,
+    /// A bundled study (`netassay study list`) or a TOML file (`netassay study new NAME` writes
+    /// one)
+    #[arg(required_unless_present = "from", conflicts_with = "from")]
+    pub(crate) study: Option<String>,
     #[command(flatten)]
     pub(crate) measured: Measured,
+    #[command(flatten, next_help_heading = "A/A test")]
+    pub(crate) aa: Aa,
 }
 
 #[derive(Debug, Args)]
@@ -27,32 +31,22 @@ pub(crate) struct Measured {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay aa quick\n  netassay aa quick --experiments 10 --duration 200ms --runs 3\n  netassay aa --from 3 --boots 5\n  netassay aa quick --set apart=true --set runs=2"
-)]
 pub(crate) struct Aa {
-    /// The study whose baseline is measured: a bundled name or a TOML file. With `apart = true` in
-    /// it, or `--set apart=true`, the study itself, in turns and in runs of its own in the same
-    /// boots; checks that both find the same differences
-    #[arg(required_unless_present = "from", conflicts_with = "from")]
-    pub(crate) study: Option<String>,
+    /// A/A test: measure the baseline of the study under two labels, and show the false-positive
+    /// rate of each method on this machine. With `--set apart=true` measure the study itself, in
+    /// turns and in runs of its own in the same boots, and check that both find the same
+    /// differences. No report is written
+    #[arg(long, conflicts_with = "no_report")]
+    pub(crate) aa: bool,
     /// How many experiments [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "aa", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) experiments: Option<u32>,
     /// Boots of each experiment [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", requires = "aa", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) boots: Option<u32>,
-    /// Recorded runs of each label in each boot [default: as the study says]
-    #[arg(long, value_name = "N")]
-    pub(crate) runs: Option<u32>,
-    /// The window of each run, such as 200ms [default: as the study says]
-    #[arg(long, value_parser = study::parse_duration)]
-    pub(crate) duration: Option<std::time::Duration>,
-    /// Judge this stored study of `aa` (number, tag or name), and measure nothing
-    #[arg(long, value_name = "STORED")]
+    /// Judge this stored A/A test (number, tag or name), and measure nothing
+    #[arg(long, value_name = "STORED", requires = "aa")]
     pub(crate) from: Option<String>,
-    #[command(flatten)]
-    pub(crate) run: RunFlags,
 }
 
 /// How a study is measured, wherever its hosts are.

@@ -9,7 +9,7 @@ use study::Plan;
 
 use crate::cli::{Compare, correction};
 use crate::commands::compare_files;
-use crate::commands::stored::{load, newest_called, study_of};
+use crate::commands::stored::{load, newest_called};
 use crate::failure::Failure;
 use crate::output;
 
@@ -30,18 +30,14 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         correction: correction(flags.uncorrected),
     };
     let Some(studies) = studies(flags) else {
-        if flags.against.is_some() {
-            return Err(Failure::Usage("--against is for stored studies, not for files".to_owned()));
-        }
         return compare_files::compare(flags);
     };
     if let Some(option) = flags.files.first_given() {
         return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
     }
-    match (&flags.against, studies.as_slice()) {
-        (None, [baseline, study]) => between(flags, baseline, Some(*study), &request),
-        (Some(baseline), [] | [_]) => between(flags, baseline, studies.first().copied(), &request),
-        (None, [] | [_]) => within(flags, studies.first().copied(), &request),
+    match studies.as_slice() {
+        [baseline, study] => between(flags, baseline, study, &request),
+        [] | [_] => within(flags, studies.first().copied(), &request),
         _ => Err(Failure::Usage("one study is compared with one other: name two".to_owned())),
     }
 }
@@ -51,19 +47,14 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let stored = load(&flags.stored.database.db, study)?;
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
-        let classic = report::Classic::new(&stored, request)?;
+        let classic = report::ClassicTest::new(&stored, request)?;
         return output::show(&classic, output, wide, |classic, _| classic.text());
     }
     output::show(&report::Comparisons::new(&stored, request)?, output, wide, report::Comparisons::text)
 }
 
 /// Compares a study with another.
-fn between(
-    flags: &Compare,
-    baseline: &str,
-    study: Option<&str>,
-    request: &ComparisonRequest,
-) -> Result<(), Failure> {
+fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonRequest) -> Result<(), Failure> {
     let within_one = [
         ("--baseline", flags.baseline.is_some()),
         ("--classic", flags.classic),
@@ -75,13 +66,13 @@ fn between(
     }
     let store = Store::open_for_outlines(&flags.stored.database.db)?;
     let baseline = newest_called(&store, baseline)?;
-    let study = study_of(&store, study)?;
+    let study = newest_called(&store, study)?;
     if baseline == study {
         return Err(Failure::Usage(format!("both are study {study}: name two")));
     }
     let outline = |id| -> Result<Outline, Failure> {
         let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
-        Ok(store.outline(id, metrics)?.shown())
+        Ok(store.outline(id, metrics)?.sanitised())
     };
     let between = report::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
     output::show(&between, &flags.stored.output, flags.tables.wide, report::BetweenStudies::text)

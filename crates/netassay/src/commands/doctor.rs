@@ -16,23 +16,14 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
     let examination = if flags.hosts.names_any() {
         hosts::examine(&flags.hosts, &interrupt)?
     } else {
-        let interface = on_interface(flags)?;
+        let interface = flags.host.as_ref().and_then(|host| host.interface.as_deref());
         let on = flags.hosts.one(flags.host.as_ref());
-        match hosts::examine_one(&on, interface.as_deref(), &interrupt)? {
+        match hosts::examine_one(&on, interface, &interrupt)? {
             Some(of_host) => of_host,
-            None => Examination::make(interface.as_deref(), &interrupt)?,
+            None => Examination::make(interface, &interrupt)?,
         }
     };
     output::show(&examination, &flags.output, false, Examination::text)?;
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
-}
-
-/// The interface to look at, named by either option.
-fn on_interface(flags: &Doctor) -> Result<Option<String>, Failure> {
-    let of_host = flags.host.as_ref().and_then(|host| host.interface.clone());
-    if of_host.is_some() && flags.interface.is_some() {
-        return Err(Failure::Usage("the interface is named twice: by --host and by --interface".to_owned()));
-    }
-    Ok(of_host.or_else(|| flags.interface.clone()))
 }

@@ -1,4 +1,4 @@
-//! `netassay export`: the measurements, for other tools.
+//! `netassay db export`: the measurements, for other tools.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,13 +25,13 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
                     stored.row.id
                 )));
             }
-            put(flags.out.as_deref(), &store::export::series(&stored, &series))
+            put(flags.output.as_deref(), &store::export::series(&stored, &series))
         }
         ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => put(flags.out.as_deref(), &store::export::csv(&stored, report::unit_of)),
+        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, report::unit_of)),
         ExportFormat::Json => {
             let value = store::export::json(&stored, report::unit_of);
-            match &flags.out {
+            match &flags.output {
                 Some(path) => write(path, &json(&value)?, MayReplace::OwnFile),
                 None => print_json(&value),
             }
@@ -42,9 +42,9 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
 /// One file for each condition and metric. A single metric goes into the directory itself; `all` of
 /// them into a directory each.
 fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
-    let Some(directory) = &flags.out else {
+    let Some(directory) = &flags.output else {
         return Err(Failure::Usage(
-            "--format stat writes several files: name a directory with --out".to_owned(),
+            "--format stat writes several files: name a directory with --output".to_owned(),
         ));
     };
     let metrics: Vec<(PathBuf, String)> = match flags.metric.as_deref() {

@@ -3,21 +3,21 @@
 use guest::Fetched;
 use serde_json::json;
 
-use crate::cli::{Format, Kernel, KernelAction, Listing};
+use crate::cli::{Format, KernelCommand, Listing};
 use crate::failure::{Failure, say};
 use crate::output::{layout, print_json, print_page};
 
-pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
-    match &flags.action {
-        KernelAction::Fetch(fetch) => {
+pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
+    match command {
+        KernelCommand::Fetch(fetch) => {
             let fetched = guest::fetch(&fetch.package)?;
             say(&format!("{}: {} is in {}", fetch.package, release(&fetched), fetched.directory.display()));
             say(&format!("in a study: kernel = \"{}\"", fetched.package));
             Ok(())
         }
-        KernelAction::List(flags) => list(flags),
-        KernelAction::Forget => {
-            let count = guest::Memory::here()
+        KernelCommand::List(flags) => list(flags),
+        KernelCommand::Forget => {
+            let count = guest::TrialCache::of_this_user()
                 .forget_all()
                 .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
             say(&format!("{} of earlier trials forgotten", report::counted(count, "finding")));

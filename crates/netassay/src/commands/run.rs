@@ -9,12 +9,13 @@ use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
-use crate::cli::{Format, Measured, RunFlags};
+use crate::cli::{Format, Measured, Run, RunFlags};
+use crate::commands::aa;
 use crate::commands::advise::in_short;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
-use crate::commands::studies::{self, find};
+use crate::commands::study_files::{crowding, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
@@ -25,12 +26,24 @@ use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
 
-pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
+pub(crate) fn quick(measured: &Measured) -> Result<ExitCode, Failure> {
+    results("quick", measured)
+}
+
+pub(crate) fn run(flags: &Run) -> Result<ExitCode, Failure> {
+    match &flags.study {
+        Some(name) if !flags.aa.aa => results(name, &flags.measured),
+        _ => aa::aa(flags),
+    }
+}
+
+/// Measures a study, and shows its results.
+fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let flags = &measured.flags;
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
+    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.sanitised();
     let results = report::Results::new(&stored)?;
     let written =
         if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };
@@ -155,7 +168,7 @@ fn lab(
             ..here::options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
-        memory: guest::Memory::here(),
+        memory: guest::TrialCache::of_this_user(),
         // The program is kept in memory only for machines that need it again.
         restarter: restarter.filter(|_| study.protocol().how == BootKind::Reboot),
     })
@@ -197,7 +210,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
                 refused.push(error);
             }
             say("netassay: nothing could be tried here: the plan shows what the file says");
-            (plan, studies::crowding(study), None)
+            (plan, crowding(study), None)
         }
     };
     for why in refused {
@@ -220,7 +233,7 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     };
     let Some(row) = found else {
         return Err(Failure::Nothing(format!(
-            "no unfinished study {:?} is stored: `netassay list` shows the stored studies",
+            "no unfinished study {:?} is stored: `netassay db list` shows the stored studies",
             study.name()
         )));
     };

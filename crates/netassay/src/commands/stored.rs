@@ -1,17 +1,17 @@
-//! `netassay list` and `show`: the studies in the database.
+//! `netassay show`: a study in the database.
 
 use std::path::Path;
 
 use store::{Store, StoredStudy, StudyId};
 
-use crate::cli::{Format, List, Show};
+use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
-use crate::output::{self, layout, print_json, print_page};
+use crate::output::{layout, print_json, print_page};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
-    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::shown)
+    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::sanitised)
 }
 
 /// The same of a store that is open, with every text as it is stored.
@@ -36,11 +36,6 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
     let called = store.called(word)?;
     Ok(*called.last().expect("there is always one"))
 }
-pub(crate) fn list(flags: &List) -> Result<(), Failure> {
-    let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list(&store.studies()?);
-    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
-}
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let db = &flags.stored.database.db;
@@ -49,7 +44,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
-    let stored = stored.shown();
+    let stored = stored.sanitised();
     let results = report::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
     let mut text = results.text(db, layout);

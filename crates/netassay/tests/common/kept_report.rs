@@ -12,7 +12,7 @@ pub(crate) fn keep_report(bench: &Bench, name: &str) {
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports");
     fs::create_dir_all(&kept).unwrap();
     for kind in ["csv", "json"] {
-        let output = bench.run(&["export", name, "--format", kind]);
+        let output = bench.run(&["db", "export", name, "--format", kind]);
         expect(&output, 0);
         fs::write(kept.join(format!("{name}.{kind}")), output.stdout).unwrap();
     }

@@ -131,7 +131,7 @@ impl Bench {
 
 fn counting<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let mut all = arguments.to_vec();
-    if matches!(arguments.first(), Some(&("run" | "quick" | "aa"))) {
+    if matches!(arguments.first(), Some(&("run" | "quick"))) {
         all.insert(1, "--keep-disturbed");
     }
     all

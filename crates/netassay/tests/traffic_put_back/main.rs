@@ -111,7 +111,7 @@ impl World {
     fn restore(&self, name: &str) -> String {
         let program = self.bench.path("netassay").display().to_string();
         let config = self.machines.ssh_config();
-        let done = self.machines.run(&[&program, "restore", "--host", name, "--ssh-config", &config]);
+        let done = self.machines.run(&[&program, "undo", "--host", name, "--ssh-config", &config]);
         expect(&done, 0);
         stdout(&done)
     }

@@ -71,7 +71,7 @@ fn settings_of_each_machine_are_set_watched_and_undone() {
     assert_eq!(code, Some(0), "{said}");
     // What another program changed is left, and told; the rest is as before.
     for part in [
-        "netassay: b: not everything is undone; `netassay restore --host b`",
+        "netassay: b: not everything is undone; `netassay undo --host b`",
         "ip_default_ttl: is 99, not the 77",
     ] {
         assert!(said.contains(part), "{said}");
@@ -80,7 +80,7 @@ fn settings_of_each_machine_are_set_watched_and_undone() {
     let stored = stdout(&world.bench.run(&["show", "tso", "--format", "json"]));
     assert!(stored.contains("\"reads\": \"99") && stored.contains("\"at\": \"receiver\""), "{stored}");
     assert!(now(&world)[1].starts_with("99 "), "{:?}", now(&world));
-    let restored = world.on("root@b", &["restore", "--force"]);
+    let restored = world.on("root@b", &["undo", "--force"]);
     assert!(restored.contains("ip_default_ttl"), "{restored}");
     world.expect_as_before(&before, Duration::ZERO);
     assert_eq!(now(&world), plain);

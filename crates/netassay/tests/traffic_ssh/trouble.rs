@@ -118,7 +118,7 @@ fn agents_that_are_killed_on_a_machine_are_noticed_and_both_are_as_before() {
     assert!(said.contains("are not undone") && said.contains("(from elsewhere with --host)"), "{said}");
     assert!(!said.contains(": throughput "), "a run with the settings that are left: {said}");
     world.expect_as_before(&before, Duration::ZERO);
-    assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
+    assert_eq!(world.on("root@b", &["undo"]), "nothing to undo\n");
 }
 
 /// Its MTU takes IPv6 from the interface by which the machine is reached, and the connection with
@@ -266,11 +266,11 @@ fn a_damaged_journal_of_one_machine_blocks_no_other() {
     let said = stderr(&done);
     assert_ne!(done.status.code(), Some(0), "{said}");
     assert!(
-        said.contains("transmitter (a)") && said.contains("`netassay restore --host a` from here"),
+        said.contains("transmitter (a)") && said.contains("`netassay undo --host a` from here"),
         "{said}"
     );
-    assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
-    assert!(world.on("root@a", &["restore", "--forget"]).contains("set-aside"));
+    assert_eq!(world.on("root@b", &["undo"]), "nothing to undo\n");
+    assert!(world.on("root@a", &["undo", "--forget"]).contains("set-aside"));
     let done = world.netassay(["a:data0", "b:data0"], &["--set", "runs=1"]).output().unwrap();
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);

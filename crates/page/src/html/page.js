@@ -62,7 +62,7 @@ for (const button of document.querySelectorAll('button[data-kind]')) {
       setTimeout(() => URL.revokeObjectURL(link.href), 60000);
       status.textContent = '';
     } catch (error) {
-      status.textContent = `This browser cannot unpack it (${error.message}): netassay export writes the same.`;
+      status.textContent = `This browser cannot unpack it (${error.message}): netassay db export writes the same.`;
     }
   });
   button.hidden = false;

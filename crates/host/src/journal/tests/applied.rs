@@ -31,7 +31,7 @@ fn what_was_applied_stays_until_a_user_restores_it() {
     }
     // A session that would change the machine is told what is in the way.
     let refused = world.journal().change(&to("b", "2")).unwrap_err().to_string();
-    for part in ["study 3", "netassay restore", &path.display().to_string()] {
+    for part in ["study 3", "netassay undo", &path.display().to_string()] {
         assert!(refused.contains(part), "{refused}");
     }
     let told = world.restore(Manner { dry_run: true, ..BY_HAND });

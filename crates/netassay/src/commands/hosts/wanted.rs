@@ -9,7 +9,7 @@ use serde::Deserialize;
 use study::BySide;
 
 use crate::cli::{AddressesOf, HostFlags, lease};
-use crate::commands::studies::read_text;
+use crate::commands::study_files::read_text;
 use crate::failure::Failure;
 
 /// The largest file of hosts, in bytes.
@@ -81,7 +81,11 @@ impl Wanted {
 fn read(path: &Path) -> Result<HostsFile, Failure> {
     let text = read_text(path, LARGEST, "a file of hosts")?;
     toml::from_str(&text).map_err(|error| {
-        Failure::Usage(format!("{}: {}", path.display(), text::lines(&error.to_string()).trim_end()))
+        Failure::Usage(format!(
+            "{}: {}",
+            path.display(),
+            words::sanitised_lines(&error.to_string()).trim_end()
+        ))
     })
 }
 

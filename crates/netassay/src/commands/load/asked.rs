@@ -38,8 +38,7 @@ impl Asked {
                 asked.scenario
             )));
         }
-        let step = flags.step.unwrap_or(asked.order.step);
-        let step = flags.interval.map_or(step, |interval| step.min(interval));
+        let step = flags.interval.map_or(asked.order.step, |interval| interval.min(asked.order.step));
         Ok(Self { order: RunOrder { step, ..asked.order }, discard_device: flags.discard_device, ..asked })
     }
 

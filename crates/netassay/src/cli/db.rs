@@ -1,0 +1,125 @@
+//! The command line of `db`: the stored studies, kept, shared and exported.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use store::Tag;
+
+use super::common::{Database, Formatted, Stored, Tables};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DbCommand {
+    /// List the stored studies
+    List(List),
+    /// Tag a stored study: a name to call it by
+    Tag(TagStudy),
+    /// Remove a stored study
+    Remove(Remove),
+    /// Pack stored studies into a file for somebody else
+    Pack(Pack),
+    /// Add the studies of a packed file to the database
+    Unpack(Unpack),
+    /// Write a stored study's measurements for other tools
+    Export(Export),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay db tag 6 main\n  netassay db tag 7 main --move\n  netassay compare main 8\n  netassay db tag --remove main"
+)]
+pub(crate) struct TagStudy {
+    /// The study: its number, a tag or its name (`netassay db list`)
+    #[arg(required_unless_present = "remove")]
+    pub(crate) study: Option<String>,
+    /// The tag: letters, digits, '.', '_' and '-'
+    #[arg(required_unless_present = "remove")]
+    pub(crate) name: Option<Tag>,
+    /// Take the tag from the study that has it
+    #[arg(long = "move", conflicts_with = "remove")]
+    pub(crate) moves: bool,
+    /// Remove this tag; the study stays
+    #[arg(long, value_name = "NAME", conflicts_with = "study")]
+    pub(crate) remove: Option<Tag>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  netassay db remove 3 --dry-run\n  netassay db remove 3")]
+pub(crate) struct Remove {
+    /// The study: its number, a tag, or a name that only one study has (`netassay db list`)
+    pub(crate) study: String,
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay db pack main -o main.netassay\n  netassay db pack 3 4 5 -o studies.netassay\n  netassay show --db studies.netassay"
+)]
+pub(crate) struct Pack {
+    /// The studies: numbers, tags or names (`netassay db list`)
+    #[arg(required = true, value_name = "STUDY")]
+    pub(crate) studies: Vec<String>,
+    /// The file to write, which must not exist; it is a database of these studies alone
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay db unpack studies.netassay\n  netassay db unpack studies.netassay --db all.db"
+)]
+pub(crate) struct Unpack {
+    /// A file that `netassay db pack` wrote, or any database of netassay
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One file for each condition and metric, one value a line: ministat's input
+    Stat,
+    /// One row for each run and metric
+    Csv,
+    /// One document with everything but the counters over time
+    Json,
+    /// CSV: the counters over time, one row for each run, side and moment
+    Series,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay db export --format stat -o results\n  netassay db export 3 --format csv > runs.csv"
+)]
+pub(crate) struct Export {
+    /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
+    pub(crate) study: Option<String>,
+    /// What to write
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// Where to write: a directory for `stat`, a file for the others [default: standard output]
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}

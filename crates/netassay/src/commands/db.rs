@@ -1,0 +1,138 @@
+//! `netassay db`: stored studies as a person keeps them.
+
+use store::{Contents, Moved, Store, StudyId};
+
+use crate::cli::{DbCommand, Format, List, Pack, Remove, TagStudy, Unpack};
+use crate::commands::export::export;
+use crate::commands::stored::newest_called;
+use crate::failure::{Failure, say};
+use crate::output::{self, named, print, print_json};
+
+pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
+    match command {
+        DbCommand::List(flags) => list(flags),
+        DbCommand::Tag(flags) => tag(flags),
+        DbCommand::Remove(flags) => remove(flags),
+        DbCommand::Pack(flags) => pack(flags),
+        DbCommand::Unpack(flags) => unpack(flags),
+        DbCommand::Export(flags) => export(flags),
+    }
+}
+
+fn list(flags: &List) -> Result<(), Failure> {
+    let store = Store::open_read_only(&flags.stored.database.db)?;
+    let rows = report::list_studies(&store.studies()?);
+    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
+}
+
+fn tag(flags: &TagStudy) -> Result<(), Failure> {
+    let mut store = Store::open_existing(&flags.database.db)?;
+    if let Some(tag) = &flags.remove {
+        store.untag(tag)?;
+        say(&format!("the tag {tag} is removed"));
+    }
+    if let (Some(study), Some(tag)) = (&flags.study, &flags.name) {
+        let id = newest_called(&store, study)?;
+        store.tag(id, tag, flags.moves)?;
+        say(&format!("{tag} is study {id}"));
+    }
+    Ok(())
+}
+
+fn remove(flags: &Remove) -> Result<(), Failure> {
+    let db = &flags.database.db;
+    if flags.dry_run {
+        let store = Store::open_read_only(db)?;
+        let id = only_called(&store, &flags.study)?;
+        let contents = store.contents(id)?;
+        return told(flags, id, &contents, "would be removed");
+    }
+    let mut store = Store::open_existing(db)?;
+    let id = only_called(&store, &flags.study)?;
+    let contents = store.remove(id)?;
+    told(flags, id, &contents, "removed")
+}
+
+/// The one study that a word means: what is removed is gone.
+fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
+    match store.called(word)?.as_slice() {
+        [one] => Ok(*one),
+        several => {
+            let numbers: Vec<String> = several.iter().map(StudyId::to_string).collect();
+            Err(Failure::Usage(format!(
+                "{word:?} is the name of several studies ({}): give the number of one",
+                numbers.join(", ")
+            )))
+        }
+    }
+}
+
+fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<(), Failure> {
+    if flags.output.format == Format::Json {
+        return print_json(&serde_json::json!({
+            "study": id, "removed": !flags.dry_run, "contents": contents
+        }));
+    }
+    let Contents { boots, runs, values, series, environments, tags } = *contents;
+    let parts = [
+        (boots, "boot"),
+        (runs, "run"),
+        (values, "value"),
+        (series, "table of counters over time"),
+        (environments, "description of hosts"),
+        (tags, "tag"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
+    print(&format!("study {id}{parts}: {what}\n"))
+}
+
+fn several(count: u32, noun: &str) -> String {
+    match noun.split_once(' ') {
+        Some((head, rest)) => format!("{} {rest}", report::counted(count as usize, head)),
+        None => report::counted(count as usize, noun),
+    }
+}
+
+fn pack(flags: &Pack) -> Result<(), Failure> {
+    let store = Store::open_read_only(&flags.database.db)?;
+    let studies: Vec<StudyId> =
+        flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
+    let packed = store.pack(&studies, &flags.output)?;
+    let list = moved(&packed, |one| format!("{} as {}", one.from, one.to));
+    say(&format!("packed {list} into {}", named(&flags.output)));
+    Ok(())
+}
+
+fn unpack(flags: &Unpack) -> Result<(), Failure> {
+    // Before a database is made for it.
+    let packed = Store::open_read_only(&flags.file)?;
+    let unpacked = Store::open(&flags.database.db)?.unpack(&packed)?;
+    let (file, db) = (named(&flags.file), named(&flags.database.db));
+    for (from, here) in &unpacked.known {
+        say(&format!("study {from} of {file} is in {db} already: study {here}"));
+    }
+    for moved in &unpacked.added {
+        for tag in &moved.tags_taken {
+            say(&format!(
+                "study {} comes without its tag {}: another study has it",
+                moved.to,
+                words::sanitised_line(tag)
+            ));
+        }
+    }
+    if !unpacked.added.is_empty() {
+        let list = moved(&unpacked.added, |one| format!("{} as {}", one.from, one.to));
+        say(&format!("unpacked {list} into {db}"));
+    }
+    if unpacked.added.is_empty() && unpacked.known.is_empty() {
+        return Err(Failure::Nothing(format!("{file} holds no study")));
+    }
+    Ok(())
+}
+
+/// `study 3 as 1, study 4 as 2`.
+fn moved(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
+    moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,140 @@
+//! `netassay study`: study files before a run.
+
+use std::io::{ErrorKind, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use study::{Assignment, Study, bundled};
+
+use crate::cli::{Changes, Check, Format, Formatted, StudyCommand};
+use crate::commands::plan::plan;
+use crate::failure::{Failure, say};
+use crate::output::{layout, named, print, print_json, print_page};
+use crate::refusals::refusals;
+use crate::written::{MayReplace, write};
+
+pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
+    match command {
+        StudyCommand::New { name } => new(name),
+        StudyCommand::Check(flags) => check(flags),
+        StudyCommand::Plan(flags) => plan(flags),
+        StudyCommand::List(output) => list(output),
+        StudyCommand::Print { name } => print_bundled(name),
+        StudyCommand::Schema => print(&study::schema()),
+    }
+}
+
+/// Finds a study by its bundled name or its file, and applies the changes.
+pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
+    if let Some(bundled) = bundled::find(name) {
+        return parse(&format!("{name} (bundled)"), bundled.text, &set.changes);
+    }
+    let path = Path::new(name);
+    if !name.contains(['/', '.']) && !path.exists() {
+        return Err(Failure::Usage(format!(
+            "{name:?} is neither a bundled study nor a file (bundled: {})",
+            bundled_names()
+        )));
+    }
+    parse(name, &read(path)?, &set.changes)
+}
+
+fn bundled_names() -> String {
+    bundled::list().iter().map(|study| study.name).collect::<Vec<_>>().join(", ")
+}
+
+fn print_bundled(name: &str) -> Result<(), Failure> {
+    match bundled::find(name) {
+        Some(bundled) => print(bundled.text),
+        None => Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names()))),
+    }
+}
+
+/// Lists the bundled studies.
+fn list(output: &Formatted) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for bundled in bundled::list() {
+        let study = parse(bundled.name, bundled.text, &[])?;
+        rows.push((bundled.name, study));
+    }
+    if output.format == Format::Json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, study)| {
+                json!({"name": name, "question": study.question(), "scenarios": study.scenarios(),
+                       "expected_s": study::expected_duration(&study.plan(), study.protocol()).as_secs_f64()})
+            })
+            .collect();
+        return print_json(&rows);
+    }
+    let layout = layout(false);
+    let texts = rows.iter().map(|(name, study)| {
+        let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
+        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
+    });
+    print_page(&texts.collect::<String>(), layout)
+}
+
+fn new(name: &str) -> Result<(), Failure> {
+    let name = name.strip_suffix(".toml").unwrap_or(name);
+    if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
+        return Err(Failure::Usage(format!(
+            "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
+        )));
+    }
+    let path = PathBuf::from(format!("{name}.toml"));
+    write(&path, &study::starter(name), MayReplace::Nothing)?;
+    say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
+    Ok(())
+}
+
+fn check(flags: &Check) -> Result<(), Failure> {
+    let study = parse(&named(&flags.file), &read(&flags.file)?, &flags.set.changes)?;
+    let plan = study.plan();
+    say(&format!(
+        "{}: no problem found ({} conditions, {} excluded)",
+        named(&flags.file),
+        plan.conditions.len(),
+        plan.excluded.len()
+    ));
+    for note in crowding(&study) {
+        say(&format!("note: {note}"));
+    }
+    for why in refusals(&study) {
+        say(&format!("note: netassay run refuses it here: {why}"));
+    }
+    Ok(())
+}
+
+/// Warnings where a study's virtual machines need more CPUs than this machine has, one for each
+/// such number of virtual CPUs.
+pub(crate) fn crowding(study: &Study) -> Vec<String> {
+    let cpus = testbed::split_cpus(&host::affinity::usable());
+    let mut notes: Vec<String> = Vec::new();
+    // Counts of exact mode do not depend on waits.
+    for state in study.plan().states().iter().filter(|_| !study.exact()) {
+        let note = testbed::oversubscription(state, study.inside_guest(), &cpus);
+        let note = note.map(|note| note.to_string());
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes
+}
+
+fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failure> {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    Study::parse_with(name, text, changes).map_err(|diagnostics| Failure::Study(diagnostics.render(colour)))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    read_text(path, study::MAX_TEXT as u64, "a study file")
+}
+
+/// The text of a file that the user wrote. `what`: the kind of file, of at most `most` bytes.
+pub(crate) fn read_text(path: &Path, most: u64, what: &str) -> Result<String, Failure> {
+    let bytes = host::named::read(path, most).map_err(|source| match source.kind() {
+        ErrorKind::FileTooLarge => Failure::Usage(format!("{}: {source}, the limit of {what}", named(path))),
+        _ => Failure::Read { path: path.to_owned(), source },
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::Usage(format!("{} is not UTF-8 text ({error})", named(path))))
+}
