@@ -7,7 +7,9 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::{Boots, Column, Dataset, Input, InputFormat, Layout, Options, SamplesError, MeasurementFile};
+use netassay_samples::{
+    Boots, Column, Dataset, Input, InputFormat, Layout, MeasurementFile, Options, SamplesError,
+};
 
 fuzz_target!(|input: &[u8]| {
     let [format, choice, bytes @ ..] = input else { return };
