@@ -36,7 +36,8 @@ pub enum RemoteGuestError {
 /// lease. `version`: the program's.
 ///
 /// # Errors
-/// [`RemoteGuestError`]. A boot that fails is no error here: the controller gets the reason as an answer.
+/// [`RemoteGuestError`]. A boot that fails is no error here: the controller gets the reason as an
+/// answer.
 pub fn serve_remote_guest(version: &str) -> Result<(), RemoteGuestError> {
     let keep =
         |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
