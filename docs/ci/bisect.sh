@@ -1,6 +1,6 @@
 #!/bin/sh
 # For `git bisect run`, in a kernel's tree: does this commit take more instructions for a packet than the good one?
-# Once before: KERNEL as below from the good commit, `netassay run bisect.toml --set guest.kernel=KERNEL`, `netassay tag bisect good`.
+# Once before: KERNEL as below from the good commit, `netassay run bisect.toml --set guest.kernel=KERNEL`, `netassay db tag bisect good`.
 set -u
 
 rm -rf tar-install

@@ -64,8 +64,7 @@ pub fn await_beat() {
 
 /// Connections of a workload that are counted, one after the other, each by a thread of its own. A
 /// few connections have a higher cost for all their messages: two of 130 took 0.04 % more
-/// instructions, and 0.1 % more of the instructions in soft interrupts (`tcp_rr`, Linux 6.1;
-/// `docs/runs.md`).
+/// instructions, and 0.1 % more of the instructions in soft interrupts (`tcp_rr`, Linux 6.1).
 #[must_use]
 pub fn connections(kind: Kind) -> u32 {
     if kind.is_udp() { 1 } else { 3 }
