@@ -137,7 +137,7 @@ fn children(parent: u32) -> Vec<u32> {
 /// Does this agent send? Its threads' names tell.
 fn sends(agent: u32) -> bool {
     host::ProcessThreads::read(agent)
-        .is_ok_and(|threads| !threads.each(|name| name.starts_with("load-tx")).is_empty())
+        .is_ok_and(|threads| !threads.times_of(|name| name.starts_with("load-tx")).is_empty())
 }
 
 #[cfg(test)]

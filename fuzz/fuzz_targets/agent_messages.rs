@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_agent::message::{Answer, ExactReceiver, Request};
-use netassay_agent::{Asked, LineReader, answer_line, decode, encode, read_answer};
+use netassay_agent::{LineReader, RequestHeader, answer_line, decode, encode, read_answer};
 use netassay_load::{Family, MAX_FLOWS, Spec};
 use netassay_runner::{directions, disturbances, limit, metrics, nothing_arrived};
 use netassay_study::{Kind, Traffic};
@@ -55,11 +55,11 @@ fn lines(input: &[u8]) {
 
     for line in whole {
         // A message that was read is written and read again as the same message.
-        if let Ok((asked, request)) = Asked::read(line)
+        if let Ok((asked, request)) = RequestHeader::read(line)
             && let Ok(request) = decode::<Request>(request)
         {
             let written = asked.line(&request).expect("what was read can be written");
-            let (again, request) = Asked::read(written.trim_ascii_end()).expect("and read again");
+            let (again, request) = RequestHeader::read(written.trim_ascii_end()).expect("and read again");
             assert_eq!(again, asked);
             decode::<Request>(request).expect("and read again");
         }

@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
 use netassay_agent::{Isolation, decode, encode};
-use netassay_host::journal::{Manner, restore};
+use netassay_host::journal::{RestoreOptions, restore};
 use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, PlacementRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
@@ -43,7 +43,7 @@ fuzz_target!(
         let journals = state.path().join("netassay/undo");
         // The other session may have changed what the machine's agent had changed: that is left,
         // unless it is forced.
-        let force = Manner { force: true, ..Manner::default() };
+        let force = RestoreOptions { force: true, ..RestoreOptions::default() };
         restore(&journals, &Machine::system(), force).expect("the journals are ours");
         let left = std::fs::read_dir(journals).into_iter().flatten().flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();

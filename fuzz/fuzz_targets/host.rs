@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_host::ThreadTimes;
-use netassay_host::journal::{parse, written};
+use netassay_host::journal::{journal_text, parse};
 use netassay_host::machine::{Target, Value};
 
 fuzz_target!(|input: &[u8]| {
@@ -51,7 +51,7 @@ fn journal(bytes: &[u8]) {
 fn written_journal(bytes: &[u8]) {
     let read = |line: &[u8]| serde_json::from_slice::<(Target, Value)>(line).ok();
     let changes: Vec<(Target, Value)> = bytes.split(|byte| *byte == b'\n').filter_map(read).collect();
-    let text = written(&changes);
+    let text = journal_text(&changes);
     let parsed = parse(&text);
     assert_eq!(parsed.changes.len() + parsed.damaged_lines, changes.len(), "{:?}", parsed.damaged);
     let is_known =

@@ -1,4 +1,4 @@
-//! Why a request to an agent failed.
+//! The errors of a request to an agent.
 
 use std::io;
 use std::time::Duration;
@@ -7,42 +7,22 @@ use thiserror::Error;
 
 use crate::frame::FrameError;
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum CallError {
-    /// The agent's end of the pipe is closed.
     #[error("the {host}'s agent exited unexpectedly")]
-    Gone {
-        /// Which host.
-        host: String,
-    },
-    /// The agent runs, but did not answer in time.
+    Gone { host: String },
     #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
-    Silent {
-        /// Which host.
-        host: String,
-        /// The time that was waited.
-        patience: Duration,
-    },
+    Silent { host: String, patience: Duration },
     /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
     /// the network to it is cut.
     #[error("the {host}'s machine is lost: it gives no sign of life")]
-    Lost {
-        /// Which host.
-        host: String,
-    },
-    /// The agent runs, but did not read the request.
+    Lost { host: String },
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
-    NotReading {
-        /// Which host.
-        host: String,
-        /// The time that was waited.
-        patience: Duration,
-    },
-    /// The agent answered that it cannot.
+    NotReading { host: String, patience: Duration },
     #[error("{host}: {why}")]
     Refused {
-        /// Which host.
         host: String,
         /// The agent's reason, cut as by [`words::shortened_reason`].
         why: String,
@@ -53,49 +33,24 @@ pub enum CallError {
     #[error(
         "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
     )]
-    NoJournal {
-        /// Which host.
-        host: String,
-        /// The agent's reason.
-        why: String,
-    },
-    /// The answer is not a message of the protocol.
+    NoJournal { host: String, why: String },
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
-    Garbled {
-        /// Which host.
-        host: String,
-        /// What is wrong with it.
-        source: FrameError,
-    },
+    Garbled { host: String, source: FrameError },
     /// The answer has the id of another request, which nobody waits for.
     #[error(
         "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
     )]
     WrongId {
-        /// Which host.
         host: String,
-        /// The id of the answer.
+        /// The answer's request id.
         got: u64,
         /// The id of the last request.
         asked: u64,
     },
-    /// The answer is of another kind than the request's.
     #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
-    Unexpected {
-        /// Which host.
-        host: String,
-        /// The answer.
-        got: String,
-    },
-    /// The pipe itself failed.
+    Unexpected { host: String, got: String },
     #[error("cannot talk to the {host}'s agent: {source}")]
-    Pipe {
-        /// Which host.
-        host: String,
-        /// The kernel's error.
-        source: io::Error,
-    },
-    /// The user asked to stop.
+    Pipe { host: String, source: io::Error },
     #[error("interrupted")]
     Interrupted,
 }

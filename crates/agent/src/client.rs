@@ -15,36 +15,37 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 use crate::call_error::CallError;
-use crate::envelope::{Asked, Deadline, NO_REQUEST, read_answer};
+use crate::envelope::{Deadline, NO_REQUEST, RequestHeader, read_answer};
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
 use crate::interrupt::Interrupt;
-use crate::keeper::{Input, Keeper};
+use crate::keepalive::{Input, KeepaliveThread};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-use crate::pace::Pace;
+use crate::read_limiter::ReadLimiter;
 
-/// How long a busy machine may keep an agent from its CPUs, beyond the time for its answer.
+// The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
+// answer.
 const BUSY: Duration = Duration::from_secs(60);
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Declared before the input: its thread ends first.
-    keeper: Option<Keeper>,
+    /// Declared before the input, so that its thread ends first.
+    keepalive: Option<KeepaliveThread>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
-    pace: Pace,
+    limiter: ReadLimiter,
     interrupt: Interrupt,
-    /// The last request, by its id, and its deadline.
+    /// The id and the deadline of the last request.
     asked: (u64, Deadline),
-    /// The requests without an answer, the last one among them. A late answer is not that of a
-    /// later request.
+    /// The requests without an answer, the last one included. A late answer belongs to its own
+    /// request and not to a later one.
     open: BTreeSet<u64>,
-    /// How long a sign of life may stay without an answer, where signs are given.
+    /// The longest time that a sign of life may stay without an answer; `None` without signs of
+    /// life.
     answers_within: Option<Duration>,
-    /// Whether its last answer was invalid, or did not come in time.
     is_lost: AtomicBool,
     /// The agent's process on this machine, and its threads when the last request was sent.
     process: Option<u32>,
@@ -68,13 +69,13 @@ impl Client {
         }
         Self {
             host: host.into(),
-            keeper: None,
+            keepalive: None,
             to: Input::new(to),
             from: from.into().into(),
             lines: LineReader::default(),
-            pace: Pace::default(),
+            limiter: ReadLimiter::default(),
             interrupt,
-            asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
+            asked: (NO_REQUEST, Deadline::new(Instant::now(), Duration::ZERO)),
             open: BTreeSet::new(),
             answers_within: None,
             is_lost: AtomicBool::new(false),
@@ -83,13 +84,13 @@ impl Client {
         }
     }
 
-    /// The agent, or its guest, is this process on this machine: the time in which its threads wait
-    /// for a CPU is not that of its answers, up to a minute of it.
+    /// Declares that the agent, or its guest, is this process on this machine. Time in which its
+    /// threads wait for a CPU then does not count as time for its answer, up to a minute.
     pub fn runs_as(&mut self, process: u32) {
         self.process = Some(process);
     }
 
-    /// Whether its last answer was invalid, or did not come in time; no more are waited for.
+    /// Whether the last answer was invalid or late; no further answer is then waited for.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
@@ -102,9 +103,6 @@ impl Client {
     }
 
     /// Makes further requests possible after the user has asked to stop.
-    ///
-    /// # Errors
-    /// When the process is out of file descriptors.
     pub fn ignore_interrupt(&mut self) -> io::Result<()> {
         self.interrupt = Interrupt::new()?;
         Ok(())
@@ -117,7 +115,7 @@ impl Client {
     /// When the process is out of file descriptors: then the input stays open.
     pub fn hang_up(&mut self) -> io::Result<()> {
         let nothing = File::open("/dev/null")?;
-        self.keeper = None;
+        self.keepalive = None;
         self.to = Input::new(nothing);
         Ok(())
     }
@@ -130,35 +128,29 @@ impl Client {
         self.to.keep_alive().map_err(|error| if is_gone(&error) { self.gone() } else { self.pipe(error) })
     }
 
-    /// Does that again and again, from a thread of its own, until this client is dropped. An agent
-    /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
-    /// a third of it, or less. While an answer is waited for, an agent that leaves a sign without
-    /// one for longer than `answers_within`, and than three times what it has needed before, is
-    /// lost.
-    ///
-    /// # Errors
-    /// No thread can be started.
+    /// Repeats [`Client::keep_alive`] from a thread of its own, until this client is dropped. An
+    /// agent with a lease ([`crate::Launch::lease_ms`]) needs several signs of life in the time of
+    /// the lease: one in each third of it, or more. While the controller waits for an answer, an
+    /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
+    /// for longer than three times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
-        self.keeper = Some(Keeper::start(&self.to, interval)?);
+        self.keepalive = Some(KeepaliveThread::start(&self.to, interval)?);
         self.answers_within = Some(answers_within);
         Ok(())
     }
 
-    /// How long a sign of life may stay without an answer from now on.
+    /// Sets the longest time that a sign of life may stay without an answer from now on.
     pub fn wait_for_answers_within(&mut self, time: Duration) {
         self.answers_within = Some(time);
     }
 
     /// Sends the line by which the agent begins, before its first request.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
     pub fn launch(&self, launch: &Launch, patience: Duration) -> Result<(), CallError> {
         let line = launch.line().map_err(|error| self.pipe(error.into()))?;
         self.write(&line, Instant::now() + patience, patience)
     }
 
-    /// Sends a request, and waits for the answer.
+    /// Sends a request and waits for its answer.
     ///
     /// # Errors
     /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
@@ -167,10 +159,7 @@ impl Client {
         self.receive()
     }
 
-    /// The same for a request whose answer has no content.
-    ///
-    /// # Errors
-    /// As [`Client::call`].
+    /// Sends a request whose answer has no content, and waits for the answer.
     pub fn order(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
         match self.call(request, patience)? {
             Answer::Done => Ok(()),
@@ -178,9 +167,10 @@ impl Client {
         }
     }
 
-    /// Sends without waiting for the answer, so that another agent can be asked meanwhile. The
-    /// agent must read it and answer within `patience`, and gives up then; this client a little
-    /// later. The answer to a request before is not waited for any more.
+    /// Sends a request without waiting for the answer, so that another agent can be asked
+    /// meanwhile. The agent must read the request and answer within `patience`, and gives up then;
+    /// this client gives up a little later. The answer to an earlier request is no longer waited
+    /// for.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
@@ -188,25 +178,22 @@ impl Client {
         self.send_message(request, patience)
     }
 
-    /// The same for the message of a [`crate::Relay`]: what it needs to reach its agent.
-    ///
-    /// # Errors
-    /// As [`Client::send`].
+    /// Sends the message that a [`crate::Relay`] needs to reach its agent, without waiting for an
+    /// answer.
     pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
         self.threads = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let busy = self.threads.as_ref().map_or(Duration::ZERO, |_| BUSY);
-        let asked = Asked { id: self.asked.0 + 1, within: patience + busy };
+        let asked = RequestHeader { id: self.asked.0 + 1, within: patience + busy };
         let line = asked.line(message).map_err(|error| self.pipe(error.into()))?;
         let begun = Instant::now();
-        self.asked = (asked.id, Deadline::of(begun, patience));
+        self.asked = (asked.id, Deadline::new(begun, patience));
         self.open.insert(asked.id);
         self.write(&line, begun + patience, patience)
     }
 
-    /// Writes a whole line until `limit`.
     fn write(&self, line: &[u8], limit: Instant, patience: Duration) -> Result<(), CallError> {
         let mut rest = line;
-        let _message = self.to.message();
+        let _message = self.to.lock();
         while !rest.is_empty() {
             match self.wait_for(&self.to.file, PollFlags::POLLOUT, limit)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
@@ -220,23 +207,17 @@ impl Client {
     }
 
     /// Waits for the answer to the last [`Client::send`].
-    ///
-    /// # Errors
-    /// As [`Client::call`].
     pub fn receive(&mut self) -> Result<Answer, CallError> {
         self.receive_until(None)?.ok_or_else(|| self.silent())
     }
 
-    /// Waits for the answer; `None` if it has not come within `time`: call again later.
-    ///
-    /// # Errors
-    /// As [`Client::call`].
+    /// Waits for the answer; `None` if it has not come within `time`: then call again later.
     pub fn receive_within(&mut self, time: Duration) -> Result<Option<Answer>, CallError> {
         self.receive_until(Some(Instant::now() + time))
     }
 
     fn receive_until(&mut self, wanted: Option<Instant>) -> Result<Option<Answer>, CallError> {
-        let mut last = self.asked.1.of_controller();
+        let mut last = self.asked.1.controller_gives_up();
         let mut limit = wanted.map_or(last, |wanted| wanted.min(last));
         let mut late = false;
         loop {
@@ -250,7 +231,7 @@ impl Client {
                 return Ok(None);
             }
             if late {
-                last = self.asked.1.of_controller() + self.starved();
+                last = self.asked.1.controller_gives_up() + self.waited_for_cpu();
                 limit = wanted.map_or(last, |wanted| wanted.min(last));
                 if Instant::now() >= last {
                     return Err(self.silent());
@@ -270,23 +251,24 @@ impl Client {
         }
     }
 
-    /// How long the threads of the agent have waited for a CPU since the last request.
-    fn starved(&self) -> Duration {
+    /// The time that the agent's threads have waited for a CPU since the last request.
+    fn waited_for_cpu(&self) -> Duration {
         let now = self.process.and_then(|process| ProcessThreads::read(process).ok());
         let since = self.threads.as_ref().zip(now).map(|(before, now)| now.since(before));
         let waiting = since.map_or(0, |since| since.sum(|_| true).waiting_ns);
         Duration::from_nanos(waiting).min(BUSY)
     }
 
-    /// When a sign of life will have waited too long for its answer. `None`: none are given.
+    /// The time at which the oldest sign of life will have waited too long for its answer; `None`
+    /// without signs of life.
     fn lost_at(&self) -> Option<Instant> {
         self.answers_within.map(|within| self.to.lost_at(within))
     }
 
-    /// The error of an answer to another request.
+    /// The error for an answer of another kind than the request's.
     #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
-        // Its kind: what it holds is for the program.
+        // Only the kind is shown: the content is for the program.
         let got = format!("{got:?}");
         let got = got.chars().take_while(char::is_ascii_alphanumeric).collect();
         self.lose(CallError::Unexpected { host: self.host.clone(), got })
@@ -297,8 +279,8 @@ impl Client {
         &self.host
     }
 
-    /// Agents are not trusted: their text is made harmless before it is kept or printed. `None`: it
-    /// answers a request whose answer is not waited for any more.
+    /// Reads one line. An agent is not trusted: its text is made harmless before it is kept or
+    /// printed. `None`: an answer that is no longer waited for.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let asked = self.asked.0;
@@ -331,8 +313,8 @@ impl Client {
             Ok(answer) => {
                 self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
-                    // An agent may send any number of rounds.
-                    self.pace.pause();
+                    // An agent may send any number of rounds: their reads are limited too.
+                    self.limiter.pause();
                     self.open.insert(id);
                 }
                 Ok(Some(answer))
@@ -359,7 +341,7 @@ impl Client {
         }
     }
 
-    /// Takes bytes that were waited for from `since` on.
+    /// Reads bytes that were waited for since `since`.
     fn take_bytes(&mut self, since: Instant) -> Result<(), CallError> {
         let mut piece = [0u8; 16 << 10];
         match io::Read::read(&mut self.from, &mut piece) {
@@ -367,7 +349,7 @@ impl Client {
             Ok(count) => {
                 self.to.heard(since);
                 self.lines.push(&piece[..count]);
-                self.pace.pause();
+                self.limiter.pause();
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),
@@ -376,7 +358,7 @@ impl Client {
         }
     }
 
-    /// Writes as much as fits; returns how much.
+    /// Writes as many bytes as the pipe takes; returns their number.
     fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
         match (&self.to.file).write(bytes) {
             Ok(count) => Ok(count),
@@ -408,13 +390,14 @@ impl Client {
     }
 }
 
-/// Whether the other end is closed. A socket, as of guests, reports that in another way than a pipe
-/// if something was not read.
+/// Whether the other end is closed. A socket, such as a guest's port, reports that in another way
+/// than a pipe if it held unread bytes.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-/// Whether to try again: a signal came, or another reader or writer was faster.
+/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
+/// faster.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }

@@ -10,7 +10,7 @@
 //!
 //! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
 //! its namespaces ends with it, and what it changed on its machine is undone by its
-//! [`crate::guardian`].
+//! [`crate::undo_process`].
 
 use std::fs::File;
 use std::io;
@@ -22,23 +22,23 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
-use crate::envelope::{Asked, Deadline};
+use crate::envelope::{Deadline, RequestHeader};
 use crate::frame::{FrameError, LineReader};
-use crate::hold::waits;
+use crate::lease::waits;
 use crate::output;
 use crate::serve_error::ServeError;
 
-/// How long an agent continues after its input has ended: it still answers quick requests, and
-/// gives up work.
+// The time for which an agent continues after its input has ended: it still answers quick
+// requests, and gives up work.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The most requests that wait while one is answered. A controller sends one ahead.
+// The most requests that wait while one is answered. A controller sends one ahead.
 const AHEAD: usize = 4;
 
-/// How often it is tried to hand over a request while more than that wait.
+// The interval at which the reader tries to hand over a request while [`AHEAD`] requests wait.
 const STEP: Duration = Duration::from_millis(50);
 
-/// The requests of the controller, line by line.
+/// The requests of the controller, read line by line.
 pub(crate) enum Requests {
     /// Read by the thread that answers them.
     Read(LineReader),
@@ -46,7 +46,6 @@ pub(crate) enum Requests {
     Given(Receiver<Result<Line, FrameError>>),
 }
 
-/// A line of the controller's.
 pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     came: Instant,
@@ -57,36 +56,30 @@ impl Line {
         Self { bytes, came: Instant::now() }
     }
 
-    /// The id of the request in it, its deadline, and the request.
-    ///
-    /// # Errors
-    /// It is not a request.
+    /// Splits the line into the id of the request, its deadline and the request.
     pub(crate) fn open(&self) -> Result<(u64, Deadline, &[u8]), FrameError> {
-        let (Asked { id, within }, request) = Asked::read(&self.bytes)?;
-        Ok((id, Deadline::of(self.came, within), request))
+        let (RequestHeader { id, within }, request) = RequestHeader::read(&self.bytes)?;
+        Ok((id, Deadline::new(self.came, within), request))
     }
 }
 
-/// What comes next.
-pub(crate) enum Next {
+/// The result of waiting for a line.
+pub(crate) enum NextLine {
     Line(Line),
-    /// Nothing, in time.
+    /// No line came in time.
     Late,
     End,
 }
 
 impl Requests {
-    /// Those behind the first line, read by the calling thread.
+    /// Requests behind the first line, read by the calling thread.
     pub(crate) fn new() -> Self {
         Self::Read(LineReader::default())
     }
 
-    /// Has a thread of its own read them from now on, which ends this process soon after standard
-    /// input has ended, and as soon as no byte has come for the time of the `lease`. Not in a
-    /// guest.
-    ///
-    /// # Errors
-    /// When no thread can be started.
+    /// Reads the requests in a thread of its own from now on. That thread ends this process soon
+    /// after standard input has ended, or as soon as no byte has come for the time of the `lease`.
+    /// Not for a guest.
     pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {
         let Self::Read(lines) = self else { return Ok(self) };
         if lease.is_none() && is_port() {
@@ -98,7 +91,8 @@ impl Requests {
         Ok(Self::Given(given))
     }
 
-    /// The next request; `None` at the end. Empty lines say only that the controller lives.
+    /// Waits for the next request; `None` at the end of the input. Empty lines only say that the
+    /// controller lives.
     ///
     /// # Errors
     /// Standard input failed; a line is too long.
@@ -115,34 +109,31 @@ impl Requests {
         }
     }
 
-    /// The same, waited for until `limit`. A guest's port is waited for without one: its sockets
-    /// are in a network that ends with it.
-    ///
-    /// # Errors
-    /// As [`Requests::next`].
-    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Next, ServeError> {
+    /// Waits for the next request until `limit`. A guest's port is waited for without a limit: the
+    /// sockets of a guest are in a network that ends with it.
+    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<NextLine, ServeError> {
         if let (Self::Given(given), Some(limit)) = (&*self, limit) {
             match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
-                Ok(line) => return Ok(Next::Line(line?)),
-                Err(RecvTimeoutError::Timeout) => return Ok(Next::Late),
-                Err(RecvTimeoutError::Disconnected) => return Ok(Next::End),
+                Ok(line) => return Ok(NextLine::Line(line?)),
+                Err(RecvTimeoutError::Timeout) => return Ok(NextLine::Late),
+                Err(RecvTimeoutError::Disconnected) => return Ok(NextLine::End),
             }
         }
-        Ok(self.next()?.map_or(Next::End, Next::Line))
+        Ok(self.next()?.map_or(NextLine::End, NextLine::Line))
     }
 }
 
-/// Whether standard input is a guest's port. It is read by one thread, which does not poll: in
-/// Linux's virtio_console another thread that polls a port can take what has arrived before its
-/// interrupt is handled, which then wakes nobody, and the thread that reads sleeps on (seen in 6.1
-/// with two virtual CPUs: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). Nor need its end be
-/// noticed: QEMU ends with the controller.
+/// Whether standard input is a guest's port. One thread reads it and does not poll: in Linux's
+/// virtio_console another thread that polls a port can take bytes before their interrupt is
+/// handled, which then wakes nobody, and the reading thread sleeps on (seen in 6.1 with two virtual
+/// CPUs: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). The end of a port need not be noticed:
+/// QEMU ends with the controller.
 fn is_port() -> bool {
     let about = io::stdin().as_fd().try_clone_to_owned().and_then(|input| File::from(input).metadata());
     about.is_ok_and(|about| about.file_type().is_char_device())
 }
 
-/// Reads what there is; whether there was anything.
+/// Reads the available bytes; returns whether there were any.
 fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
     let mut piece = [0u8; 16 << 10];
     loop {
@@ -158,7 +149,7 @@ fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
     }
 }
 
-/// The thread that reads.
+/// The thread that reads standard input.
 struct Reader {
     lines: LineReader,
     give: SyncSender<Result<Line, FrameError>>,
@@ -174,17 +165,17 @@ impl Reader {
         end();
     }
 
-    /// Waits for bytes and reads them; whether more may come.
+    /// Waits for bytes and reads them; returns whether more may come.
     fn read_more(&mut self) -> bool {
         let waits = self.lease.map_or([None; 2], |lease| waits(lease).map(Some));
         if waits.into_iter().all(|wait| poll(libc::POLLIN, wait) == 0) {
             end();
         }
-        // An error ends it like the controller's end.
+        // A read error ends the session like the controller's end.
         read_piece(&mut self.lines).unwrap_or(false)
     }
 
-    /// Hands whole lines over; whether more may come.
+    /// Hands complete lines over; returns whether more may come.
     fn hand_over(&mut self) -> bool {
         loop {
             match self.lines.next_line() {
@@ -203,8 +194,8 @@ impl Reader {
         }
     }
 
-    /// Hands a line over, or an error; `false` if the controller is gone, or nobody answers any
-    /// more. Bytes behind a line that cannot be handed over are not read, and prolong no lease.
+    /// Hands one line or error over; `false` if the controller is gone or the answering thread has
+    /// ended. Bytes behind a line that cannot be handed over stay unread, and extend no lease.
     fn give(&self, mut line: Result<Line, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
@@ -224,7 +215,7 @@ impl Reader {
     }
 }
 
-/// Waits until standard input is ready, for at most `limit`; 0 if it is not. The end of the
+/// Waits until standard input is ready, for at most `limit`; returns 0 if it is not. The end of the
 /// controller counts as ready.
 fn poll(events: libc::c_short, limit: Option<Duration>) -> libc::c_int {
     let milliseconds =
@@ -233,14 +224,14 @@ fn poll(events: libc::c_short, limit: Option<Duration>) -> libc::c_int {
     loop {
         // SAFETY: one valid pollfd that lives through the call, and a count of one.
         let ready = unsafe { libc::poll(&raw mut watched, 1, milliseconds) };
-        // Signals that could interrupt it are ignored; one begins the time again.
+        // Signals that could interrupt it are ignored; any other one starts the time again.
         if ready >= 0 || Errno::last() != Errno::EINTR {
             return ready;
         }
     }
 }
 
-/// Ends this process, whatever its other threads do.
+/// Ends this process at once, whatever its other threads do.
 fn end() -> ! {
     // SAFETY: ends the process at once; it has nothing to save.
     unsafe { libc::_exit(0) }

@@ -1,5 +1,4 @@
-//! What stands before the message in a line: the id of the request, and behind that of a request
-//! the time for its answer.
+//! The header of a line: the id of the request, and in a request the time for its answer.
 //!
 //! `7 10000 "start"` is the controller's seventh request, to be answered within 10,000 ms, and `7
 //! "done"` its answer. The id is read before the message: so that a message that cannot be
@@ -16,32 +15,26 @@ use crate::refusal::Refusal;
 /// from 1.
 pub const NO_REQUEST: u64 = 0;
 
-/// The longest time that a request may have for its answer: longer than the longest window.
+// The longest time that a request may have for its answer: longer than the longest window.
 const MOST: Duration = Duration::from_secs(7 * 86_400);
 
-/// What stands before a request.
+/// The header of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
-    /// Its id: no two requests of a conversation have the same.
+pub struct RequestHeader {
+    /// Unique within a conversation.
     pub id: u64,
-    /// The time for its answer. A duration, since the clocks of two machines differ.
+    /// The time for the answer. A duration, since the clocks of two machines differ.
     pub within: Duration,
 }
 
-impl Asked {
-    /// The line of a request, with its end. The time is at most a week, in whole ms.
-    ///
-    /// # Errors
-    /// As [`encode`].
+impl RequestHeader {
+    /// The line of a request, with its end of line. The time is at most a week, in whole ms.
     pub fn line(self, request: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
         let milliseconds = self.within.min(MOST).as_micros().div_ceil(1000);
         Ok([format!("{} {milliseconds} ", self.id).into_bytes(), encode(request)?].concat())
     }
 
-    /// Reads what stands before a request; the rest of the line is the request.
-    ///
-    /// # Errors
-    /// [`FrameError::NotAMessage`].
+    /// Reads the header of a request; the rest of the line is the request.
     pub fn read(line: &[u8]) -> Result<(Self, &[u8]), FrameError> {
         let read = || {
             let (id, rest) = number(line)?;
@@ -53,30 +46,23 @@ impl Asked {
     }
 }
 
-/// The line of an answer, with its end.
-///
-/// # Errors
-/// As [`encode`].
+/// The line of an answer, with its end of line.
 pub fn answer_line(id: u64, answer: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok([format!("{id} ").into_bytes(), encode(answer)?].concat())
 }
 
-/// Reads what stands before an answer; the rest of the line is the answer.
-///
-/// # Errors
-/// [`FrameError::NotAMessage`].
+/// Reads the header of an answer; the rest of the line is the answer.
 pub fn read_answer(line: &[u8]) -> Result<(u64, &[u8]), FrameError> {
     number(line).ok_or_else(|| not_a_message("it begins with no id of a request", line))
 }
 
-/// Reads digits and the space behind them.
 fn number(line: &[u8]) -> Option<(u64, &[u8])> {
     let end = line.iter().position(|byte| !byte.is_ascii_digit())?;
     let number = str::from_utf8(&line[..end]).ok()?.parse().ok()?;
     Some((number, line[end..].strip_prefix(b" ")?))
 }
 
-/// When a request must be answered, on the own clock.
+/// The time by which a request must be answered, on this process's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -84,8 +70,8 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Of a request that was sent, or came, at this time.
-    pub(crate) fn of(begun: Instant, within: Duration) -> Self {
+    /// The deadline of a request that was sent, or arrived, at `begun`.
+    pub(crate) fn new(begun: Instant, within: Duration) -> Self {
         let within = within.min(MOST);
         Self { at: begun + within, within }
     }
@@ -94,13 +80,13 @@ impl Deadline {
         self.within
     }
 
-    /// When the controller gives up: a little later than the agent, whose refusal says more than
-    /// its silence. An answer that could not be written until then is for nobody.
-    pub(crate) fn of_controller(self) -> Instant {
+    /// The time at which the controller gives up: a little later than the agent, whose refusal says
+    /// more than its silence. An answer that could not be written until then is for nobody.
+    pub(crate) fn controller_gives_up(self) -> Instant {
         self.at + (self.within / 4).min(Duration::from_secs(2))
     }
 
-    /// Gives a request up whose time is over, or ends before `needed`. Asked only where nothing is
+    /// Refuses a request whose time is over, or ends before `needed`. Called only where no work is
     /// half done.
     pub(crate) fn allows(self, needed: Instant) -> Result<(), Refusal> {
         if needed <= self.at {
@@ -122,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_lines_are_what_people_can_write_too() {
-        let asked = Asked { id: 7, within: Duration::from_secs(10) };
+        let asked = RequestHeader { id: 7, within: Duration::from_secs(10) };
         assert_eq!(asked.line(&Request::Start).unwrap(), b"7 10000 \"start\"\n");
         assert_eq!(answer_line(7, &Answer::Done).unwrap(), b"7 \"done\"\n");
     }
@@ -141,7 +127,10 @@ mod tests {
             "18446744073709551616 1 1",
             "7 604800001 1",
         ] {
-            assert!(matches!(Asked::read(line.as_bytes()), Err(FrameError::NotAMessage { .. })), "{line}");
+            assert!(
+                matches!(RequestHeader::read(line.as_bytes()), Err(FrameError::NotAMessage { .. })),
+                "{line}"
+            );
         }
         for line in ["", "\"done\"", "7", "+7 1", "18446744073709551616 1"] {
             assert!(matches!(read_answer(line.as_bytes()), Err(FrameError::NotAMessage { .. })), "{line}");
@@ -151,9 +140,9 @@ mod tests {
     proptest! {
         #[test]
         fn ids_and_times_survive_the_trip(id in 1u64.., within_ms in 0u64..=604_800_000) {
-            let asked = Asked { id, within: Duration::from_millis(within_ms) };
+            let asked = RequestHeader { id, within: Duration::from_millis(within_ms) };
             let line = asked.line(&Request::Quiet).unwrap();
-            let (read, rest) = Asked::read(line.trim_ascii_end()).unwrap();
+            let (read, rest) = RequestHeader::read(line.trim_ascii_end()).unwrap();
             prop_assert_eq!((read, decode::<Request>(rest).unwrap()), (asked, Request::Quiet));
             let line = answer_line(id, &Answer::Done).unwrap();
             let (read, rest) = read_answer(line.trim_ascii_end()).unwrap();

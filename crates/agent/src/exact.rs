@@ -1,6 +1,7 @@
 //! Fixed work of one thread that holds the sockets of both ends.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use host::Links;
@@ -8,7 +9,6 @@ use load::Spec;
 use load::exact::{self, Account, ReceivingEnd, await_beat, connections, run};
 
 use crate::message::{Answer, ExactReceiver};
-use crate::neighbours::Neighbours;
 use crate::refusal::{Refusal, Reply};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
@@ -22,8 +22,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) ->
 
 /// Counts over one connection.
 fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result<Account, Refusal> {
-    let OtherEnd { receiver, links: there, nobody } = OtherEnd::of(receiver)?.ok_or(NO_OTHER)?;
-    let mut neighbours = Neighbours::of(links, there)?;
+    let OtherEnd { receiver, links: there, nobody } = OtherEnd::open(receiver)?.ok_or(NO_OTHER)?;
+    let mut neighbours = Neighbours::new(links, there)?;
     let mut kept = Ok(());
     let mut settled = || kept = neighbours.keep();
     // A thread has its own page from which the kernel takes memory for sends. A thread that has
@@ -44,19 +44,18 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
 
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
 
-/// The other end of the work, where this kernel has it.
 pub(crate) struct OtherEnd {
-    /// Its socket; none if nobody receives.
+    /// `None` if nobody receives.
     pub(crate) receiver: Option<ReceivingEnd>,
-    /// Its kernel's links, where it has a network namespace of its own.
+    /// The interfaces of its network namespace, if that is another one.
     pub(crate) links: Option<Links>,
-    /// Where messages go that nobody receives.
+    /// The address to which messages go if nobody receives them.
     pub(crate) nobody: Option<SocketAddr>,
 }
 
 impl OtherEnd {
-    /// `None` for one on another machine.
-    pub(crate) fn of(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
+    /// Opens the other end; `None` if it is on another machine.
+    pub(crate) fn open(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
         Ok(match receiver {
             ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
             ExactReceiver::Nobody(address) => {
@@ -66,7 +65,8 @@ impl OtherEnd {
         })
     }
 
-    /// A new thread enters the network namespace of that process; this one stays.
+    /// Opens a receiver in the network namespace of that process. A new thread enters it; this one
+    /// stays.
     fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
         let open = move || {
             host::namespace::join_net(process).map_err(Refusal::passing)?;
@@ -82,7 +82,6 @@ impl OtherEnd {
     }
 }
 
-/// The counter of soft interrupts of the work.
 struct Counting(host::Softirqs);
 
 fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
@@ -92,5 +91,33 @@ fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
 impl exact::Softirqs for Counting {
     fn inside_ns(&mut self) -> Result<u64, String> {
         self.0.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
+    }
+}
+
+// Whether this process has made the kernel's tables of neighbours large.
+static SPREAD: AtomicBool = AtomicBool::new(false);
+
+/// The neighbours in this network namespace, and in the receiving end's if it has one of its own.
+/// netassay made both namespaces, so it may change them.
+pub(crate) struct Neighbours<'l> {
+    here: &'l mut Links,
+    there: Option<Links>,
+}
+
+impl<'l> Neighbours<'l> {
+    pub(crate) fn new(here: &'l mut Links, there: Option<Links>) -> Result<Self, host::Error> {
+        // The tables are the kernel's, and stay large.
+        if !SPREAD.swap(true, Ordering::Relaxed) {
+            here.spread_neighbours()?;
+        }
+        Ok(Self { here, there })
+    }
+
+    /// Makes the neighbours that are resolved permanent. The kernel would check each again at a
+    /// time that depends on when it was found, which would be in the cost
+    /// (`docs/where-the-time-goes.md`).
+    pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
+        let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
+        links.try_for_each(|links| links.keep_neighbours().map(drop))
     }
 }

@@ -5,30 +5,25 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::bounded::{Bounded, Excess};
-
 /// The longest line that either side accepts, in bytes. The largest valid messages, the addresses
 /// of all sockets of a run with the most flows, both ways and over IPv6, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
 
-/// The most values in a line, nested ones included: a value needs about ten times the memory of its
-/// text. The valid message with the most values, the accounts of the most single flows, has two
-/// thirds of that.
+// The most values in a line, nested ones included: a value needs about ten times the memory of its
+// text. The valid message with the most values, the accounts of the most single flows, has two
+// thirds of that.
 const MAX_VALUES: usize = 300_000;
 
-/// What is wrong with the bytes of a message.
+/// An invalid message: the reason.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum FrameError {
-    /// The line is longer than [`MAX_FRAME`].
     #[error("a message of more than {MAX_FRAME} bytes")]
     TooLong,
-    /// The line holds more than 300,000 values.
     #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
-    /// A part of the message exceeds its bound.
     #[error("not a message of this protocol: {0}")]
     Excess(#[from] Excess),
-    /// The line is not a message.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
         /// The reason, which may quote the line, cut as by [`words::shortened_reason`].
@@ -36,6 +31,26 @@ pub enum FrameError {
         /// The line's beginning.
         line: String,
     },
+}
+
+/// A part of a message that is larger than its bound.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{what}` has {found}, and may have at most {most}")]
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct Excess {
+    pub what: &'static str,
+    /// In bytes, entries, or the number itself.
+    pub found: u64,
+    pub most: u64,
+}
+
+/// A message whose parts have bounds.
+pub trait Bounded {
+    /// Checks every part against its bound.
+    ///
+    /// # Errors
+    /// The first part that exceeds its bound.
+    fn check(&self) -> Result<(), Excess>;
 }
 
 /// Writes a message as one line, the newline included.
@@ -66,7 +81,6 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     Ok(message)
 }
 
-/// The error of a line that is no message.
 pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
     let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
     FrameError::NotAMessage { why: words::shortened_reason(why), line }
@@ -92,14 +106,15 @@ fn values(line: &[u8]) -> usize {
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// Where the next line begins.
+    /// The offset of the next line.
     begin: usize,
-    /// How much of `pending` was searched for its end, so that a long line is searched once.
+    /// The bytes of `pending` that were searched for a newline, so that a long line is searched
+    /// once.
     searched: usize,
 }
 
 impl LineReader {
-    /// Adds a piece.
+    /// Adds a piece of the input.
     pub fn push(&mut self, piece: &[u8]) {
         self.pending.drain(..self.begin);
         self.searched -= self.begin;
@@ -107,18 +122,15 @@ impl LineReader {
         self.pending.extend_from_slice(piece);
     }
 
-    /// The next whole line that is not empty. An empty one is a sign of life: of many, each would
-    /// cost time.
-    ///
-    /// # Errors
-    /// As [`LineReader::next_line`].
+    /// The next complete line that is not empty. An empty line is a sign of life; many of them must
+    /// not cost time each.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         self.begin += self.pending[self.begin..].iter().take_while(|byte| **byte == b'\n').count();
         self.searched = self.searched.max(self.begin);
         self.next_line()
     }
 
-    /// The next whole line, without its newline.
+    /// The next complete line, without its newline.
     ///
     /// # Errors
     /// [`FrameError::TooLong`] when more than [`MAX_FRAME`] bytes came without a newline.
@@ -129,7 +141,7 @@ impl LineReader {
             return if is_long { Err(FrameError::TooLong) } else { Ok(None) };
         };
         let (end, rest) = (self.searched + offset, self.searched + offset + 1);
-        // Of a long line and a short rest the rest is copied, and of many short lines each is.
+        // Long lines: the short rest is copied. Short lines: each line is copied.
         if self.begin == 0 && rest > self.pending.len() - rest {
             let rest = self.pending.split_off(rest);
             let mut line = std::mem::replace(&mut self.pending, rest);

@@ -7,26 +7,26 @@ use crate::envelope::Deadline;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
-use crate::session::{About, Session};
+use crate::session::{AgentFacts, Session};
 
 /// One controller's conversation with an agent.
 pub struct Conversation(Session);
 
 impl Conversation {
-    /// Opens it, with all CPUs. An agent of [`Isolation::Machine`] may change settings.
+    /// Opens a session with all CPUs. An agent of [`Isolation::Machine`] may change settings.
     ///
     /// # Panics
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
         let launch = Launch { isolation, ..Launch::default() };
         let (machine, usable, quotas) = (BTreeMap::new(), Vec::new(), host::Quotas::default());
-        let about = About { version: "fuzz", machine, usable, quotas };
-        Self(Session::open(launch, about).expect("netlink sockets can be opened"))
+        let facts = AgentFacts { version: "fuzz", machine, usable, quotas };
+        Self(Session::open(launch, facts).expect("netlink sockets can be opened"))
     }
 
-    /// What the agent answers within this time.
+    /// The agent's answer to a request that has this time.
     pub fn ask(&mut self, request: Request, within: Duration) -> Answer {
-        let deadline = Deadline::of(Instant::now(), within);
+        let deadline = Deadline::new(Instant::now(), within);
         self.0.answer(request, deadline, &|_| Ok(())).unwrap_or_else(Refusal::into_answer)
     }
 }

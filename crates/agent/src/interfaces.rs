@@ -1,8 +1,7 @@
-//! The interfaces of an agent's host: made, configured, switched.
-//!
-//! In namespaces of its own an agent may do with them what it likes: they end with it. On the
-//! machine itself ([`crate::Isolation::Machine`]) every change goes through the undo journal, and
-//! what is made is in the journal as made, so that it is deleted.
+//! The interfaces of an agent's host: made, configured, switched. In namespaces of its own an agent
+//! changes them freely: they end with it. On the machine itself ([`crate::Isolation::Machine`])
+//! every change goes through the undo journal, and interfaces that were made are in the journal
+//! too, so that they are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -22,14 +21,14 @@ pub(crate) struct Interfaces {
     pub(crate) links: Links,
     pub(crate) ethtool: Ethtool,
     pub(crate) machine: MachineSettings,
-    /// The names of those that were made.
+    /// The names of the interfaces that were made.
     made: BTreeSet<String>,
-    /// The addresses of interfaces: the kernel removes those of IPv6 when the MTU is too small.
-    given: BTreeMap<String, Given>,
+    /// The addresses of interfaces: the kernel removes IPv6 addresses when the MTU is too small.
+    given: BTreeMap<String, AddressPlan>,
 }
 
 #[derive(Clone, Default)]
-struct Given {
+struct AddressPlan {
     addresses: Vec<(IpAddr, u8)>,
     behind: Vec<IpAddr>,
 }
@@ -45,8 +44,8 @@ impl Interfaces {
         })
     }
 
-    /// The machine's own interface of this name: its changes are journalled. `None` for one that
-    /// was made here, or lies in the agent's namespaces.
+    /// The machine's own interface of this name: its changes are journalled. `None` for an
+    /// interface that was made here, or lies in the agent's namespaces.
     fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
         if !self.machine.is_allowed() || self.made.contains(name) {
             return Ok(None);
@@ -54,7 +53,6 @@ impl Interfaces {
         Interface::find(name).map(Some)
     }
 
-    /// Makes an interface of a kind, which is deleted at the end.
     pub(crate) fn make<T>(
         &mut self,
         name: &str,
@@ -73,7 +71,7 @@ impl Interfaces {
     }
 
     /// Adds addresses. The machine's own interface may have them already.
-    pub(crate) fn address(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
+    pub(crate) fn add_addresses(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, machine, .. } = self;
         for (address, prefix) in addresses {
@@ -90,13 +88,14 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sets an interface up.
     pub(crate) fn set_up(&mut self, name: &str) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;
         let Self { links, machine, .. } = self;
         match journalled {
             Some(_) if links.find(name)?.up => Ok(()),
-            Some(interface) => machine.cover(&Machine::system().around_up(&interface), || links.set_up(name)),
+            Some(interface) => {
+                machine.cover(&Machine::system().affected_by_up(&interface), || links.set_up(name))
+            }
             None => Ok(links.set_up(name)?),
         }
     }
@@ -111,15 +110,15 @@ impl Interfaces {
         let Self { links, machine, .. } = self;
         match journalled {
             Some(interface) => {
-                let around = Machine::system().around_features(&interface)?;
-                machine.cover(&around, || links.add_port(bridge, name))
+                let affected = Machine::system().affected_by_features(&interface)?;
+                machine.cover(&affected, || links.add_port(bridge, name))
             }
             None => Ok(links.add_port(bridge, name)?),
         }
     }
 
-    /// Addresses that are routed through a discarding interface, though nobody has them.
-    pub(crate) fn behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
+    /// Adds addresses that are routed through a discarding interface, though nobody has them.
+    pub(crate) fn add_addresses_behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
         for address in &behind {
             self.links.add_neighbour_behind_discard(name, *address)?;
         }
@@ -127,7 +126,7 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sets the MTU, in bytes. What a small one removed of IPv6 comes back with a larger one.
+    /// Sets the MTU, in bytes. IPv6 settings that a small MTU removed come back with a larger one.
     pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
         let before = self.links.find(name)?.mtu;
         if before == mtu {
@@ -139,7 +138,7 @@ impl Interfaces {
         } else {
             self.links.set_mtu(name, mtu)?;
             if is_back {
-                let Given { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
+                let AddressPlan { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
                 for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
                     self.links.add_address(name, *address, *prefix)?;
                 }
@@ -166,13 +165,13 @@ impl Interfaces {
             let is_of_mtu = |target: &Target| {
                 matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. } | Target::Ipv6Mtu { .. })
             };
-            machine.undo_some(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
+            machine.undo_matching(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
             if links.find(name)?.mtu == mtu {
                 return Ok(());
             }
         }
-        let around = Machine::system().around_mtu(interface, mtu)?;
-        machine.cover(&around, || links.set_mtu(name, mtu))
+        let affected = Machine::system().affected_by_mtu(interface, mtu)?;
+        machine.cover(&affected, || links.set_mtu(name, mtu))
     }
 
     /// Switches features, and reads them back.
@@ -185,8 +184,8 @@ impl Interfaces {
         let Self { ethtool, machine, .. } = self;
         match journalled {
             Some(interface) if FeatureChange::is_needed(&ethtool.features(name)?, wanted) => {
-                let around = Machine::system().around_features(&interface)?;
-                machine.cover(&around, || ethtool.set(name, wanted))
+                let affected = Machine::system().affected_by_features(&interface)?;
+                machine.cover(&affected, || ethtool.set(name, wanted))
             }
             _ => Ok(ethtool.set(name, wanted)?),
         }
@@ -202,8 +201,8 @@ impl Interfaces {
         let Self { ethtool, machine, .. } = self;
         match journalled {
             Some(interface) if DeviceChange::is_needed(&ethtool.device(name)?, wanted) => {
-                let around = Machine::system().around_device(&interface)?;
-                machine.cover(&around, || ethtool.set_device(name, wanted))
+                let affected = Machine::system().affected_by_device(&interface)?;
+                machine.cover(&affected, || ethtool.set_device(name, wanted))
             }
             _ => Ok(ethtool.set_device(name, wanted)?),
         }
@@ -222,7 +221,7 @@ impl Interfaces {
         self.machine.change(wanted)
     }
 
-    /// The number of queues of an interface, where its driver lets that be chosen.
+    /// The number of queues of an interface, if its driver lets that be chosen.
     fn queues(&mut self, name: &str) -> Result<Option<u32>, Refusal> {
         Ok(self.ethtool.device(name)?.get(&DeviceSetting::Queues).map(|queues| queues.now))
     }
@@ -243,18 +242,18 @@ impl Interfaces {
         Ok(Answer::MachineChanged { changes })
     }
 
-    /// Sets what a condition asks for on the machine of an interface, and tells what is so.
+    /// Sets the tuning of a condition on the machine of an interface, and reads it back.
     pub(crate) fn tune(
         &mut self,
         name: &str,
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         self.machine.tune(tuning, name)?;
-        Ok(self.tuned(name, tuning))
+        Ok(self.read_tuning(name, tuning))
     }
 
-    /// Which features of an interface may be switched, or why not: on the machine itself those
-    /// whose switching can be undone.
+    /// The features of an interface that may be switched, or the reason why none may: on the
+    /// machine itself only features whose switching can be undone.
     pub(crate) fn switchable(
         &self,
         name: &str,
@@ -267,9 +266,9 @@ impl Interfaces {
         })
     }
 
-    /// Sets in flight what a condition asks for on the machine of an interface, and tells what is
-    /// so. On a machine that must not be changed that is only which CPUs receive for an interface
-    /// of the agent's own namespace.
+    /// Sets the tuning of a condition in flight on the machine of an interface, and reads it back.
+    /// On a machine that must not be changed, only the CPUs that receive for an interface of the
+    /// agent's own namespace can be set.
     pub(crate) fn tune_in_flight(
         &mut self,
         name: &str,
@@ -286,13 +285,12 @@ impl Interfaces {
         }
     }
 
-    /// What the machine of an interface has of the settings that a condition varies.
-    pub(crate) fn tuned(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
+    /// The values of the machine's settings that a condition varies.
+    pub(crate) fn read_tuning(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
         let machine = Machine::system();
-        of.varied.iter().map(|key| (*key, machine.tuned(*key, of, name))).collect()
+        of.varied.iter().map(|key| (*key, machine.setting_text(*key, of, name))).collect()
     }
 
-    /// Undoes all changes of the machine.
     pub(crate) fn undo(&mut self) -> Reply {
         self.made.clear();
         self.given.clear();
@@ -304,8 +302,9 @@ impl Interfaces {
         let steer = || host::steering::steer(name, cpus);
         match self.journalled(name)? {
             Some(interface) => {
-                let around = Machine::system().around_steering(&interface).map_err(Refusal::passing)?;
-                self.machine.cover(&around, steer)
+                let affected =
+                    Machine::system().affected_by_steering(&interface).map_err(Refusal::passing)?;
+                self.machine.cover(&affected, steer)
             }
             None => steer().map_err(Refusal::passing),
         }
@@ -319,7 +318,8 @@ impl Interfaces {
         host::steering::steer_new(cpus).map_err(Refusal::passing)
     }
 
-    /// Applies an impairment to what leaves an interface. The machine's own keep their queues.
+    /// Applies an impairment to packets that leave an interface. The machine's own interfaces keep
+    /// their queues.
     pub(crate) fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Refusal> {
         if self.journalled(name)?.is_none() {
             return Ok(self.links.impair(name, wanted)?);
@@ -335,7 +335,7 @@ impl Interfaces {
     }
 }
 
-/// What a placement needs of a device that has queues.
+/// The device settings that a placement needs, on a device that has queues.
 pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
 
 /// Refuses a placement on a device that keeps its queues.

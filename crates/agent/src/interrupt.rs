@@ -17,9 +17,6 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// A latch that is not tripped.
-    ///
-    /// # Errors
-    /// When the process is out of file descriptors.
     pub fn new() -> io::Result<Self> {
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         Ok(Self { event: Arc::new(EventFd::from_flags(flags)?) })

@@ -1,4 +1,4 @@
-//! How an agent is launched, in every place: by the first line of its standard input.
+//! The launch of an agent, the same in every place: the first line of its standard input.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::frame::encode;
 /// The first request may follow at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Launch {
-    /// The namespaces that the agent enters.
     pub isolation: Isolation,
     /// The CPUs of its host; empty for all.
     pub cpus: Vec<u32>,
     /// The controller's process, with which the agent dies; `None` on another kernel, which dies
     /// with the controller.
     pub parent: Option<u32>,
-    /// The agent ends, and undoes what it changed, when no byte has come from the controller for
-    /// this long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`].
+    /// The agent ends, and undoes its changes, when no byte has come from the controller for this
+    /// long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`].
     /// `None`: only when its input ends.
     #[serde(default)]
     pub lease_ms: Option<u64>,
@@ -50,9 +50,9 @@ pub enum Isolation {
     /// None: it serves the host as it is.
     #[default]
     None,
-    /// None, and it may change the settings of the machine itself
-    /// ([`crate::message::Request::ChangeMachine`]) and its interfaces. All of it goes through the
-    /// undo journal on that machine ([`host::journal`]), and is undone at the agent's end.
+    /// None, and it may change the machine's settings ([`crate::message::Request::ChangeMachine`])
+    /// and its interfaces. All changes go through the undo journal on that machine
+    /// ([`host::journal`]), and are undone at the agent's end.
     Machine,
     /// A new network namespace.
     Network,
@@ -68,9 +68,6 @@ pub enum Isolation {
 
 impl Launch {
     /// The line, with its end.
-    ///
-    /// # Errors
-    /// None: JSON can hold all of it.
     pub fn line(&self) -> Result<Vec<u8>, serde_json::Error> {
         encode(self)
     }

@@ -26,11 +26,11 @@ pub(crate) struct MachineSettings {
     latency: Option<HeldLatency>,
     /// The bound of the whole session, in µs.
     session_latency: Option<u32>,
-    /// The CPUs of interrupts and queues that were asked for.
+    /// The requested CPUs of interrupts and queues.
     placed: Vec<(Target, String)>,
-    /// Settings that conditions changed, each as it was before the first of them.
+    /// Settings that conditions changed, each with its value before the first of them.
     tuned: BTreeMap<Target, String>,
-    /// The interfaces whose receiving CPUs are among those.
+    /// The interfaces whose receiving CPUs are in `tuned`.
     remembered: BTreeSet<String>,
 }
 
@@ -56,14 +56,13 @@ impl MachineSettings {
         }
     }
 
-    /// Whether this agent may change the settings of its machine.
     pub(crate) fn is_allowed(&self) -> bool {
         self.is_allowed
     }
 
-    /// Changes settings. If one is refused, earlier changes stay until they are undone. Also a
-    /// request for nothing is refused on a machine with changes of an earlier session: a study
-    /// would measure them.
+    /// Changes settings. If one is refused, earlier changes stay until they are undone. On a
+    /// machine with changes of an earlier session even an empty request is refused: a study would
+    /// measure those changes.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
         if wanted.is_empty() {
@@ -74,7 +73,7 @@ impl MachineSettings {
         }
         let settings = self.own_settings(wanted)?;
         self.session_latency = wanted.cpu_latency;
-        self.hold(wanted.cpu_latency)?;
+        self.hold_latency(wanted.cpu_latency)?;
         let is_placement = |(target, _): &&(Target, String)| target.is_placement();
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
@@ -83,15 +82,16 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// The settings of a request that this agent makes: those of the whole machine, which another
-    /// agent of the session sets too, are that agent's alone, so that they are undone once.
+    /// The settings of a request that this agent makes. Settings of the whole machine, which
+    /// another agent of the session sets too, belong to that agent alone, so that they are undone
+    /// once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         settings.retain(|(target, _)| !self.shares_machine || !target.is_of_whole_machine());
         Ok(settings)
     }
 
-    fn hold(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
+    fn hold_latency(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
         if self.latency.as_ref().map(HeldLatency::microseconds) != microseconds {
             // The old bound holds until the new one does.
             self.latency = microseconds.map(HeldLatency::hold).transpose().map_err(Refusal::passing)?;
@@ -113,8 +113,8 @@ impl MachineSettings {
         Ok(changes)
     }
 
-    /// Notes which CPUs receive for an interface, before a condition changes that for the first
-    /// time: another number of queues changes it too.
+    /// Notes the CPUs that receive for an interface, before a condition changes them for the first
+    /// time: another number of queues changes them too.
     pub(crate) fn remember(&mut self, tuning: &Tuning, interface: &str) {
         let is_varied = tuning.placement.is_some() || tuning.irq_affinity.is_some();
         if is_varied && self.remembered.insert(interface.to_owned()) {
@@ -127,9 +127,9 @@ impl MachineSettings {
         }
     }
 
-    /// Sets what a condition asks for on the machine of this interface; what conditions before it
-    /// changed, and it does not ask for, is set back. In a network namespace of the agent's own
-    /// that is sysctls only, and all conditions have the same.
+    /// Sets the tuning of a condition on the machine of this interface, and sets back the changes
+    /// of earlier conditions that it does not ask for. In a network namespace of the agent's own
+    /// only sysctls can be set, and all conditions have the same.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
@@ -141,7 +141,7 @@ impl MachineSettings {
             return settings.iter().try_for_each(set).map_err(Refusal::passing);
         }
         self.check_allowed()?;
-        self.hold(wanted.cpu_latency.or(self.session_latency))?;
+        self.hold_latency(wanted.cpu_latency.or(self.session_latency))?;
         let machine = Machine::system();
         let settings = self.own_settings(&wanted)?;
         let is_wanted = |target: &Target| settings.iter().any(|(wanted, _)| wanted == target);
@@ -162,7 +162,7 @@ impl MachineSettings {
         self.journal()?.switch(&all).map_err(Refusal::of_settings)
     }
 
-    /// Sets the CPUs of interrupts and queues again that a driver has chosen anew.
+    /// Sets the CPUs of interrupts and queues again after a driver has chosen them anew.
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
         let is_so =
@@ -182,21 +182,21 @@ impl MachineSettings {
         Err("this agent was not launched to change the settings of its machine".into())
     }
 
-    /// Lets it change what a user had applied to stay.
-    pub(crate) fn go_over_applied(&mut self) -> Result<(), Refusal> {
+    /// Permits changes of settings that a user had applied to stay.
+    pub(crate) fn allow_changing_applied(&mut self) -> Result<(), Refusal> {
         self.check_allowed()?;
-        self.journal()?.go_over_applied();
+        self.journal()?.allow_changing_applied();
         Ok(())
     }
 
-    /// Lets all changes stay, and tells them. Then other sessions may change the machine.
+    /// Lets all changes stay, and lists them. Then other sessions may change the machine.
     pub(crate) fn keep(&mut self, why: &str) -> Reply {
         self.check_allowed()?;
         let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));
         Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
-    /// Lets `action` change settings, which are in the journal before.
+    /// Runs an action that changes these settings, which are in the journal before.
     pub(crate) fn cover<T>(
         &mut self,
         targets: &[Target],
@@ -205,11 +205,10 @@ impl MachineSettings {
         Ok(self.journal()?.cover(targets, action)?)
     }
 
-    /// Undoes the changes of some settings.
-    pub(crate) fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
+    pub(crate) fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
         self.journal
             .as_mut()
-            .map_or(Ok(()), |journal| journal.undo_some(chosen))
+            .map_or(Ok(()), |journal| journal.undo_matching(chosen))
             .map_err(Refusal::of_settings)
     }
 
@@ -227,7 +226,7 @@ impl MachineSettings {
         })
     }
 
-    /// How the changed settings differ from what was read back then.
+    /// The settings that differ from the value that was read back after their change.
     pub(crate) fn differences(&self) -> Answer {
         Answer::MachineDiffers {
             differences: self.journal.as_ref().map(Journal::differences).unwrap_or_default(),
@@ -243,11 +242,11 @@ impl MachineSettings {
         self.remembered.clear();
         let undone =
             self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
-        Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
+        Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::from_undoing).collect() })
     }
 }
 
-/// A value as a request has it: the kernel ends it with a line.
+/// A value in the form of a request: without the end of line that the kernel adds.
 fn as_written(value: &Value) -> String {
     String::from_utf8_lossy(value.bytes()).trim().to_owned()
 }

@@ -1,15 +1,14 @@
-//! The messages of the protocol: requests of the controller, and answers of the agent.
-//!
-//! One request, one answer, in order, each with the request's id; a request has a time for its
-//! answer ([`crate::Asked`]). Only a trace tells its rounds before its answer. A request that fails
-//! is answered by [`Answer::Failed`] and leaves the agent ready for the next one. An empty line is
-//! no request, and has no answer: it says that the controller lives
+//! The messages of the protocol: requests of the controller, and answers of the agent. One request,
+//! one answer, in order, each with the request's id; a request has a time for its answer
+//! ([`crate::RequestHeader`]). Only a trace tells its rounds before its answer. A request that
+//! fails is answered by [`Answer::Failed`] and leaves the agent ready for the next one. An empty
+//! line is no request, and has no answer: it says that the controller lives
 //! ([`crate::Client::keep_alive`]).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use host::journal::{Change, Difference, Outcome, Undoing};
+use host::journal::{Change, Difference, UndoOutcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
@@ -20,70 +19,42 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 /// and a mismatch means that a stale copy answered.
 pub const PROTOCOL: u32 = 19;
 
-/// What the controller asks.
+/// A request of the controller to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Request {
     /// Identify yourself. Always the first request.
-    Hello {
-        /// [`PROTOCOL`] of the controller.
-        protocol: u32,
-    },
+    Hello { protocol: u32 },
     /// Make a veth pair between this host's network namespace and that of another process on the
     /// same kernel.
     CreateVeth {
-        /// Name of this end.
         name: String,
-        /// Name of the far end.
         peer: String,
         /// A process in the far end's network namespace.
         peer_pid: u32,
     },
     /// Make an interface that discards what is sent through it, add addresses, and set it up.
     CreateDiscard {
-        /// Its name.
         name: String,
         /// The device behind it; `None`: the first that this kernel has.
         device: Option<host::DiscardDevice>,
-        /// Its addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
         /// Addresses that are routed through it, though nobody has them.
         behind: Vec<IpAddr>,
     },
     /// Make one end of a VXLAN tunnel, add addresses or make it a port of a bridge, and set it up.
-    CreateVxlan {
-        /// Its name.
-        name: String,
-        /// Its other end.
-        vxlan: host::Vxlan,
-        /// Its addresses with their prefix lengths.
-        addresses: Vec<(IpAddr, u8)>,
-        /// Its bridge, if it is a port of one.
-        bridge: Option<String>,
-    },
+    CreateVxlan { name: String, vxlan: host::Vxlan, addresses: Vec<(IpAddr, u8)>, bridge: Option<String> },
     /// Make a bridge and set it up.
-    CreateBridge {
-        /// Its name.
-        name: String,
-    },
+    CreateBridge { name: String },
     /// Make a tap for a guest, a port of a bridge, and set it up.
-    CreateTap {
-        /// Its name.
-        name: String,
-        /// The bridge.
-        bridge: String,
-    },
+    CreateTap { name: String, bridge: String },
     /// Make an interface a port of a bridge. The machine's own is free again at the end, when the
     /// bridge is deleted.
-    AddPort {
-        /// The bridge.
-        bridge: String,
-        /// The interface.
-        interface: String,
-    },
-    /// Tell the interface for traffic to another machine: this one, or the one that routes there.
+    AddPort { bridge: String, interface: String },
+    /// Tell the interface for traffic to another machine: the named one, or the one that routes
+    /// there.
     Locate {
-        /// The interface, if the user named one.
         interface: Option<String>,
         /// The addresses of the other machine's interface with their prefix lengths, if it is
         /// known.
@@ -96,7 +67,6 @@ pub enum Request {
     },
     /// Tell the facts of an interface that explain why packets to another machine do not arrive.
     PairFacts {
-        /// The interface.
         interface: String,
         /// The addresses whose users and neighbours are asked for.
         addresses: Vec<IpAddr>,
@@ -105,7 +75,6 @@ pub enum Request {
     OpenProbe {
         /// The interface that they are bound to.
         interface: String,
-        /// Its address.
         local: IpAddr,
         /// Their ports, of UDP and of TCP; `None`: any.
         ports: [Option<u16>; 2],
@@ -119,7 +88,7 @@ pub enum Request {
         to: [SocketAddr; 2],
         /// The bytes of a full packet of each protocol.
         full: [u32; 2],
-        /// How long to wait for the other end's packets, in ms.
+        /// The longest wait for the other end's packets, in ms.
         within_ms: u16,
     },
     /// Find the interface with this link-layer address.
@@ -129,42 +98,20 @@ pub enum Request {
     },
     /// Add addresses to an interface and set it up. An agent that may change its machine adds to
     /// the machine's own interfaces only what they do not have.
-    Configure {
-        /// The interface.
-        interface: String,
-        /// Addresses with their prefix lengths.
-        addresses: Vec<(IpAddr, u8)>,
-    },
+    Configure { interface: String, addresses: Vec<(IpAddr, u8)> },
     /// Set the MTU of an interface without switches of its own: a port of a bridge.
-    SetMtu {
-        /// The interface.
-        interface: String,
-        /// In bytes.
-        mtu: u32,
-    },
+    SetMtu { interface: String, mtu: u32 },
     /// Wait until an interface forwards packets: just set up, it may drop them.
-    AwaitRunning {
-        /// The interface.
-        interface: String,
-    },
+    AwaitRunning { interface: String },
     /// Run an interface's receive work on these CPUs.
-    Steer {
-        /// The interface.
-        interface: String,
-        /// The CPUs, by number.
-        cpus: Vec<u32>,
-    },
+    Steer { interface: String, cpus: Vec<u32> },
     /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
     /// kernel chooses.
-    SteerNew {
-        /// The CPUs, by number.
-        cpus: Vec<u32>,
-    },
+    SteerNew { cpus: Vec<u32> },
     /// Set the switches of an interface and read them back.
     Settle {
-        /// The interface.
         interface: String,
-        /// The MTU in bytes; `None` keeps it.
+        /// `None` keeps the MTU.
         mtu: Option<u32>,
         /// Features by kernel name. Other features return to their state when the agent first saw
         /// the interface.
@@ -177,33 +124,21 @@ pub enum Request {
         tuning: Option<Tuning>,
     },
     /// Describe this host and these interfaces.
-    Environment {
-        /// The interfaces to describe.
-        interfaces: Vec<String>,
-    },
+    Environment { interfaces: Vec<String> },
     /// List what this host's kernel lacks for this traffic.
-    Lacking {
-        /// The traffic.
-        traffic: load::Traffic,
-        /// The version of IP.
-        family: load::Family,
-    },
+    Lacking { traffic: load::Traffic, family: load::Family },
     /// Become the receiver of a workload: open its sockets.
     Listen {
-        /// The receiver's side of the workload.
         spec: load::Spec,
-        /// The interface the traffic arrives on.
         interface: String,
         /// The interface under it, if it is a tunnel.
         underlay: Option<String>,
     },
     /// Become the transmitter of a workload: open its sockets towards the receiver's.
     Connect {
-        /// The transmitter's side of the workload.
         spec: load::Spec,
         /// The receiver's sockets, as it answered [`Request::Listen`].
         endpoints: Vec<SocketAddr>,
-        /// The interface the traffic leaves by.
         interface: String,
         /// The interface under it, if it is a tunnel.
         underlay: Option<String>,
@@ -216,66 +151,44 @@ pub enum Request {
     /// Start the threads of the workload.
     Start,
     /// Keep the workload open for so long without a window: the other end is traced.
-    Stay {
-        /// The time, in ms.
-        for_ms: u32,
-    },
+    Stay { for_ms: u32 },
     /// End the threads that send here. Receiving threads continue.
     Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
     Measure {
-        /// Time from this request to the window's opening, in ns.
+        /// Time from this request to the window's opening.
         ramp_ns: u64,
-        /// Length of the window, in ns.
         window_ns: u64,
-        /// Time between two rows of the series, in ns. The step in force ([`Series::step_ns`]) is
-        /// 10 ms to 1 s, and at most 1000 steps a window.
+        /// Time between two rows of the series. The step in force ([`Series::step_ns`]) is 10 ms to
+        /// 1 s, and at most 1000 steps a window.
         step_ns: u64,
     },
     /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch to its
     /// state, and count its part after `settle_ns`. The threads go on afterwards.
     Alternate {
-        /// Time from this request to the first turn, in ns.
+        /// Time from this request to the first turn.
         ramp_ns: u64,
-        /// Length of a turn, in ns.
         turn_ns: u64,
-        /// Its first part, which is not counted, in ns.
+        /// The first part of a turn, which is not counted.
         settle_ns: u64,
-        /// The states between which it is switched.
         states: Vec<TurnState>,
-        /// The turns, in order.
         turns: Vec<Turn>,
     },
     /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, and what crosses one
     /// of its interfaces.
     Watch {
-        /// The guests' processes on this host.
         processes: Vec<u32>,
-        /// The CPUs of this host that are the guests', by number.
+        /// The CPUs of this host that are the guests'.
         cpus: Vec<u32>,
         /// The interface under the tunnel between the guests, if there is one.
         underlay: Option<String>,
-        /// Time from this request to the window's opening, in ns.
         ramp_ns: u64,
-        /// Length of the window, in ns.
         window_ns: u64,
     },
     /// Do fixed work in one thread that holds the sockets of both ends, and count its cost.
-    Exact {
-        /// The transmitter's side of the workload.
-        spec: load::Spec,
-        /// The receiver.
-        receiver: ExactReceiver,
-    },
+    Exact { spec: load::Spec, receiver: ExactReceiver },
     /// Do fixed work as for [`Request::Exact`], watched by programs in the kernel.
-    Trace {
-        /// The transmitter's side of the workload.
-        spec: load::Spec,
-        /// The receiver.
-        receiver: ExactReceiver,
-        /// What is traced.
-        wanted: Traced,
-    },
+    Trace { spec: load::Spec, receiver: ExactReceiver, wanted: TraceOptions },
     /// Tell what the kernel has for paths of packets, and which probes it allows.
     Survey {
         /// The texts of the paths' files.
@@ -296,26 +209,24 @@ pub enum Request {
     /// Set switches of the machine's own interface that are to stay, and read them back. They stay
     /// once [`Request::Keep`] is answered, and are undone otherwise.
     Apply {
-        /// The interface.
         interface: String,
-        /// The MTU in bytes; `None` keeps it.
+        /// `None` keeps the MTU.
         mtu: Option<u32>,
-        /// Features by kernel name.
         features: BTreeMap<String, bool>,
     },
     /// Let all changes of this machine stay after the agent's end, until a user undoes them.
     Keep {
-        /// What they were made for.
+        /// The advice or purpose of the changes.
         why: String,
     },
-    /// List how the changed settings differ from what they were changed to.
+    /// List the settings that differ from the value that they were changed to.
     MachineDifferences,
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
     /// were made.
     UndoMachine,
 }
 
-/// What a turn of [`Request::Alternate`] sets.
+/// The state of the switches in a turn of [`Request::Alternate`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TurnState {
@@ -327,10 +238,10 @@ pub struct TurnState {
     pub tuning: Option<Tuning>,
 }
 
-/// What [`Request::Trace`] traces.
+/// The options of [`Request::Trace`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Traced {
+pub struct TraceOptions {
     /// The text of the path's file.
     pub path: String,
     /// Whether functions may be probed; tracepoints only if not.
@@ -351,31 +262,25 @@ pub struct Traced {
 /// The receiver of the messages of [`Request::Exact`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum ExactReceiver {
     /// A socket in the network namespace of another process on the same kernel.
-    In {
-        /// The process.
-        process: u32,
-        /// The receiver's side of the workload.
-        spec: Box<load::Spec>,
-    },
+    In { process: u32, spec: Box<load::Spec> },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
     /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Connect`].
     Apart,
 }
 
-/// What the agent answers.
+/// An answer of the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Answer {
-    /// To [`Request::Hello`].
     Hello {
-        /// [`PROTOCOL`] of the agent.
         protocol: u32,
-        /// The agent's netassay version.
         version: String,
-        /// Its process id in its own namespace.
+        /// The process id in the agent's own namespace.
         pid: u32,
         /// The usable CPUs of its machine, each with its core ([`host::affinity::usable`]).
         cpus: Vec<(u32, u32)>,
@@ -390,17 +295,15 @@ pub enum Answer {
     Environment(Box<host::Environment>),
     /// To [`Request::Lacking`].
     Told {
-        /// What is lacking, each in words; empty if nothing.
+        /// Each lacking thing, in words.
         what: Vec<String>,
     },
     /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
     MachineChanged {
-        /// What is not as it was before, or would not be.
+        /// The settings that are changed, or would be.
         changes: Vec<Change>,
     },
-    /// To [`Request::MachineDifferences`].
     MachineDiffers {
-        /// Each setting that does.
         differences: Vec<Difference>,
     },
     /// To [`Request::UndoMachine`].
@@ -413,33 +316,26 @@ pub enum Answer {
         /// Local addresses, in the order of the flows.
         addresses: Vec<SocketAddr>,
     },
-    /// To [`Request::Measure`].
     Measured(Box<Measured>),
     /// To [`Request::Alternate`]: the account of each state.
     Alternated {
         /// In the order of the request.
         states: Vec<InTurns>,
     },
-    /// To [`Request::Alternate`]: these states cannot take turns here. Measured apart they can be.
+    /// To [`Request::Alternate`]: these states cannot take turns here, and need runs of their own.
     NotInTurns {
-        /// Why not.
         why: String,
     },
-    /// To [`Request::Locate`].
-    Located(host::Located),
-    /// To [`Request::PairFacts`].
+    Located(host::LocatedInterface),
     PairFacts(Box<host::PairFacts>),
     /// To [`Request::ExchangeProbes`].
     Arrived(load::Arrived),
     /// To [`Request::FindInterface`].
     Interface {
-        /// Its name.
         #[serde(deserialize_with = "words::names::interfaces")]
         name: String,
     },
-    /// To [`Request::Watch`].
     Watched(Box<Watched>),
-    /// To [`Request::Exact`].
     Exact(Box<load::exact::Account>),
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
     Booted(Box<Booted>),
@@ -449,11 +345,10 @@ pub enum Answer {
     Traced(Box<trace::TraceAccount>),
     /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
-    /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request failed.
     Failed {
-        /// Why, in words for the user: problem, cause and remedy.
+        /// Problem, cause and remedy, in words for the user.
         why: String,
         /// Whether other requests would fail too, as after an interface is gone.
         #[serde(default)]
@@ -462,7 +357,6 @@ pub enum Answer {
     /// The request failed because the undo journal cannot be written: each request that changes
     /// anything would fail too.
     NoJournal {
-        /// Why not.
         why: String,
     },
 }
@@ -471,17 +365,17 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Booted {
-    /// QEMU's process there.
+    /// QEMU's process on that host.
     pub process: u32,
-    /// What runs its instructions.
+    /// The accelerator, KVM or emulation.
     pub acceleration: Accelerated,
-    /// When KVM was tried, as a date, if an earlier session did it.
+    /// The date on which an earlier session tried KVM, if one did.
     pub kvm_tried: Option<String>,
     /// Why QEMU runs as root, if it does.
     pub stays_root: Option<String>,
     /// The time from its start until its agents were at their ports, in ms.
     pub boot_ms: f64,
-    /// Why its first boot failed, if it did: one line, and then the console's.
+    /// The reason why its first boot failed, if it did: one line, and then the console's.
     pub failed_first: Option<String>,
 }
 
@@ -498,12 +392,12 @@ pub enum Undone {
 }
 
 impl Undone {
-    pub(crate) fn of(undoing: &Undoing) -> Self {
+    pub(crate) fn from_undoing(undoing: &Undoing) -> Self {
         let sentence = undoing.sentence(false);
         match undoing.outcome {
-            Outcome::Undone | Outcome::AlreadySo => Self::Settled(sentence),
-            Outcome::ChangedMeanwhile { .. } | Outcome::Gone => Self::Left(sentence),
-            Outcome::Failed { .. } => Self::Failed(sentence),
+            UndoOutcome::Undone | UndoOutcome::AlreadySo => Self::Settled(sentence),
+            UndoOutcome::ChangedMeanwhile { .. } | UndoOutcome::Gone => Self::Left(sentence),
+            UndoOutcome::Failed { .. } => Self::Failed(sentence),
         }
     }
 

@@ -10,15 +10,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::serve_error::ServeError;
 
-/// Held while a line is written, so that no sign of life comes between its parts.
+// Held while a line is written, so that no sign of life comes between its parts.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-/// So many bytes are written without a wait where there is room for any: it is a page of a pipe,
-/// and sockets and a guest's port have room for more. Others use the same output, so its flags
-/// cannot say that it must not wait.
+// The number of bytes that a write takes without waiting as soon as there is room for any: a page
+// of a pipe; sockets and a guest's port have more room. Other processes share this output, so it
+// cannot be set to non-blocking.
 const PIECE: usize = 4096;
 
-/// Writes a whole line, until `limit`.
+/// Writes a complete line, until `limit`.
 ///
 /// # Errors
 /// The controller is gone, or does not read: then it may have a part of the line.
@@ -44,15 +44,15 @@ pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> 
     Ok(())
 }
 
-/// Writes an empty line: this agent lives. Not while an answer is written, whose bytes say the
-/// same, nor where it would have to wait for a controller that does not read: the caller also
+/// Writes an empty line: this agent lives. Skipped while an answer is written, whose bytes say the
+/// same, and where the write would wait for a controller that does not read: the caller also
 /// watches the lease.
 pub(crate) fn sign_of_life() {
     let Ok(_whole) = WHOLE.try_lock() else { return };
     let out = io::stdout();
     let mut watched = [PollFd::new(out.as_fd(), PollFlags::POLLOUT)];
     if poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
-        // That the controller is gone is seen by the end of standard input.
+        // The end of standard input shows that the controller is gone.
         let _ = nix::unistd::write(&out, b"\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Why an agent cannot do what was asked.
+//! The reason why an agent cannot do a request.
 
 use std::fmt::Display;
 
@@ -7,25 +7,24 @@ use host::journal::JournalError;
 use crate::message::Answer;
 use crate::serve_error::ServeError;
 
-/// An answer, or why there is none.
+/// An answer, or the refusal of the request.
 pub(crate) type Reply = Result<Answer, Refusal>;
 
 /// Writes a part of the answer, before the answer.
 pub(crate) type Tell<'t> = &'t dyn Fn(&Answer) -> Result<(), ServeError>;
 
-/// The answer of a request without content.
+/// The answer to a request without content.
 pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The reason, in words, and what would become of other requests.
+/// The reason of a refusal, and its effect on other requests.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
     other_requests: OtherRequests,
 }
 
-/// Whether the agent can still meet other requests.
 #[derive(Debug, PartialEq, Eq)]
 enum OtherRequests {
     Possible,
@@ -35,12 +34,12 @@ enum OtherRequests {
 }
 
 impl Refusal {
-    /// Of an error after which other requests can still be met.
+    /// From an error after which other requests can still be met.
     pub(crate) fn passing(error: impl Display) -> Self {
         error.to_string().into()
     }
 
-    /// Of an error of the machine's settings, after which other requests can still be met, unless
+    /// From an error of the machine's settings, after which other requests can still be met, unless
     /// the journal cannot be written.
     pub(crate) fn of_settings(error: JournalError) -> Self {
         let other_requests = match error {
@@ -50,7 +49,6 @@ impl Refusal {
         Self { why: error.to_string(), other_requests }
     }
 
-    /// The reason, if other requests can still be met.
     pub(crate) fn passing_reason(self) -> Result<String, Self> {
         if self.other_requests == OtherRequests::Possible { Ok(self.why) } else { Err(self) }
     }

@@ -13,10 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bounded::Bounded;
 use crate::controller::{Line, Requests};
 use crate::envelope::{Deadline, NO_REQUEST};
-use crate::frame::{LineReader, decode};
+use crate::frame::{Bounded, LineReader, decode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::output;
@@ -24,19 +23,18 @@ use crate::refusal::Refusal;
 use crate::serve::reply;
 use crate::serve_error::ServeError;
 
-/// The controller's end.
+/// The controller's end of the relay.
 pub struct Relay {
     requests: Requests,
-    /// The last request, by its id, and its deadline.
+    /// The id and the deadline of the last request.
     asked: (u64, Deadline),
 }
 
-/// Which end of a relay ended first.
+/// The end of a relay that closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The controller's.
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub enum RelayEnd {
     Controller,
-    /// The agent's.
     Agent,
 }
 
@@ -53,7 +51,7 @@ impl Relay {
         let launch: Launch = decode(&line.bytes)?;
         crate::serve::ignore_signals();
         let requests = requests.watched(launch.lease_ms.map(Duration::from_millis))?;
-        let mut relay = Self { requests, asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)) };
+        let mut relay = Self { requests, asked: (NO_REQUEST, Deadline::new(Instant::now(), Duration::ZERO)) };
         let Some(request) = relay.receive()? else { return Ok(None) };
         let why = match (request, cannot) {
             (Request::Hello { protocol: PROTOCOL }, None) => {
@@ -68,7 +66,7 @@ impl Relay {
         relay.answer(&Refusal::from(why).into_answer()).map(|()| None)
     }
 
-    /// The controller's next request, as a message of this type; `None`: the controller is gone.
+    /// The controller's next request, as a message of this type; `None` if the controller is gone.
     ///
     /// # Errors
     /// It is another message, or the pipe fails.
@@ -79,13 +77,13 @@ impl Relay {
         Ok(Some(decode(request)?))
     }
 
-    /// Answers the last request by itself.
+    /// Answers the last request without the agent.
     ///
     /// # Errors
     /// The controller is gone, or does not read.
     pub fn answer(&self, answer: &Answer) -> Result<(), ServeError> {
         let (id, deadline) = self.asked;
-        reply(id, answer, deadline.of_controller())
+        reply(id, answer, deadline.controller_gives_up())
     }
 
     /// Launches the agent at the other end of `port`, and passes lines both ways until an end is
@@ -93,7 +91,7 @@ impl Relay {
     ///
     /// # Errors
     /// A pipe fails, or no thread can be started.
-    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<Ended, ServeError> {
+    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<RelayEnd, ServeError> {
         let (to, from) = port;
         let launch = Launch::default();
         let mut to = UnixStream::from(to);
@@ -116,13 +114,13 @@ impl Relay {
         };
         thread::Builder::new().name("to the agent".to_owned()).spawn(forward)?;
         pass_on(from, &waits)?;
-        Ok(if is_over.load(Ordering::Relaxed) { Ended::Controller } else { Ended::Agent })
+        Ok(if is_over.load(Ordering::Relaxed) { RelayEnd::Controller } else { RelayEnd::Agent })
     }
 }
 
-/// Passes a request on, and notes until when the controller waits for its answer.
+/// Passes a request on, and notes the time until which the controller waits for its answer.
 fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
-    let until = line.open()?.1.of_controller();
+    let until = line.open()?.1.controller_gives_up();
     *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
     let left = until.saturating_duration_since(Instant::now());
     to.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
@@ -130,8 +128,8 @@ fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(
     Ok(to.write_all(b"\n")?)
 }
 
-/// Passes whole lines on, so that no sign of life comes between the parts of one, as long as the
-/// controller waits for an answer.
+/// Passes complete lines on, so that no sign of life comes between the parts of a line, as long as
+/// the controller waits for an answer.
 fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];

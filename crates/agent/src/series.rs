@@ -1,4 +1,4 @@
-//! Reads counters at steps within a window.
+//! Readings of counters at steps within a window.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use record::Series;
 /// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
 /// KB of an answer.
 pub(crate) const MOST: u32 = 1000;
-/// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
-/// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
-/// 0.3 to 0.4 % of one CPU at a step in 10 ms.
+// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
+// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
+// 0.3 to 0.4 % of one CPU at a step in 10 ms.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Time for each flow. A generous guess: many times one look at its counters and one short system
-/// call to its socket.
+// Time for each flow. A generous guess: many times one look at its counters and one short system
+// call to its socket.
 const FLOW: Duration = Duration::from_micros(10);
 
 /// The step in force: as asked, within 10 ms to 1 s, longer with very many flows, and at most
@@ -25,32 +25,31 @@ pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
 
-/// How long the counters of so many flows take to read, at most.
+/// The longest time that reading the counters of this many flows takes.
 pub(crate) fn reading(flows: u32) -> Duration {
     FLOW * flows
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct SeriesRow {
     pub(crate) load: load::Sample,
     pub(crate) cpu: CpuTimes,
     pub(crate) queue: QueueCounters,
 }
 
-/// Records what happened since the window's opening.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    first: Row,
+    first: SeriesRow,
     series: Series,
 }
 
 impl Recorder {
-    pub(crate) fn new(first: Row, step: Duration) -> Self {
+    pub(crate) fn new(first: SeriesRow, step: Duration) -> Self {
         let step_ns = u64::try_from(step.as_nanos()).unwrap_or(u64::MAX);
         Self { first, series: Series { step_ns, ..Series::default() } }
     }
 
-    pub(crate) fn take(&mut self, row: &Row) {
+    pub(crate) fn record(&mut self, row: &SeriesRow) {
         let load = row.load.since(&self.first.load);
         let (sent, received, series) = (load.sent, load.received, &mut self.series);
         series.at_ns.push(load.at_ns);
@@ -64,14 +63,14 @@ impl Recorder {
         series.cpu_busy_ns.push(row.cpu.since(&self.first.cpu).busy());
     }
 
-    pub(crate) fn finish(mut self, last: &Row) -> Series {
-        self.take(last);
+    pub(crate) fn finish(mut self, last: &SeriesRow) -> Series {
+        self.record(last);
         self.series
     }
 }
 
 /// The next instant after `now` that is a whole number of steps after `opened`. Missed steps are
-/// left out: catching up would crowd the rows, and the CPU.
+/// left out: catching up would crowd the rows, and load the CPU.
 pub(crate) fn next(opened: Instant, step: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(opened).as_nanos() / step.as_nanos().max(1);
     let steps = u32::try_from(passed.saturating_add(1)).unwrap_or(u32::MAX);
@@ -84,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    fn row(n: u64) -> Row {
+    fn row(n: u64) -> SeriesRow {
         let counts = load::Counts {
             messages: n,
             bytes: 10 * n,
@@ -92,7 +91,7 @@ mod tests {
             socket_drops: n,
             ..Default::default()
         };
-        Row {
+        SeriesRow {
             load: load::Sample {
                 at_ns: 100 * n,
                 sent: counts,
@@ -107,7 +106,7 @@ mod tests {
     #[test]
     fn rows_count_from_the_opening_and_end_with_the_closing() {
         let mut recorder = Recorder::new(row(3), Duration::from_millis(10));
-        recorder.take(&row(5));
+        recorder.record(&row(5));
         let series = recorder.finish(&row(9));
         assert_eq!((series.step_ns, series.at_ns.as_slice()), (10_000_000, &[200, 600][..]));
         assert_eq!(series.bytes_sent, [20, 60]);

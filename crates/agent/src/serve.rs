@@ -1,20 +1,20 @@
-//! An agent's life: enter its namespaces, answer requests, end with the controller.
+//! The life of an agent: enter its namespaces, answer requests, end with the controller.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use host::namespace;
 
-use crate::controller::{Line, Next, Requests};
+use crate::controller::{Line, NextLine, Requests};
 use crate::envelope::{NO_REQUEST, answer_line};
 use crate::frame::decode;
-use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::output;
 use crate::refusal::Refusal;
 use crate::serve_error::ServeError;
-use crate::session::{About, Session};
+use crate::session::{AgentFacts, Session};
+use crate::undo_process;
 
 /// Serves requests from standard input until it ends, after the first line ([`Launch`]). The
 /// process must still have one thread. `version`: the program's.
@@ -38,7 +38,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     };
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
     let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
-    let about = About { version, machine, usable, quotas: host::Quotas::read() };
+    let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
     if let Err(error) = enter(launch.isolation, launch.parent) {
         told(&error)?;
         return Err(error.into());
@@ -53,21 +53,22 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // While this is the only thread: capabilities belong to a thread, and threads that it starts
     // inherit them.
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
-    // One that dies with its parent is killed together with it, and leaves all to the next session.
+    // An agent that dies with its parent is killed together with it, and leaves the undo to the
+    // next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
-        guardian::start(launch.session)?;
+        undo_process::start(launch.session)?;
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
-    let mut session = Session::open(launch, about)?;
+    let mut session = Session::open(launch, facts)?;
     loop {
-        let line = match requests.next_before(session.closes())? {
-            Next::Line(line) => line,
-            Next::Late => {
-                session.close();
+        let line = match requests.next_before(session.workload_closes())? {
+            NextLine::Line(line) => line,
+            NextLine::Late => {
+                session.close_workload();
                 continue;
             }
-            Next::End => return Ok(()),
+            NextLine::End => return Ok(()),
         };
         match answer(&mut session, &line) {
             // The controller is gone.
@@ -82,7 +83,7 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
         Ok(opened) => opened,
         Err(error) => return refuse(error.to_string()),
     };
-    let tell = |answer: &Answer| reply(id, answer, deadline.of_controller());
+    let tell = |answer: &Answer| reply(id, answer, deadline.controller_gives_up());
     let answer = match decode::<Request>(request) {
         Ok(request) => session.answer(request, deadline, &tell).unwrap_or_else(Refusal::into_answer),
         Err(error) => Refusal::from(error.to_string()).into_answer(),
@@ -138,10 +139,10 @@ pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), Serv
     output::write_line(&answer_line(id, answer)?, limit)
 }
 
-/// How long a refusal may take that answers no request.
+// The longest time for writing a refusal without a request.
 const REFUSING: Duration = Duration::from_secs(10);
 
-/// Refuses what has no id.
+/// Sends a refusal that belongs to no request.
 fn refuse(why: String) -> Result<(), ServeError> {
     reply(NO_REQUEST, &Answer::Failed { why, broken: true }, Instant::now() + REFUSING)
 }

@@ -13,26 +13,24 @@ use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
-use crate::traffic::Traffic;
 use crate::turns::Schedule;
 use crate::watch::Watch;
+use crate::workload_side::WorkloadSide;
 use words::{DeviceSetting, Settled, Tuning};
 
-/// One controller's conversation with this host.
 pub(crate) struct Session {
-    /// Declared first: at the end its threads end before anything is undone.
-    traffic: Option<Traffic>,
+    /// Declared first: at the end its threads end before any undo begins.
+    traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
-    about: About,
-    /// Interfaces as they were when they were set up: requests that are over return to this.
+    facts: AgentFacts,
+    /// The state of each interface when it was set up, to which requests that are over return.
     originals: BTreeMap<String, Original>,
 }
 
-/// What an agent knows of itself before its first request.
-pub(crate) struct About {
-    /// The program's version.
+/// The facts that an agent knows before its first request.
+pub(crate) struct AgentFacts {
     pub(crate) version: &'static str,
     /// The machine's settings, read outside of the namespace.
     pub(crate) machine: BTreeMap<String, String>,
@@ -49,14 +47,15 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
+    pub(crate) fn open(launch: Launch, facts: AgentFacts) -> Result<Self, host::Error> {
         let interfaces = Interfaces::open(&launch)?;
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None, probe: None })
+        Ok(Self { interfaces, cpus, facts, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
-    /// Does what is asked. A request whose time is over is given up before anything is done for it;
-    /// one that only waits, or repeats its work, also later. Others have an end of their own.
+    /// Answers one request. A request whose time is over is refused before any work for it. Waits
+    /// and repeated work (a measurement, a trace) are also given up when their time is over; all
+    /// other work ends by itself and is not interrupted.
     pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
         deadline.allows(Instant::now())?;
         match request {
@@ -68,14 +67,14 @@ impl Session {
                 let make = |links: &mut Links| links.create_discard(&name, device);
                 let discard = self.interfaces.make(&name, "dummy or bridge or veth", make)?;
                 self.configure(&name, &addresses)?;
-                self.interfaces.behind(&name, behind)?;
+                self.interfaces.add_addresses_behind(&name, behind)?;
                 Ok(Answer::Discards(discard))
             }
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.interfaces.make(&name, "vxlan", |links| links.create_vxlan(&name, &vxlan))?;
                 self.interfaces.links.quiet_ipv6(&name)?;
                 self.join(&name, bridge.as_deref())?;
-                self.interfaces.address(&name, &addresses)?;
+                self.interfaces.add_addresses(&name, &addresses)?;
                 self.interfaces.links.set_vxlan_up(&name, &vxlan)?;
                 done(self.original(&name).map(drop))
             }
@@ -92,14 +91,15 @@ impl Session {
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
             Request::Locate { interface, beside, towards, connection } => {
-                let located = host::Located::find(interface.as_deref(), &beside, towards, connection)?;
+                let located =
+                    host::LocatedInterface::find(interface.as_deref(), &beside, towards, connection)?;
                 Ok(Answer::Located(located))
             }
             Request::PairFacts { interface, addresses } => {
                 Ok(Answer::PairFacts(Box::new(host::PairFacts::read(&interface, &addresses)?)))
             }
             Request::OpenProbe { interface, local, ports, listens } => {
-                // An earlier one may hold the port.
+                // An earlier probe may hold the port.
                 self.probe = None;
                 let (probe, addresses) =
                     load::PairProbe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
@@ -131,14 +131,19 @@ impl Session {
             Request::Listen { spec, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = Traffic::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
+                let traffic = WorkloadSide::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
                 Ok(self.keep(traffic))
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic =
-                    Traffic::connect(&mut self.interfaces.links, &spec, &endpoints, interface, underlay)?;
+                let traffic = WorkloadSide::connect(
+                    &mut self.interfaces.links,
+                    &spec,
+                    &endpoints,
+                    interface,
+                    underlay,
+                )?;
                 Ok(self.keep(traffic))
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
@@ -165,8 +170,8 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let watched = Watch { processes, cpus, underlay, quotas: &self.about.quotas };
-                watched.over(&mut self.interfaces.links, times, deadline)
+                let watched = Watch { processes, cpus, underlay, quotas: &self.facts.quotas };
+                watched.measure(&mut self.interfaces.links, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
@@ -188,14 +193,14 @@ impl Session {
             }
             Request::ChangeMachine(wanted) => {
                 let changed = self.interfaces.change_machine(&wanted)?;
-                // What it was set to is what requests return to.
+                // Requests return to the values that were set here.
                 let known: Vec<String> = std::mem::take(&mut self.originals).into_keys().collect();
                 known.iter().try_for_each(|interface| self.original(interface).map(drop))?;
                 Ok(changed)
             }
             Request::PreviewMachine(wanted) => self.interfaces.preview_machine(&wanted),
             Request::Apply { interface, mtu, features } => {
-                self.interfaces.machine.go_over_applied()?;
+                self.interfaces.machine.allow_changing_applied()?;
                 self.settle(&interface, mtu, &features, &BTreeMap::new(), None).map(Answer::Settled)
             }
             Request::Keep { why } => self.interfaces.machine.keep(&why),
@@ -208,13 +213,13 @@ impl Session {
         }
     }
 
-    /// When its workload is closed if no request comes; `None` without one.
-    pub(crate) fn closes(&self) -> Option<Instant> {
-        self.traffic.as_ref().map(Traffic::closes)
+    /// The time at which the workload is closed if no request comes; `None` without a workload.
+    pub(crate) fn workload_closes(&self) -> Option<Instant> {
+        self.traffic.as_ref().map(WorkloadSide::closes)
     }
 
-    /// Closes the workload, as nothing has asked for its account.
-    pub(crate) fn close(&mut self) {
+    /// Closes a workload whose account nobody has asked for.
+    pub(crate) fn close_workload(&mut self) {
         self.traffic = None;
     }
 
@@ -227,17 +232,17 @@ impl Session {
         }
         Ok(Answer::Hello {
             protocol: PROTOCOL,
-            version: self.about.version.to_owned(),
+            version: self.facts.version.to_owned(),
             pid: std::process::id(),
-            cpus: self.about.usable.clone(),
+            cpus: self.facts.usable.clone(),
         })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
-        self.interfaces.address(interface, addresses)?;
+        self.interfaces.add_addresses(interface, addresses)?;
         self.interfaces.set_up(interface)?;
-        // Now, not at the first settling: until then others may have switched what it follows (a
-        // tunnel's underlay, the far end of a veth pair).
+        // Read now and not at the first settling: until then other agents may have switched
+        // settings that this interface follows (a tunnel's underlay, the far end of a veth pair).
         done(self.original(interface).map(drop))
     }
 
@@ -336,26 +341,26 @@ impl Session {
 
     fn environment(&self, interfaces: &[String]) -> Reply {
         let environment =
-            host::Environment::read(interfaces, self.about.version).with_hidden(&self.about.machine);
+            host::Environment::read(interfaces, self.facts.version).with_hidden(&self.facts.machine);
         Ok(Answer::Environment(Box::new(environment)))
     }
 
-    fn keep(&mut self, traffic: Traffic) -> Answer {
-        let traffic = self.traffic.insert(traffic.with_quotas(&self.about.quotas));
+    fn keep(&mut self, traffic: WorkloadSide) -> Answer {
+        let traffic = self.traffic.insert(traffic.with_quotas(&self.facts.quotas));
         Answer::Sockets { addresses: traffic.addresses() }
     }
 
-    fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {
+    fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {
         Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
 }
 
-/// The values of a device's settings.
 fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
     device.iter().map(|(setting, value)| (*setting, value.now)).collect()
 }
 
-/// A driver lacks a setting that a study sets: no run of it can be what it should be.
+/// The error for a setting that a study sets and the driver lacks: no run of the study can be
+/// valid.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
     let has =

@@ -11,25 +11,24 @@ use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, Worker, lend};
 
-use crate::exact::OtherEnd;
-use crate::message::{Answer, ExactReceiver, Traced};
-use crate::neighbours::Neighbours;
-use crate::profiler::Profiler;
+use crate::exact::{Neighbours, OtherEnd};
+use crate::message::{Answer, ExactReceiver, TraceOptions};
+use crate::profiler::{Profiler, to_text};
 use crate::refusal::{Refusal, Reply, Tell};
-use crate::traffic::Traffic;
+use crate::workload_side::WorkloadSide;
 
-/// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
+// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
 const SENDTO: u64 = 44;
 const RECVFROM: u64 = 45;
-/// Turns before anything is counted: by then caches and windows have their sizes.
+// Turns before counting begins: by then caches and windows have their sizes.
 const WARM_UP: u32 = 2000;
-/// Turns in which the places of stages are tried.
+// Turns in which the possible places of stages are tried.
 const TRIED: u32 = 64;
-/// Turns before each batch: a connection that was idle while probes came and went sends
-/// acknowledgements by themselves at first.
+// Turns before each batch: a connection that was idle while probes came and went sends
+// acknowledgements by themselves at first.
 const RUN_UP: u32 = 64;
-/// How many messages of a batch are sampled. A request and its answer are two packets, and the ring
-/// has room for 481.
+// The number of messages of a batch that are sampled. A request and its answer are two packets,
+// and the ring has room for 481.
 const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
@@ -39,8 +38,8 @@ const NOT_CONNECTED: &str = "no workload is open: connect to the other machine f
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
-    (receiver, connected): (ExactReceiver, Option<Traffic>),
-    wanted: &Traced,
+    (receiver, connected): (ExactReceiver, Option<WorkloadSide>),
+    wanted: &TraceOptions,
     tell: Tell<'_>,
 ) -> Reply {
     let path =
@@ -49,8 +48,8 @@ pub(crate) fn trace(
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
     let kernel = KernelPrograms::running().map_err(|error| Refusal::from(error.to_string()))?;
-    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
-    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::of(receiver)? else {
+    let work = TracedWork { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
+    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::open(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
         let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
@@ -58,41 +57,40 @@ pub(crate) fn trace(
         return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
     };
     drop(connected);
-    let mut neighbours = Neighbours::of(links, there)?;
+    let mut neighbours = Neighbours::new(links, there)?;
     let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
     let lent =
         lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
-/// Tells what the kernel has for these paths.
+/// Reports which stages of these paths the kernel can probe.
 pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
     let parsed = paths.iter().map(|text| TracePath::parse("the path", text));
     let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
     Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
 }
 
-/// The kinds of batches of a round.
 #[derive(Clone, Copy)]
 enum Batch {
     Untraced,
     Ends,
-    /// With one more probe: that of the kind with this number.
+    /// With one more probe, of the kind with this number.
     OneMore(usize),
     All,
 }
 
-struct Watched<'w> {
+struct TracedWork<'w> {
     kernel: KernelPrograms,
     path: TracePath,
-    wanted: &'w Traced,
+    wanted: &'w TraceOptions,
     ipv6: bool,
     tell: Tell<'w>,
 }
 
-impl Watched<'_> {
-    /// What can be done where tracepoints are too few.
-    fn way_out(&self, stages: &[ChosenStage]) -> String {
+impl TracedWork<'_> {
+    /// The remedy if tracepoints are too few.
+    fn remedy(&self, stages: &[ChosenStage]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
         let has_reader = stages.iter().any(|stage| stage.phase == JourneyPhase::Reading);
         // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
@@ -126,7 +124,7 @@ impl Watched<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!("{reason}. {}", self.way_out(&stages)),
+            false => format!("{reason}. {}", self.remedy(&stages)),
         })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<ProbeCost, Probe> = BTreeMap::new();
@@ -159,9 +157,9 @@ impl Watched<'_> {
         let usual = |(round, sampled): (Round, SampledPackets)| {
             (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
         };
-        // One round takes probes away, and the next one adds them again (the one more is changed):
-        // the kernel's work for each that comes or goes takes most of a trace's time. And a slow
-        // change of the machine meets each kind of batch alike.
+        // One round takes probes away, and the next one adds them again (the additional probe is
+        // changed): the kernel's work for adding and removing probes takes most of a trace's time.
+        // And a slow change of the machine meets each kind of batch alike.
         let mut batches: Vec<Batch> = [Batch::Untraced, Batch::Ends]
             .into_iter()
             .chain((0..one_more.len()).map(Batch::OneMore))
@@ -192,7 +190,7 @@ impl Watched<'_> {
                     }
                 }
             }
-            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(said)?;
+            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(to_text)?;
             account.add(finished);
         }
         tracer.detach();
@@ -209,10 +207,10 @@ impl Watched<'_> {
         let candidates = Candidates::of_family(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
-            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(said)?;
+            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(to_text)?;
             follow(&tracer, work)?;
             repeat(work, TRIED)?;
-            let hits = tracer.read().map_err(said)?.hits;
+            let hits = tracer.read().map_err(to_text)?.hits;
             tried.extend(means.into_iter().zip(hits));
         }
         Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
@@ -223,14 +221,14 @@ impl Watched<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    /// The programs of these probes. One packet in so many of a batch is sampled as was asked for,
-    /// and else so many that a usual one is known.
+    /// Attaches these probes. One packet in a number is sampled: in the number that was asked for,
+    /// or else in one that gives the usual number of samples.
     fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
         let every = match self.wanted.every {
             0 => batch.div_ceil(SAMPLED),
             asked => asked,
         };
-        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
+        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(to_text)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
             Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}")),
@@ -238,16 +236,16 @@ impl Watched<'_> {
     }
 }
 
-/// A batch with these of a tracer's probes, which stay, and the packets of it that were sampled.
+/// A batch with these of a tracer's probes, which stay attached, and the sampled packets of it.
 fn traced(
     tracer: &mut Tracer,
     probes: &[Probe],
     work: &mut dyn Repeat,
     turns: u32,
 ) -> Result<(Round, SampledPackets), String> {
-    tracer.attach(probes).map_err(said)?;
+    tracer.attach(probes).map_err(to_text)?;
     repeat(work, RUN_UP)?;
-    tracer.restart().map_err(said)?;
+    tracer.restart().map_err(to_text)?;
     counted(tracer, work, turns)
 }
 
@@ -259,12 +257,12 @@ fn counted(
 ) -> Result<(Round, SampledPackets), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
-    let reading = tracer.read().map_err(said)?;
-    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(said)?))
+    let reading = tracer.read().map_err(to_text)?;
+    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(to_text)?))
 }
 
 fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
-    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(said)
+    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(to_text)
 }
 
 /// The calling thread, also as programs in the kernel see it.
@@ -273,16 +271,13 @@ fn described() -> io::Result<Worker> {
     Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
-/// The CPU time of this process since then: the work's, for it does nothing else.
+/// The CPU time of this process since `before`: all of it is the work's, for the process does
+/// nothing else.
 fn taken(before: &ProcessTimes) -> u64 {
     let since = ProcessTimes::read().since(before);
     since.user_ns + since.system_ns
 }
 
 fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
-    work.repeat(turns).map_err(said)
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
+    work.repeat(turns).map_err(to_text)
 }

@@ -1,9 +1,8 @@
 //! One side of one flow in which conditions take turns: this host switches its own interface,
-//! machine and sockets by a schedule that it was given before, and counts each condition's turns.
-//!
-//! No request comes meanwhile, and no process is started. Each host follows its own clock from the
-//! order to begin, so their turns begin some milliseconds apart; the part of a turn that is not
-//! counted covers that too.
+//! machine and sockets by a schedule that it received before, and counts each condition's turns. No
+//! request comes meanwhile, and no process is started. Each host follows its own clock from the
+//! order to begin, so their turns begin some milliseconds apart; the uncounted part of a turn
+//! covers that too.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -18,9 +17,9 @@ use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
 use crate::refusal::{Refusal, Reply};
 use crate::series;
-use crate::traffic::{Reading, TOO_LONG, Traffic};
+use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
 
-/// What [`crate::message::Request::Alternate`] asks for.
+/// The schedule of a [`crate::message::Request::Alternate`].
 pub(crate) struct Schedule {
     pub(crate) ramp: Duration,
     pub(crate) turn: Duration,
@@ -29,24 +28,24 @@ pub(crate) struct Schedule {
     pub(crate) turns: Vec<Turn>,
 }
 
-/// Why a flow came to nothing.
-enum Stop {
+/// The reason why a flow has no result.
+enum FlowError {
     /// Its conditions cannot take turns here.
     NotInTurns(String),
     Failed(Refusal),
 }
 
-impl<E: Into<Refusal>> From<E> for Stop {
+impl<E: Into<Refusal>> From<E> for FlowError {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
 }
 
 impl Schedule {
-    /// Follows it over the traffic that flows.
+    /// Follows the schedule over the running traffic.
     pub(crate) fn follow(
         &self,
-        traffic: &mut Traffic,
+        traffic: &mut WorkloadSide,
         interfaces: &mut Interfaces,
         cpus: &[u32],
         deadline: Deadline,
@@ -54,16 +53,16 @@ impl Schedule {
         let states = self.states.iter().map(|state| state.traffic.clone()).collect();
         let sockets = traffic.take_turns(states)?;
         let tuned = BTreeMap::new();
-        let followed = Following { schedule: self, traffic, sockets, interfaces, cpus, tuned }.all(deadline);
-        traffic.measured();
+        let followed = Following { schedule: self, traffic, sockets, interfaces, cpus, tuned }.run(deadline);
+        traffic.note_window_end();
         match followed {
             Ok(states) => Ok(Answer::Alternated { states }),
-            Err(Stop::NotInTurns(why)) => Ok(Answer::NotInTurns { why }),
-            Err(Stop::Failed(refusal)) => Err(refusal),
+            Err(FlowError::NotInTurns(why)) => Ok(Answer::NotInTurns { why }),
+            Err(FlowError::Failed(refusal)) => Err(refusal),
         }
     }
 
-    /// When a turn begins, after the first one's beginning.
+    /// The time from the first turn's beginning to this turn's.
     fn begins(&self, number: usize) -> Option<Duration> {
         self.turn.checked_mul(u32::try_from(number).ok()?)
     }
@@ -71,17 +70,16 @@ impl Schedule {
 
 struct Following<'a> {
     schedule: &'a Schedule,
-    traffic: &'a Traffic,
+    traffic: &'a WorkloadSide,
     sockets: SocketSwitches,
     interfaces: &'a mut Interfaces,
     cpus: &'a [u32],
-    /// What the machine had of its settings after the last switch.
+    /// The machine's settings as read back after the last switch.
     tuned: BTreeMap<TuningKey, String>,
 }
 
-/// What one turn gave.
-struct Made {
-    /// Bytes that had been sent when it began.
+struct TurnReadings {
+    /// Bytes that were sent before the turn.
     sent: u64,
     first: Reading,
     last: Reading,
@@ -91,7 +89,7 @@ struct Made {
 }
 
 impl Following<'_> {
-    fn all(mut self, deadline: Deadline) -> Result<Vec<InTurns>, Stop> {
+    fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, FlowError> {
         let Schedule { ramp, turns, states, .. } = self.schedule;
         let least = series::reading(self.traffic.flows()) * 10;
         if self.schedule.turn < least {
@@ -100,7 +98,7 @@ impl Following<'_> {
                 self.traffic.flows(),
                 least.as_millis() + 1
             );
-            return Err(Stop::NotInTurns(why));
+            return Err(FlowError::NotInTurns(why));
         }
         let begins = Instant::now().checked_add(*ramp).ok_or(TOO_LONG)?;
         let ends = self.schedule.begins(turns.len()).and_then(|all| begins.checked_add(all));
@@ -110,22 +108,22 @@ impl Following<'_> {
         let mut before = None;
         for (number, turn) in turns.iter().enumerate() {
             let at = begins + self.schedule.begins(number).ok_or(TOO_LONG)?;
-            let made = self.turn(at, turn.state)?;
-            let first = clocks.get_or_insert_with(|| made.first.clock.clone());
-            let clock = made.last.clock.since(first);
+            let readings = self.turn(at, turn.state)?;
+            let first = clocks.get_or_insert_with(|| readings.first.clock.clone());
+            let clock = readings.last.clock.since(first);
             if let (true, Some(after)) = (turn.counts, before) {
                 let sum = &mut sums[turn.state];
-                let mut passed = made.last.since(&made.first, self.cpus);
-                passed.late.opened_ns = ns(made.opened_late);
-                passed.late.closed_ns = ns(made.closed_late);
+                let mut passed = readings.last.since(&readings.first, self.cpus);
+                passed.late.opened_ns = ns(readings.opened_late);
+                passed.late.closed_ns = ns(readings.closed_late);
                 let counted = CountedTurn {
                     number: u32::try_from(number).unwrap_or(u32::MAX),
                     after: u8::try_from(after).unwrap_or(u8::MAX),
                     ns: passed.elapsed_ns,
                     work: work(self.traffic.kind, &passed.load),
                 };
-                let edge = Edge { sent: made.sent, received: made.first.load.received.bytes };
-                add(sum, passed, (counted, edge), &made.tenths, turn.state);
+                let edge = Edge { sent: readings.sent, received: readings.first.load.received.bytes };
+                add(sum, passed, (counted, edge), &readings.tenths, turn.state);
             }
             for sum in sums.iter_mut().flatten() {
                 sum.sum.clock = clock;
@@ -142,7 +140,7 @@ impl Following<'_> {
             .collect())
     }
 
-    fn turn(&mut self, at: Instant, state: usize) -> Result<Made, Stop> {
+    fn turn(&mut self, at: Instant, state: usize) -> Result<TurnReadings, FlowError> {
         let Schedule { turn, settle, .. } = self.schedule;
         self.traffic.wait_until(at)?;
         let switched_late = at.elapsed();
@@ -174,7 +172,7 @@ impl Following<'_> {
         tenths[TENTHS - 1] = self.slice(&last.load, &mark);
         self.check(state)?;
         let (first, opened_late) = opened.ok_or("a turn has no part that is counted")?;
-        Ok(Made { sent, first, last, tenths, opened_late, closed_late })
+        Ok(TurnReadings { sent, first, last, tenths, opened_late, closed_late })
     }
 
     fn slice(&self, now: &load::Sample, before: &load::Sample) -> Slice {
@@ -182,25 +180,25 @@ impl Following<'_> {
         Slice { ns: passed.at_ns, work: work(self.traffic.kind, &passed) }
     }
 
-    fn read(&mut self) -> Result<Reading, Stop> {
+    fn read(&mut self) -> Result<Reading, FlowError> {
         Ok(self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)?)
     }
 
-    /// SocketSwitches the interface, the machine and the sockets to a state, and reads it back.
-    fn switch(&mut self, state: usize) -> Result<(), Stop> {
+    /// Switches the interface, the machine and the sockets to a state, and reads it back.
+    fn switch(&mut self, state: usize) -> Result<(), FlowError> {
         self.switch_interface(state)?;
         self.switch_machine(state)?;
         self.traffic.endpoint().switch(&self.sockets, state).map_err(not_in_turns)
     }
 
-    /// Whether the interface, the machine and the sockets are still in a state.
-    fn check(&mut self, state: usize) -> Result<(), Stop> {
+    /// Checks that the interface, the machine and the sockets are still in a state.
+    fn check(&mut self, state: usize) -> Result<(), FlowError> {
         self.check_interface(state)?;
         self.check_machine(state)?;
         self.traffic.endpoint().check(&self.sockets, state).map_err(not_in_turns)
     }
 
-    fn switch_interface(&mut self, state: usize) -> Result<(), Stop> {
+    fn switch_interface(&mut self, state: usize) -> Result<(), FlowError> {
         let wanted = &self.schedule.states[state].features;
         if wanted.is_empty() {
             return Ok(());
@@ -208,19 +206,19 @@ impl Following<'_> {
         let interface = &self.traffic.interface;
         let change = self.interfaces.switch(interface, wanted)?;
         if let Some((feature, why)) = change.refused.iter().next() {
-            return Err(Stop::NotInTurns(format!(
+            return Err(FlowError::NotInTurns(format!(
                 "{feature} of interface {interface:?} is not as in runs of its own after a switch: {why}"
             )));
         }
         if !self.interfaces.links.find(interface)?.running {
-            return Err(Stop::NotInTurns(format!(
+            return Err(FlowError::NotInTurns(format!(
                 "a switch of interface {interface:?} resets its link, so traffic stops at each of them"
             )));
         }
         Ok(())
     }
 
-    fn check_interface(&mut self, state: usize) -> Result<(), Stop> {
+    fn check_interface(&mut self, state: usize) -> Result<(), FlowError> {
         let wanted = &self.schedule.states[state].features;
         if wanted.is_empty() {
             return Ok(());
@@ -229,32 +227,32 @@ impl Following<'_> {
         let now = self.interfaces.ethtool.features(interface)?;
         let changed = wanted.iter().find(|(name, on)| now.get(*name).is_some_and(|is| is.active != **on));
         match changed {
-            Some((name, _)) => Err(Stop::NotInTurns(format!(
+            Some((name, _)) => Err(FlowError::NotInTurns(format!(
                 "{name} of interface {interface:?} changed during a turn: the other end's switches change it too, or another program did"
             ))),
             None => Ok(()),
         }
     }
 
-    fn switch_machine(&mut self, state: usize) -> Result<(), Stop> {
+    fn switch_machine(&mut self, state: usize) -> Result<(), FlowError> {
         let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
         let tuned = self.interfaces.tune_in_flight(self.traffic.lowest(), wanted);
         self.tuned = tuned.map_err(|refusal| match refusal.passing_reason() {
-            Ok(why) => Stop::NotInTurns(why),
-            Err(refusal) => Stop::Failed(refusal),
+            Ok(why) => FlowError::NotInTurns(why),
+            Err(refusal) => FlowError::Failed(refusal),
         })?;
         Ok(())
     }
 
-    fn check_machine(&self, state: usize) -> Result<(), Stop> {
+    fn check_machine(&self, state: usize) -> Result<(), FlowError> {
         let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
-        let now = self.interfaces.tuned(self.traffic.lowest(), wanted);
+        let now = self.interfaces.read_tuning(self.traffic.lowest(), wanted);
         match self
             .tuned
             .iter()
             .find_map(|(key, value)| Some((key, now.get(key).filter(|now| *now != value)?)))
         {
-            Some((key, value)) => Err(Stop::NotInTurns(format!(
+            Some((key, value)) => Err(FlowError::NotInTurns(format!(
                 "`{key}` of the machine changed to {value} during a turn: another program changes it"
             ))),
             None => Ok(()),
@@ -262,11 +260,11 @@ impl Following<'_> {
     }
 }
 
-fn not_in_turns(error: load::Error) -> Stop {
-    Stop::NotInTurns(error.to_string())
+fn not_in_turns(error: load::Error) -> FlowError {
+    FlowError::NotInTurns(error.to_string())
 }
 
-/// What a flow is for.
+/// The work of a flow by its kind: transactions, bytes received or messages sent.
 fn work(kind: Kind, passed: &load::Sample) -> u64 {
     if kind.is_rr() {
         passed.sent.transactions.saturating_add(passed.received.transactions)
@@ -277,7 +275,6 @@ fn work(kind: Kind, passed: &load::Sample) -> u64 {
     }
 }
 
-/// Adds a counted turn of a condition.
 fn add(
     sum: &mut Option<InTurns>,
     passed: Measured,
@@ -305,7 +302,7 @@ fn add(
     }
 }
 
-/// Adds what passed in another stretch of the same window.
+/// Adds the counters of another part of the same window.
 fn plus(sum: &mut Measured, more: &Measured) {
     sum.elapsed_ns = sum.elapsed_ns.saturating_add(more.elapsed_ns);
     sum.load.at_ns = sum.load.at_ns.saturating_add(more.load.at_ns);

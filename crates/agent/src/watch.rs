@@ -8,7 +8,7 @@ use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireC
 use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
-use crate::traffic::{TOO_LONG, since};
+use crate::workload_side::{TOO_LONG, since};
 use record::{GuestTimes, Late, Watched};
 
 pub(crate) struct Watch<'s> {
@@ -21,19 +21,24 @@ pub(crate) struct Watch<'s> {
 
 impl Watch<'_> {
     /// Counts for `window`, after `ramp`.
-    pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2], deadline: Deadline) -> Reply {
+    pub(crate) fn measure(
+        &self,
+        links: &mut Links,
+        [ramp, window]: [Duration; 2],
+        deadline: Deadline,
+    ) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         deadline.allows(closes)?;
         thread::sleep(opens.saturating_duration_since(Instant::now()));
         let opened_ns = since(opens);
-        let first = self.edge(links)?;
+        let first = self.read(links)?;
         thread::sleep(closes.saturating_duration_since(Instant::now()));
         let closed_ns = since(closes);
-        let last = self.edge(links)?;
+        let last = self.read(links)?;
         let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
             let passed = last.since(first);
-            GuestTimes { vcpu_each: passed.each(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
+            GuestTimes { vcpu_each: passed.times_of(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
         });
         Ok(Answer::Watched(Box::new(Watched {
             elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
@@ -47,11 +52,11 @@ impl Watch<'_> {
                 .map(|(last, first)| last.since(first))
                 .collect(),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
-            throttled: Throttled::most(&last.throttled, &first.throttled),
+            throttled: Throttled::most_throttled(&last.throttled, &first.throttled),
         })))
     }
 
-    fn edge(&self, links: &mut Links) -> Result<Edge, Refusal> {
+    fn read(&self, links: &mut Links) -> Result<HostReading, Refusal> {
         let at = Instant::now();
         let threads = self.processes.iter().map(|process| ProcessThreads::read(*process));
         let threads = threads.collect::<Result<_, _>>()?;
@@ -59,11 +64,11 @@ impl Watch<'_> {
         let interrupts = Interrupts::read_each(&self.cpus);
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let throttled = self.quotas.counters();
-        Ok(Edge { at, threads, cpus, interrupts, underlay, throttled })
+        Ok(HostReading { at, threads, cpus, interrupts, underlay, throttled })
     }
 }
 
-struct Edge {
+struct HostReading {
     at: Instant,
     threads: Vec<ProcessThreads>,
     cpus: Vec<CpuTimes>,
@@ -72,8 +77,9 @@ struct Edge {
     throttled: Vec<Throttled>,
 }
 
-/// Whether a thread of QEMU runs a guest's instructions: of its virtual CPUs QEMU names the threads
-/// `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
+/// Whether a thread of QEMU runs a guest's instructions. QEMU names the threads of virtual CPUs
+/// `CPU 0/TCG`, `CPU 1/KVM`, or one thread for all of them `ALL CPUs/TCG` (with `-name
+/// debug-threads=on`).
 #[must_use]
 pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")

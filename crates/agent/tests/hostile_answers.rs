@@ -27,10 +27,10 @@ const MOST_BYTES: usize = MAX_FRAME - 1000;
 const TEST: &str = "a_hostile_answer_costs_a_controller_little_memory_and_time";
 const ENDLESS: &str = "endless_output_costs_a_controller_little_time";
 
-/// What makes this test's program a controller.
+/// The variable that makes this test's program a controller.
 const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
 
-/// What a controller came to.
+/// The cost of an answer to a controller, and its error.
 struct Heard {
     /// The most memory that it ever had, in KiB.
     memory: u64,
@@ -281,8 +281,8 @@ fn each_answer_filled_as_far_as_it_goes_costs_little_memory_and_time() {
     }
 }
 
-/// What an agent may say beside an answer to what was asked, and what becomes of it; nothing: the
-/// answer behind it is heard.
+/// Lines of an agent that answer no open request, each with the resulting error; empty if the
+/// controller goes on to the next answer.
 fn answers_to_no_request() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let long = "x".repeat(MOST_BYTES);
     let line = |text: String| text.into_bytes();

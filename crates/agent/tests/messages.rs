@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use common::{ADDRESS, answers, outcome};
 use load::{CongestionControl, Kind, Spec, Traffic};
-use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, Traced, TurnState};
+use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, TraceOptions, TurnState};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,7 +105,7 @@ fn requests() -> Vec<Request> {
         Request::Trace {
             spec: spec(),
             receiver: ExactReceiver::Nobody(ADDRESS.parse().unwrap()),
-            wanted: Traced {
+            wanted: TraceOptions {
                 path: text(),
                 functions: true,
                 batch: 1,
@@ -181,7 +181,7 @@ fn a_field_that_is_not_known_is_refused_at_every_depth() {
     assert!(requests > 40 && answers > 60 && launches > 0, "{requests} {answers} {launches}");
 }
 
-/// Where lists, maps, structures and texts are in a message (RFC 6901).
+/// The places of lists, maps, structures and texts in a message (RFC 6901).
 fn places(value: &Value, at: &str) -> Vec<String> {
     let inner: Vec<String> = match value {
         Value::Object(fields) => {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use host::named;
+use host::user_file;
 use serde_json::json;
 use words::{Accelerated, Acceleration};
 
@@ -93,7 +93,7 @@ impl Tools {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
         // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
-        let kernel = named::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
+        let kernel = user_file::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
         let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
         let firmware = self.firmware();
         let mut place = ProcessContext::default();

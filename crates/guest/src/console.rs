@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use agent::Pace;
+use agent::ReadLimiter;
 
 use crate::boot_sign::{BootSign, PANIC_END, boot_sign};
 
@@ -45,7 +45,7 @@ impl Console {
         let shared = Arc::new(SharedText::default());
         let theirs = Arc::clone(&shared);
         thread::Builder::new().name("console".to_owned()).spawn(move || {
-            let (mut piece, mut pace) = ([0; 1024], Pace::default());
+            let (mut piece, mut pace) = ([0; 1024], ReadLimiter::default());
             loop {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,

@@ -208,7 +208,7 @@ impl Fetched {
     fn read(directory: &Path) -> Option<Self> {
         let package = name_of(directory);
         let kernel = Kernel::in_directory(directory).ok()?;
-        let version = host::named::read(&directory.join(VERSION), LONGEST_VERSION).ok();
+        let version = host::user_file::read(&directory.join(VERSION), LONGEST_VERSION).ok();
         let version = version.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
         Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })
     }

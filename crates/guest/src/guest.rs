@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
 use agent::message::Booted;
-use host::named;
+use host::user_file;
 use words::{Accelerated, Nic};
 
 use crate::accelerator::{self, FIRST_LINE};
@@ -91,7 +91,7 @@ impl Guest {
         };
         let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
         // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
-        let kernel = named::read(&order.kernel.image, LARGEST_IMAGE).and_then(|image| in_memory(&image));
+        let kernel = user_file::read(&order.kernel.image, LARGEST_IMAGE).and_then(|image| in_memory(&image));
         let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
         let firmware = tools.firmware();
         let kvm = accelerated == Accelerated::Kvm;

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use agent::init::{MODULES, SETTINGS, Settings};
-use host::named;
+use host::user_file;
 use words::Nic;
 
 use crate::cpio::Archive;
@@ -40,7 +40,7 @@ pub struct Initramfs {
 /// # Errors
 /// It cannot be read.
 pub fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
-    named::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
+    user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
 /// Packs what the guest needs, or reads what was packed for it.
@@ -49,7 +49,7 @@ pub fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
 /// As [`pack`]; the file cannot be read.
 pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
     let Some(packed) = &order.packed else { return pack(order) };
-    let bytes = named::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
+    let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
     Ok(Initramfs { bytes, absent: Vec::new() })
 }
 
@@ -94,7 +94,8 @@ fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> 
 fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
     // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
-    let Ok(payload) = Payload::from_image(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
+    let Ok(payload) =
+        Payload::from_image(&user_file::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
     else {
         return Ok(Vec::new());
     };

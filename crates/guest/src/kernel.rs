@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use host::named;
+use host::user_file;
 use serde::{Deserialize, Serialize};
 
 use crate::directories;
@@ -41,7 +41,7 @@ impl Kernel {
 
     fn of_image(image: &Path) -> Result<Self, Error> {
         let mut head = Vec::new();
-        named::open(image)
+        user_file::open(image)
             .and_then(|file| file.take(image::HEAD).read_to_end(&mut head))
             .map_err(Error::read(image))?;
         if !image::is_image(&head) {

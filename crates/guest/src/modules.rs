@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::named;
+use host::user_file;
 
 use crate::error::Error;
 use crate::modinfo::{ModuleInfo, module_info, plain_name};
@@ -57,7 +57,7 @@ impl Modules {
         }
         // A kernel without the list has nothing built in that is known: what it has shows when the
         // guest runs.
-        let builtin = named::read(&directory.join("modules.builtin"), MOST).unwrap_or_default();
+        let builtin = user_file::read(&directory.join("modules.builtin"), MOST).unwrap_or_default();
         Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
 
@@ -79,7 +79,7 @@ impl Modules {
         let mut files = BTreeMap::new();
         let order = order(wanted, |name| -> Result<_, Error> {
             let Some(path) = self.files.get(name) else { return Ok(None) };
-            let contents = named::read(path, MOST).map_err(Error::read(path))?;
+            let contents = user_file::read(path, MOST).map_err(Error::read(path))?;
             let broken = |why: String| {
                 Error::Failed(format!("cannot use the kernel module {}: {why}", path.display()))
             };

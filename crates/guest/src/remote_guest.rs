@@ -2,7 +2,7 @@
 //! and relays the lines between the controller and the guest's agent.
 
 use agent::message::{Answer, Booted};
-use agent::{Ended, Interrupt, Relay, ServeError};
+use agent::{Interrupt, Relay, RelayEnd, ServeError};
 use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
 use thiserror::Error as ThisError;
 
@@ -65,8 +65,8 @@ pub fn serve_remote_guest(version: &str) -> Result<(), RemoteGuestError> {
     let booted = Booted { kvm_tried: None, ..guest.booted(boot, first.as_ref()) };
     relay.answer(&Answer::Booted(Box::new(booted)))?;
     match relay.join(port)? {
-        Ended::Controller => Ok(()),
-        Ended::Agent => match guest.explain() {
+        RelayEnd::Controller => Ok(()),
+        RelayEnd::Agent => match guest.explain() {
             Some(why) => Err(why.into()),
             None => Err(Error::from(format!("the agent of the {} ended", order.name)).into()),
         },

@@ -12,53 +12,36 @@ use crate::kernel::netlink::Failure;
 /// plain text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum Error {
     /// A name that no interface can have.
     #[error(
         "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..' and not '-' at its beginning, without '/', ':', white space and control characters"
     )]
-    InterfaceName {
-        /// The name as given.
-        name: String,
-    },
+    InterfaceName { name: String },
     /// The interface does not exist in the network namespace of the socket.
     #[error(
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
-    NoInterface {
-        /// The action that failed.
-        action: String,
-        /// The requested interface.
-        name: String,
-    },
-    /// The interface has no such queue now.
+    NoInterface { action: String, name: String },
     #[error("interface {interface:?} has no queue {queue} now")]
     NoQueue {
-        /// The interface.
         interface: String,
         /// The queue, for example `rx-1`.
         queue: String,
     },
-    /// The interrupt does not exist now.
     #[error("there is no interrupt {irq} now")]
-    NoInterrupt {
-        /// Its number.
-        irq: u32,
-    },
-    /// A file of the kernel could not be read.
+    NoInterrupt { irq: u32 },
     #[error("cannot read {}: {errno}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The kernel's error.
         errno: io::Error,
     },
-    /// Any other error.
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.
         what: String,
-        /// The kernel's error number, if there is one.
         errno: Option<i32>,
     },
 }
@@ -88,7 +71,8 @@ impl Error {
         matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. } | Self::NoInterrupt { .. })
     }
 
-    /// What failed, the kernel's error, and (with its separator) the remedy.
+    /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
+    /// remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }

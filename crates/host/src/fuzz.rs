@@ -5,7 +5,7 @@ use netlink_packet_route::neighbour::NeighbourMessage;
 use words::{format_cpu_list, parse_cpu_list};
 
 use crate::SoftnetCounters;
-use crate::counters::snmp::Table;
+use crate::counters::snmp::SnmpTable;
 use crate::cpu::interrupts::{self, Interrupts};
 use crate::cpu::mask::parse_cpu_mask;
 use crate::cpu::tasks::Task;
@@ -14,7 +14,7 @@ use crate::cpu::thread_times::ThreadTimes;
 use crate::cpu::times as cpu;
 use crate::environment;
 use crate::kernel::attributes::bytes;
-use crate::kernel::netlink::{Verdict, frames, verdict};
+use crate::kernel::netlink::{ReplyKind, frames, reply_kind};
 use crate::link::bitset::{parse_features, wanted_bits};
 use crate::link::device;
 use crate::link::discipline::Discipline;
@@ -22,13 +22,13 @@ use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
 use crate::link::neighbours;
 use crate::link::queue::QueueCounters;
 
-/// Reads a datagram of the kernel, and each answer in it in every way.
+/// Reads a datagram of the kernel, and each answer in it by every reader.
 pub fn netlink(datagram: &[u8]) {
     let mut inside = 0;
     for frame in frames(datagram) {
         let Ok(frame) = frame else { break };
         inside += frame.payload().len();
-        if let Verdict::Answer = verdict(&frame) {
+        if let ReplyKind::Answer = reply_kind(&frame) {
             answer(frame.payload());
         }
     }
@@ -48,7 +48,7 @@ pub fn answer(payload: &[u8]) {
     if queue.add(1, payload).is_ok() {
         assert_eq!(queue.since(&queue), QueueCounters::default());
     }
-    let _ = NeighbourMessage::parse(payload).map(neighbours::found);
+    let _ = NeighbourMessage::parse(payload).map(neighbours::resolved_for_now);
     for attributes in [payload, payload.get(4..).unwrap_or_default()] {
         device::parse_any(attributes);
         if let Ok(features) = parse_features(attributes) {
@@ -58,12 +58,12 @@ pub fn answer(payload: &[u8]) {
     }
 }
 
-/// Reads a file of `/proc` or `/sys` in every way; `tick` is its unit of time, in ns.
+/// Reads a file of `/proc` or `/sys` by every reader; `tick` is its unit of time, in ns.
 pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
-    let table = Table::default().pairs(text).lines(text);
-    let _ = table.both(["Udp", "Udp6"], "InDatagrams");
-    let _ = SoftnetCounters::of(text);
+    let table = SnmpTable::default().pairs(text).lines(text);
+    let _ = table.count_both_families(["Udp", "Udp6"], "InDatagrams");
+    let _ = SoftnetCounters::from_softnet_stat(text);
     let mut each = vec![Interrupts::default(); 2];
     for file in ["/proc/interrupts", "/proc/softirqs"] {
         interrupts::parse(file, text, &[0, 1], &mut each);

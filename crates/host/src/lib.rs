@@ -1,8 +1,7 @@
 //! One machine, or one network namespace, from inside: its interfaces and their offload features,
-//! the counters of its CPUs and protocols, its description, and the privileges of this process.
-//!
-//! Everything here is synchronous and made for an agent process in a network namespace of its own.
-//! Total functions read the kernel's messages and text files, and never panic.
+//! the counters of its CPUs and protocols, its description, and the privileges of this process. The
+//! crate is synchronous and made for an agent process in a network namespace of its own. Total
+//! functions read the kernel's messages and text files, and never panic.
 
 mod counters;
 mod cpu;
@@ -12,32 +11,32 @@ mod error;
 pub mod fuzz;
 mod kernel;
 mod link;
+mod measuring_lock;
 mod privileges;
-mod turn;
 
 pub mod journal;
 pub mod machine;
-pub mod named;
 pub mod namespace;
 pub mod perf;
+pub mod user_file;
 
-pub use counters::snmp::Table as SnmpTable;
+pub use counters::snmp::SnmpTable;
 pub use counters::{
     ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SoftnetCounters,
     TcpCounters, UdpCounters, WireCounters,
 };
 pub use cpu::affinity;
 pub use cpu::clock::{ClockCheck, ClockReading};
-pub use cpu::interrupts::{Interrupt, Interrupts};
+pub use cpu::interrupts::{InterruptKind, Interrupts};
 pub use cpu::latency::HeldLatency;
 pub use cpu::power::Power;
+pub use cpu::priority::prioritise_current_thread;
 pub use cpu::process_threads::ProcessThreads;
 pub use cpu::quota::{CpuQuota, Quotas, Throttled};
 pub use cpu::softirqs::Softirqs;
-pub use cpu::tasks::{Others, Spent, Tasks};
+pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
 pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
 pub use cpu::times::{CpuTimes, CpuUsage};
-pub use cpu::urgency::prioritise_current_thread;
 pub use environment::{
     CpuEnvironment, Disturbances, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment,
     KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
@@ -54,15 +53,15 @@ pub use link::interface::{Link, LinkCounters};
 pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
 pub use link::links::{GROUP, Links, forget_path_mtus};
-pub use link::located::{Located, same_network};
+pub use link::located::{LocatedInterface, same_network};
 pub use link::pair::{PairFacts, TakenAddress};
 pub use link::programs::{ProgramPlace, Programs};
 pub use link::queue::QueueCounters;
 pub use link::steering;
 pub use link::tap::create_tap;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
+pub use measuring_lock::{LockHolder, MeasuringLock};
 pub use privileges::{
     Capability, Privileges, UserNamespaces, close_inherited, gain_no_privileges, keep_capabilities,
     lower_bounds, open_files,
 };
-pub use turn::{Holder, Turn};

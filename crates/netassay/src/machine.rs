@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use agent::message::Undone;
-use host::journal::{Change, Fate, Manner, Outcome, Report};
+use host::journal::{Change, JournalFate, JournalReport, RestoreOptions, UndoOutcome};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
 use study::{BySide, Study};
@@ -32,9 +32,9 @@ const UNDOING: Duration = Duration::from_secs(5);
 pub(crate) fn recover() -> Result<(), Failure> {
     let mut reports = restored(DYING)?;
     // What a user had applied is not in the way of measurements that change nothing of it.
-    reports.retain(|report| !matches!(report.fate, Fate::InUse | Fate::Applied { .. }));
+    reports.retain(|report| !matches!(report.fate, JournalFate::InUse | JournalFate::Applied { .. }));
     for report in &reports {
-        let killed = if matches!(report.fate, Fate::NotFollowed { .. }) {
+        let killed = if matches!(report.fate, JournalFate::NotFollowed { .. }) {
             ""
         } else {
             "an earlier session was killed; "
@@ -43,7 +43,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
     }
     if reports.iter().any(|report| {
         !report.damaged.is_empty()
-            || report.changes.iter().any(|one| matches!(one.outcome, Outcome::Failed { .. }))
+            || report.changes.iter().any(|one| matches!(one.outcome, UndoOutcome::Failed { .. }))
     }) {
         return Err(Failure::Environment(
             "not all settings of this machine are restored: see above; `netassay undo` tries again, and with --forget sets the \
@@ -64,16 +64,16 @@ pub(crate) fn unrestored() -> Result<String, Failure> {
 }
 
 /// Undoes the changes of sessions that are gone, or exit within `patience`.
-fn restored(patience: Duration) -> Result<Vec<Report>, Failure> {
+fn restored(patience: Duration) -> Result<Vec<JournalReport>, Failure> {
     // Without a place for a journal nothing can have been changed.
     let Ok(directory) = host::journal::directory() else { return Ok(Vec::new()) };
-    let restore = || host::journal::restore(&directory, &Machine::system(), Manner::default());
+    let restore = || host::journal::restore(&directory, &Machine::system(), RestoreOptions::default());
     let mut reports = match restore() {
         // This is nobody with another user's HOME: that user undoes their own changes.
         Err(error) if error.is_out_of_reach() => return Ok(Vec::new()),
         reports => reports?,
     };
-    let is_used = |report: &Report| report.fate == Fate::InUse;
+    let is_used = |report: &JournalReport| report.fate == JournalFate::InUse;
     let begun = Instant::now();
     while reports.iter().any(is_used) && begun.elapsed() < patience {
         std::thread::sleep(Duration::from_millis(10));
@@ -224,25 +224,27 @@ fn parts(wanted: &study::Machines) -> Vec<String> {
 }
 
 /// The findings in a journal, and what was done.
-pub(crate) fn words(report: &Report, dry_run: bool) -> String {
+pub(crate) fn words(report: &JournalReport, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {
-        Fate::InUse => format!(
+        JournalFate::InUse => format!(
             "{path}: its process is running and will undo it, or another session is changing this machine: try again after its end\n"
         ),
-        Fate::Undone if dry_run => format!("{path}: would be undone\n"),
-        Fate::Undone => format!("{path}: undone\n"),
-        Fate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
-        Fate::Elsewhere { network } => format!(
+        JournalFate::Undone if dry_run => format!("{path}: would be undone\n"),
+        JournalFate::Undone => format!("{path}: undone\n"),
+        JournalFate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
+        JournalFate::Elsewhere { network } => format!(
             "{path}: its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is \
              gone, `netassay undo --forget` sets the journal aside\n"
         ),
-        Fate::Applied { why } => format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n"),
-        Fate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
-        Fate::NotFollowed { why } => {
+        JournalFate::Applied { why } => {
+            format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n")
+        }
+        JournalFate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
+        JournalFate::NotFollowed { why } => {
             format!("{path}: ignored: {why}; inspect it, then `netassay undo --forget` sets it aside\n")
         }
-        Fate::SetAside { path: aside } => {
+        JournalFate::SetAside { path: aside } => {
             format!("{path}: not everything is undone; kept as {}\n", aside.display())
         }
     };
@@ -256,7 +258,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     if untold > 0 {
         text.push_str(&format!("  {untold} more damaged lines, {} in all\n", report.damaged_lines));
     }
-    if report.fate == Fate::Kept && !report.damaged.is_empty() {
+    if report.fate == JournalFate::Kept && !report.damaged.is_empty() {
         text.push_str(
             "  read the file and undo these changes by hand, then `netassay undo --forget` sets it aside\n",
         );

@@ -4,7 +4,7 @@ use record::Cause;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use host::{Holder, Turn};
+use host::{LockHolder, MeasuringLock};
 
 use crate::cli::TurnFlags;
 use crate::failure::{Failure, say};
@@ -18,7 +18,7 @@ const RETRY: Duration = Duration::from_millis(200);
 /// A session that may measure. Dropping it frees the turn.
 pub(crate) enum Session {
     Alone {
-        _turn: Turn,
+        _turn: MeasuringLock,
     },
     /// Another session measures, or may measure, and the user allowed that.
     Beside(String),
@@ -27,9 +27,9 @@ pub(crate) enum Session {
 /// Takes the machine's turn to measure, or waits for it, as the flags say.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
-    let mut told: Option<(Holder, Instant)> = None;
+    let mut told: Option<(LockHolder, Instant)> = None;
     loop {
-        let holder = match Turn::take() {
+        let holder = match MeasuringLock::take() {
             Ok(Ok(turn)) => {
                 if told.is_some() {
                     say(&format!("netassay: waited for {}", report::duration(begun.elapsed())));

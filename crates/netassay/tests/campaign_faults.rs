@@ -110,7 +110,7 @@ fn campaign_names_a_port_in_use() {
             break;
         }
         answer.clear();
-        orders.write_all(&agent::Asked { id, within }.line(&listen).unwrap()).unwrap();
+        orders.write_all(&agent::RequestHeader { id, within }.line(&listen).unwrap()).unwrap();
         assert!(answers.read_line(&mut answer).unwrap() > 0, "the squatter died");
         assert!(answer.contains("sockets") || answer.contains("in use"), "{answer}");
     }

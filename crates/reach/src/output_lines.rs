@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::process::ChildStdout;
 use std::time::Instant;
 
-use agent::{Interrupt, Pace};
+use agent::{Interrupt, ReadLimiter};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The longest line that a host's shell may answer, in bytes.
@@ -15,7 +15,7 @@ const LONGEST: usize = 4 << 10;
 pub(crate) struct OutputLines {
     from: ChildStdout,
     pending: Vec<u8>,
-    pace: Pace,
+    pace: ReadLimiter,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum NoLine {
 
 impl OutputLines {
     pub(crate) fn new(from: ChildStdout) -> Self {
-        Self { from, pending: Vec::new(), pace: Pace::default() }
+        Self { from, pending: Vec::new(), pace: ReadLimiter::default() }
     }
 
     /// The next line, without its end, made harmless.

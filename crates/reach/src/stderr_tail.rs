@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-use agent::Pace;
+use agent::ReadLimiter;
 
 /// The bytes that are kept, the last ones: more than an error shows.
 const KEPT: usize = 4 << 10;
@@ -41,7 +41,7 @@ impl StderrTail {
         let shared = Arc::new(SharedTail::default());
         let theirs = Arc::clone(&shared);
         Builder::new().name("stderr".to_owned()).spawn(move || {
-            let (mut piece, mut pace) = ([0; 4096], Pace::default());
+            let (mut piece, mut pace) = ([0; 4096], ReadLimiter::default());
             // Without a reader of its own, what is left of the agent is not read either.
             while Arc::strong_count(&theirs) > 1 {
                 match pipe.read(&mut piece) {

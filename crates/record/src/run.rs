@@ -38,7 +38,7 @@ pub struct RunAccount {
     /// CPU time of others on this machine, from before the ramp until after the window; `None` if
     /// it cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others: Option<host::Others>,
+    pub others: Option<host::OtherProcesses>,
     /// Whether each side is a machine of its own: equal numbers of CPUs are different CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,

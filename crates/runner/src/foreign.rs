@@ -1,9 +1,9 @@
 //! CPU time that other processes took on the run's CPUs.
 //!
-//! Two sources, of which the larger counts. The processes' own times (`host::Others`) have user and
-//! kernel mode and give names, but cover the ramp and the window together, and miss processes that
-//! cannot be seen from here. The CPUs' user time less that of the run's processes covers the window
-//! and misses nobody, but is sampled at each tick.
+//! Two sources, of which the larger counts. The processes' own times (`host::OtherProcesses`) have
+//! user and kernel mode and give names, but cover the ramp and the window together, and miss
+//! processes that cannot be seen from here. The CPUs' user time less that of the run's processes
+//! covers the window and misses nobody, but is sampled at each tick.
 //!
 //! Interrupts and software interrupts are in neither: the kernel does not tell for whom it worked.
 
@@ -36,7 +36,7 @@ struct CpuUse<'a> {
     elapsed_ns: u64,
     own_user_ns: f64,
     own_ns: f64,
-    others: Option<&'a host::Others>,
+    others: Option<&'a host::OtherProcesses>,
 }
 
 /// CPU time that other processes took of a set of CPUs.
@@ -87,7 +87,7 @@ impl<'a> CpuUse<'a> {
         }
     }
 
-    fn of_hosts(hosts: &[&HostAccount], others: Option<&'a host::Others>) -> Self {
+    fn of_hosts(hosts: &[&HostAccount], others: Option<&'a host::OtherProcesses>) -> Self {
         let each: BTreeMap<u32, CpuTimes> = hosts
             .iter()
             .flat_map(|host| host.cpus.iter().copied().zip(host.cpu_each.iter().copied()))
@@ -187,15 +187,15 @@ mod tests {
     }
 
     /// The times of processes over a second and a half.
-    fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::Others> {
-        let spent = (1000..).zip(list).map(|(pid, &(name, kernel, cpu, ms))| host::Spent {
+    fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::OtherProcesses> {
+        let spent = (1000..).zip(list).map(|(pid, &(name, kernel, cpu, ms))| host::ProcessOnCpu {
             pid,
             name: name.to_owned(),
             kernel,
             cpu,
             ns: ms * MS,
         });
-        Some(host::Others { elapsed_ns: 1500 * MS, complete: true, spent: spent.collect() })
+        Some(host::OtherProcesses { elapsed_ns: 1500 * MS, complete: true, spent: spent.collect() })
     }
 
     fn foreign_of(account: &RunAccount) -> Foreign {

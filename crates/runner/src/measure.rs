@@ -248,7 +248,7 @@ mod tests {
         HostAccount {
             elapsed_ns: 500_000_000,
             cpu_each: vec![host::CpuTimes::default()],
-            interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 300)).collect(),
+            interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 300)).collect(),
             io: host::ThreadTimes { running_ns: 200_000_000, ..host::ThreadTimes::default() },
             underlay: tunnel.then(underlay),
             ..guest(cpu, &[(300, 50), (100, 150)])
@@ -307,8 +307,10 @@ mod tests {
         // transmitter's CPU.
         account.receiver.as_mut().unwrap().window.cpus = vec![1];
         account.transmitter.window.cpu.system += 200_000_000;
-        let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
-        account.others = Some(host::Others { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
+        let spent =
+            host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
+        account.others =
+            Some(host::OtherProcesses { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
         let disturbed = metrics(Kind::UdpStream, &account);
         let has = |key: &str| disturbed.iter().any(|(known, _)| known == key);
         assert!(!has("transmitter.service_demand_byte") && !has("transmitter.service_demand_packet"));

@@ -178,15 +178,15 @@ mod tests {
             ]
         );
         // Kernel work may be for the agents' own packets, unless a process's account has it.
-        let kernel = |others: Option<host::Others>| {
+        let kernel = |others: Option<host::OtherProcesses>| {
             sentences_after(|account| {
                 account.transmitter.window.cpu.system += S / 2;
                 account.others.clone_from(&others);
             })
         };
         assert_eq!(kernel(None), Vec::<String>::new());
-        let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: S / 2 };
-        let dd = host::Others { elapsed_ns: S, complete: true, spent: vec![spent] };
+        let spent = host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: S / 2 };
+        let dd = host::OtherProcesses { elapsed_ns: S, complete: true, spent: vec![spent] };
         assert_eq!(
             kernel(Some(dd)),
             [

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::named::refuse_planted;
+use host::user_file::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 

@@ -2,7 +2,7 @@
 //! instructions, and traces. A trace between two machines is of the transmitter's kernel; the
 //! receiver answers.
 
-use agent::message::{Answer, ExactReceiver, Request, Traced};
+use agent::message::{Answer, ExactReceiver, Request, TraceOptions};
 use load::exact::Account;
 
 use crate::error::Error;
@@ -35,7 +35,7 @@ impl Testbed {
     pub fn trace(
         &mut self,
         order: &RunOrder,
-        wanted: Traced,
+        wanted: TraceOptions,
         finished: &mut Option<trace::TraceAccount>,
     ) -> Result<trace::TraceAccount, Error> {
         let result = self.traced(order, wanted, finished);
@@ -51,7 +51,7 @@ impl Testbed {
     fn traced(
         &mut self,
         order: &RunOrder,
-        wanted: Traced,
+        wanted: TraceOptions,
         finished: &mut Option<trace::TraceAccount>,
     ) -> Result<trace::TraceAccount, Error> {
         let receiver = match &mut self.receiver {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{set_device, set_feature, set_link};
-use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, Located, Vxlan};
+use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, LocatedInterface, Vxlan};
 use serde::Serialize;
 use study::{BySide, DeviceSetting, Family, Scenario, Side};
 use words::shell_command;
@@ -33,7 +33,7 @@ impl IntendedChange {
     #[must_use]
     pub fn on_machine(
         side: Side,
-        (both, now): (&BySide<&Located>, &InterfaceEnvironment),
+        (both, now): (&BySide<&LocatedInterface>, &InterfaceEnvironment),
         wanted: &[Switches],
         (own, scenario): (&[Family], Scenario),
     ) -> Vec<Self> {
@@ -174,7 +174,7 @@ mod tests {
         let lro = host::FeatureState { active: true, wanted: true, changeable: true };
         now.features.as_mut().unwrap().insert(LRO.to_owned(), lro);
         now.device.insert(DeviceSetting::RxRing, host::DeviceValue { now: 512, most: Some(4096) });
-        let located = Located {
+        let located = LocatedInterface {
             interface: "eth1".to_owned(),
             mtu: 1500,
             addresses: vec![("192.0.2.1".parse().unwrap(), 24), ("2001:db8::1".parse().unwrap(), 64)],
@@ -184,7 +184,7 @@ mod tests {
             default_has_ipv6: true,
             taken: vec![0],
         };
-        let other = Located { taken: vec![1], ..located.clone() };
+        let other = LocatedInterface { taken: vec![1], ..located.clone() };
         let both = BySide { transmitter: &located, receiver: &other };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(IntendedChange::lines(&[]), [""; 0]);
         // Addresses that are there already are nobody's to remove.
         let own = TRAFFIC.transmitter.with_prefixes(&Family::ALL);
-        let located = Located { addresses: own, ..located.clone() };
+        let located = LocatedInterface { addresses: own, ..located.clone() };
         let both = BySide { transmitter: &located, receiver: &other };
         let told =
             IntendedChange::on_machine(Side::Transmitter, (&both, &now), &[], (&Family::ALL, Scenario::Ssh));

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent::message::Traced;
+use agent::message::TraceOptions;
 use record::{PassedPlace, PathStep, PathTrace};
 use study::{KernelPath, Tracing, Waiting};
 use trace::{At, ChosenStage, PATHS, TraceAccount};
@@ -25,7 +25,7 @@ impl Testbed {
         traces: &mut Vec<PathTrace>,
     ) -> Result<(), Error> {
         let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
-        let wanted = Traced {
+        let wanted = TraceOptions {
             path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
             functions: self.may_probe_functions()?,
             batch: tracing.batch,

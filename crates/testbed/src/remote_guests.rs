@@ -7,7 +7,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use agent::message::Request;
 use agent::{CallError, Launch};
 use guest::{GuestOrder, Initramfs, Kernel};
-use host::Located;
+use host::LocatedInterface;
 use study::{BySide, Scenario, Side};
 
 use crate::builder::Builder;
@@ -77,7 +77,7 @@ pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 /// A node of each machine with the bridge that `join` adds ports to, and the machine's interface.
 fn nodes(
     machines: BySide<ConnectedMachine>,
-    join: impl Fn(Side, &mut Node, &Located) -> Result<(), Error>,
+    join: impl Fn(Side, &mut Node, &LocatedInterface) -> Result<(), Error>,
 ) -> Result<BySide<(Node, String)>, Error> {
     let [_, bridge] = numbered(free_number(&machines.each_ref().map(|_, machine| &machine.located)));
     machines.try_map(|side, ConnectedMachine { agent, located, .. }| {

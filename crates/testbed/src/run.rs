@@ -47,7 +47,7 @@ pub(crate) struct FlowResult<M> {
     pub(crate) sides: Vec<(M, Finished)>,
     pub(crate) hosts: Option<BySide<HostAccount>>,
     pub(crate) around: Option<HostAccount>,
-    pub(crate) others: Option<host::Others>,
+    pub(crate) others: Option<host::OtherProcesses>,
 }
 
 /// Time for an agent that was silent to become idle. Its own window is over.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
 use host::journal::Change;
-use host::{InterfaceEnvironment, Located, same_network};
+use host::{InterfaceEnvironment, LocatedInterface, same_network};
 use record::NamedMachine;
 use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
@@ -27,14 +27,14 @@ use crate::testbed::Testbed;
 /// An agent on a machine, with the interface for the traffic.
 pub(crate) struct ConnectedMachine {
     pub(crate) agent: LaunchedAgent,
-    pub(crate) located: Located,
+    pub(crate) located: LocatedInterface,
 }
 
 /// A machine and its interface, as its agent found them.
 #[derive(Debug, Clone)]
 pub struct FoundMachine {
     /// The interface for the traffic.
-    pub located: Located,
+    pub located: LocatedInterface,
     /// The machine, with that interface.
     pub environment: host::Environment,
 }
@@ -213,7 +213,7 @@ fn locate(
     place: &HostPlace,
     beside: Vec<(IpAddr, u8)>,
     towards: Option<IpAddr>,
-) -> Result<Located, Error> {
+) -> Result<LocatedInterface, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
     let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
@@ -276,7 +276,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
-pub(crate) fn cpus(agent: &LaunchedAgent, located: &Located) -> Vec<u32> {
+pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32> {
     let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
@@ -397,7 +397,7 @@ mod tests {
         let environment = host::Environment::read(&["lo"], "1");
         let lacks =
             |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
-                let located = Located {
+                let located = LocatedInterface {
                     interface: "data0".to_owned(),
                     mtu: 1500,
                     addresses: addresses_of(&["10.1.0.1/24"]),

@@ -24,7 +24,7 @@ pub enum TraceTarget {
 
 /// Measured costs of a probe: of tracepoints on this project's machine in ns (131 to 155), in an
 /// emulated guest in ns (half of a pair that was added), and in exact mode in instructions (Linux
-/// 6.1, `docs/trace.md`). A user's own kernel is traced by tracepoints only.
+/// 6.1, `docs/where-the-time-goes.md`). A user's own kernel is traced by tracepoints only.
 const COSTS: [(Attachment, At, [Option<f64>; 3]); 6] = [
     (Attachment::Trampoline, At::Entry, [None, Some(520.0), Some(410.0)]),
     (Attachment::Trampoline, At::Return, [None, Some(520.0), Some(460.0)]),

@@ -107,7 +107,7 @@ pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
     let mut bytes = [u64::from(ring), 0];
     for map in object.maps.values() {
         let each = u64::from(map.key_size()) + u64::from(map.value_size()).next_multiple_of(8);
-        match MapKind::of(map.map_type()) {
+        match MapKind::from_number(map.map_type()) {
             Some(MapKind::Ring) | None => {}
             Some(MapKind::ArrayByCpu) => bytes[1] += each * u64::from(map.max_entries()),
             Some(_) => bytes[0] += each * u64::from(map.max_entries()),
@@ -117,7 +117,7 @@ pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
 }
 
 fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
-    let kind = MapKind::of(map.map_type())
+    let kind = MapKind::from_number(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
     Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)

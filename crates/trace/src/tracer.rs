@@ -204,7 +204,7 @@ impl KernelPrograms {
             hits: map("hits"),
         };
         let journeys = map("journeys");
-        let samples = Ring::of(map("samples"))?;
+        let samples = Ring::new(map("samples"))?;
         let maps = programs.maps;
         Ok((Tracer { journeys, counters, samples, missed: 0, programs: standing, maps }, means))
     }

@@ -123,7 +123,7 @@ fn rounds_of_a_trace_come_before_its_answer() {
     client.send(&Request::Start, A_WHILE).unwrap();
     let answers = [(); 3].map(|()| client.receive().unwrap());
     assert_eq!(answers, [round.clone(), round, Answer::Done]);
-    // That was the last one.
+    // The session has no further open request.
     agent.write_all(b"1 \"done\"\n").unwrap();
     assert!(matches!(client.receive(), Err(CallError::WrongId { got: 1, .. })));
 }
@@ -139,14 +139,14 @@ fn an_answer_to_no_request_can_only_refuse() {
     assert!(matches!(error, CallError::WrongId { got: 0, asked: 2, .. }), "{error}");
 }
 
-/// More than any pipe or socket holds.
+/// A request that is longer than any pipe or socket holds.
 fn long_request() -> Request {
     Request::Attach { locals: vec!["10.0.0.1:1".parse().unwrap(); 200_000] }
 }
 
-/// Its line, if it is the first.
+/// The line of that request, if it is the first.
 fn long_line() -> Vec<u8> {
-    Asked { id: 1, within: A_WHILE }.line(&long_request()).unwrap()
+    RequestHeader { id: 1, within: A_WHILE }.line(&long_request()).unwrap()
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for
     });
     assert!(client.receive_within(2 * patience).unwrap().is_none());
     answers.join().unwrap();
-    // It did answer while nobody read.
+    // The answer arrived while this test did not read.
     assert!(client.receive_within(Duration::ZERO).unwrap().is_none());
     let begun = Instant::now();
     let error = client.receive().unwrap_err();

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::settings::SETTINGS;
 
-/// Why there is no agent.
 #[derive(Debug, Error)]
 pub(crate) enum InitError {
     #[error("{step}: {source}")]
@@ -19,7 +18,7 @@ pub(crate) enum InitError {
 }
 
 impl InitError {
-    pub(super) fn at(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(super) fn in_step(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let step = step.into();
         move |source| Self::System { step, source }
     }

@@ -9,8 +9,9 @@ use super::error::InitError;
 use super::system::{self, Console};
 use crate::serve::serve;
 
-/// How long a device may take to appear after its driver was loaded; on an idle machine it takes a
-/// millisecond. It is counted in steps: on a busy one the guest takes few of them.
+// The time between two looks for a device after its driver was loaded; on an idle machine it
+// appears within a millisecond. The wait is counted in steps: on a busy machine the guest takes
+// few of them.
 const STEP: Duration = Duration::from_millis(1);
 const STEPS: u32 = 10_000;
 
@@ -30,14 +31,13 @@ fn open(name: &str) -> Result<OwnedFd, InitError> {
         if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
             let path = Path::new("/dev").join(device);
             let file = File::options().read(true).write(true).open(&path);
-            return file.map(Into::into).map_err(InitError::at(format!("open {}", path.display())));
+            return file.map(Into::into).map_err(InitError::in_step(format!("open {}", path.display())));
         }
         std::thread::sleep(STEP);
     }
     Err(InitError::NoPort { name: name.to_owned(), seconds: (STEP * STEPS).as_secs() })
 }
 
-/// The device whose port has this name.
 fn device(class: &Path, name: &str) -> Option<String> {
     fs::read_dir(class).ok()?.flatten().find_map(|entry| {
         let found = fs::read_to_string(entry.path().join("name")).ok()?;
@@ -51,7 +51,7 @@ pub(super) fn start_agent(
     version: &'static str,
     console: &Console,
 ) -> Result<(), InitError> {
-    if system::fork().map_err(InitError::at("start a process"))? {
+    if system::fork().map_err(InitError::in_step("start a process"))? {
         return Ok(());
     }
     let code = match live(port, version) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where [`Settings`] are in the initramfs.
+/// The path of [`Settings`] in the initramfs.
 pub const SETTINGS: &str = "netassay/settings.json";
 
 /// The settings that the packer of the initramfs gives to init.
@@ -11,7 +11,7 @@ pub const SETTINGS: &str = "netassay/settings.json";
 pub struct Settings {
     /// The number of ports, named `netassay.0` and so on.
     pub ports: usize,
-    /// The seed of the kernel's random numbers, where they must be the same at each boot; empty:
-    /// the kernel's own.
+    /// The seed of the kernel's random numbers, if they must be equal at each boot; empty for the
+    /// kernel's own.
     pub seed: Vec<u8>,
 }

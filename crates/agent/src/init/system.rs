@@ -16,14 +16,13 @@ use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
 use super::error::InitError;
 
-/// The guest's console.
 #[derive(Debug, Default)]
 pub(super) struct Console;
 
 impl Console {
     /// Writes one line, and waits until it has left: the guest may power off next.
     pub(super) fn say(&self, line: &str) {
-        // If this fails, nothing can report it.
+        // A failure here cannot be reported anywhere.
         if let Ok(mut console) = File::options().write(true).open("/dev/console") {
             let _ = console.write_all(format!("{line}\n").as_bytes());
             let _ = tcdrain(console);
@@ -36,7 +35,7 @@ pub(super) fn mount_all() -> Result<(), InitError> {
         match mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>) {
             // CONFIG_DEVTMPFS_MOUNT has mounted it.
             Ok(()) | Err(Errno::EBUSY) => {}
-            Err(errno) => return Err(InitError::at(format!("mount {kind} on {place}"))(errno.into())),
+            Err(errno) => return Err(InitError::in_step(format!("mount {kind} on {place}"))(errno.into())),
         }
     }
     Ok(())
@@ -46,10 +45,10 @@ pub(super) fn mount_all() -> Result<(), InitError> {
 /// each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     let step = "seed the random numbers";
-    let random = File::options().write(true).open("/dev/random").map_err(InitError::at(step))?;
+    let random = File::options().write(true).open("/dev/random").map_err(InitError::in_step(step))?;
     // struct rand_pool_info: bits of entropy, bytes, the bytes themselves
     // (include/uapi/linux/random.h).
-    let too_long = |_| InitError::at(step)(io::ErrorKind::InvalidInput.into());
+    let too_long = |_| InitError::in_step(step)(io::ErrorKind::InvalidInput.into());
     let size = i32::try_from(bytes.len()).map_err(too_long)?;
     let mut pool = Vec::with_capacity(8 + bytes.len());
     pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
@@ -58,7 +57,7 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
     // through the call.
     let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
-    if result == 0 { Ok(()) } else { Err(InitError::at(step)(io::Error::last_os_error())) }
+    if result == 0 { Ok(()) } else { Err(InitError::in_step(step)(io::Error::last_os_error())) }
 }
 
 /// Makes the kernel keep empty slabs, so that the memory of packets is not given back and allocated
@@ -87,10 +86,10 @@ pub(super) fn hasten_softirqs() {
     }
 }
 
-/// Empty slabs of each cache: more than there are.
+// The number of empty slabs that each cache keeps: more than any cache has.
 const KEPT: &str = "1000";
 
-/// `_IOW('R', 0x03, int [2])`.
+// `_IOW('R', 0x03, int [2])`.
 const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
 /// Loads the files of a directory in the order of their names; returns those that the kernel
@@ -98,8 +97,8 @@ const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, InitError> {
     let step = || format!("read {}", directory.display());
     let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).map_err(InitError::at(step()))? {
-        paths.push(entry.map_err(InitError::at(step()))?.path());
+    for entry in fs::read_dir(directory).map_err(InitError::in_step(step()))? {
+        paths.push(entry.map_err(InitError::in_step(step()))?.path());
     }
     paths.sort();
     let mut refused = Vec::new();

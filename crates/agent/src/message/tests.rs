@@ -19,7 +19,7 @@ fn counts(n: u64) -> load::Counts {
     }
 }
 
-/// An account with so many threads and `rows` rows, of which every number is `n`.
+/// An account with this many threads and rows, in which every number is `n`.
 fn measured(threads: usize, rows: usize, n: u64) -> Measured {
     let cpu = host::CpuTimes { user: n, system: n, irq: n, softirq: n, steal: n, idle: n };
     let column = || vec![n; rows];
@@ -32,7 +32,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         own: host::ProcessTimes { user_ns: n, system_ns: n },
         threads: vec![host::ThreadTimes { running_ns: n, user_ns: n, system_ns: n, waiting_ns: n }; threads],
         counters: host::Counters::default(),
-        interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
+        interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, n)).collect(),
         device: None,
         power: None,
         throttled: None,

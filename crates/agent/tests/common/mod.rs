@@ -52,7 +52,7 @@ fn measured() -> Measured {
         own: host::ProcessTimes::default(),
         threads: vec![host::ThreadTimes::default()],
         counters: host::Counters::default(),
-        interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
+        interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect(),
         device: None,
         power: None,
         throttled: None,
@@ -90,7 +90,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         late: Late::default(),
         guests: vec![GuestTimes { vcpu_each: vec![host::ThreadTimes::default()], ..GuestTimes::default() }],
         cpu_each: vec![host::CpuTimes::default()],
-        interrupts_each: vec![host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect()],
+        interrupts_each: vec![host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect()],
         underlay: None,
         throttled: None,
     };
@@ -103,7 +103,7 @@ pub(crate) fn answers() -> Vec<Answer> {
     let difference = host::journal::Difference {
         target: host::machine::Target::Governor { cpu: 0 },
         after: "performance".into(),
-        now: host::journal::Now::Unreadable("no".to_owned()),
+        now: host::journal::PresentValue::Unreadable("no".to_owned()),
     };
     let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] };
     vec![
@@ -201,14 +201,18 @@ fn traced() -> trace::TraceAccount {
             missed: 4,
         }),
         profile: Some(host::perf::Profile {
-            means: host::perf::Means::Threads,
+            means: host::perf::SamplingScope::Threads,
             period: 250_000,
             message: 20.0,
             samples: 3,
             elsewhere: 1,
             lost: 2,
-            functions: vec![host::perf::Own { name: "f".to_owned(), samples: 3, error: Some(1.5) }],
-            stacks: vec![host::perf::Stack { frames: vec![0], samples: 3 }],
+            functions: vec![host::perf::SampledFunction {
+                name: "f".to_owned(),
+                samples: 3,
+                error: Some(1.5),
+            }],
+            stacks: vec![host::perf::SampledStack { frames: vec![0], samples: 3 }],
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! What agents do, and how they end.
+//! The changes that agents make, and the ways in which agents end.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(crate) const ALL: &[Case] = &[
     later("a_silent_controller_ends_a_settling_at_any_moment_and_all_is_undone", silent_while_settling),
     later("a_controller_that_is_gone_ends_a_measurement_and_all_is_undone", gone_while_measuring),
     later("a_controller_that_does_not_read_ends_its_agent_and_all_is_undone", not_read),
-    in_gate("what_a_killed_agent_leaves_is_undone_by_its_guardian", killed),
+    in_gate("what_a_killed_agent_leaves_is_undone_by_its_undo_process", killed),
     later("a_workload_is_closed_ten_seconds_after_its_window", closed),
     later("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
     in_gate("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
@@ -294,7 +294,7 @@ fn applied(world: &World) {
     let told: Vec<String> = changes.iter().map(ToString::to_string).collect();
     assert!(told.contains(&"the MTU of wire: 1500 -> 1400".to_owned()), "{told:?}");
     end(agent);
-    // Its guardian looks at the journal, and leaves it.
+    // Its undo process looks at the journal, and leaves it.
     std::thread::sleep(SOON);
     assert_eq!((world.journals(), mtu()), (1, 1400));
 
@@ -314,7 +314,7 @@ fn applied(world: &World) {
     }
     assert_eq!(mtu(), 1400);
 
-    let by_hand = host::journal::Manner { applied: true, ..host::journal::Manner::default() };
+    let by_hand = host::journal::RestoreOptions { applied: true, ..host::journal::RestoreOptions::default() };
     let directory = world.state().join("netassay/undo");
     host::journal::restore(&directory, &host::machine::Machine::system(), by_hand).unwrap();
     world.await_undone();

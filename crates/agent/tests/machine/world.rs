@@ -14,7 +14,7 @@ use crate::ROLE;
 /// The machine's own interface, configured by hand.
 pub(crate) const WIRE: &str = "wire";
 
-/// How long an agent may take for an answer, or to end, on a busy machine.
+/// The longest time for an agent's answer, or its end, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
@@ -49,7 +49,7 @@ impl World {
         Self { before: world.snapshot(), ..world }
     }
 
-    /// All that is known of the interface.
+    /// The state of the interface.
     pub(crate) fn snapshot(&self) -> String {
         let sorted = |text: String| {
             let mut lines: Vec<&str> = text.lines().collect();
@@ -112,7 +112,7 @@ impl World {
         let texts: String = files
             .map(|path| format!("{}\n{}", path.display(), std::fs::read_to_string(&path).unwrap_or_default()))
             .collect();
-        let dry = host::journal::Manner { dry_run: true, ..host::journal::Manner::default() };
+        let dry = host::journal::RestoreOptions { dry_run: true, ..host::journal::RestoreOptions::default() };
         let reports = host::journal::restore(&directory, &host::machine::Machine::system(), dry);
         format!("{texts}\n{reports:#?}")
     }

@@ -1,4 +1,4 @@
-//! What changed of a driver's own counters (`ethtool -S`): which queue dropped, and why.
+//! The counters of an interface's driver (`ethtool -S`): which queue dropped packets, and why.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::link::driver::DriverCounters;
 use crate::link::ethtool::Ethtool;
 
-/// The most counters that are kept of one window.
 const MOST: usize = 32;
 
-/// What passed of the counters of an interface's driver, by the driver's own names.
+/// The changes of the counters of an interface's driver, by the driver's own names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceCounters {
     /// The interface.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
-    /// Counters that changed, at most 32: first those of drops, errors and pauses, then those of
-    /// queues. `pause frames received` and `pause frames sent` are those that the kernel tells by
-    /// netlink.
+    /// Counters that changed, at most 32: first counters of drops, errors and pauses, then those of
+    /// queues. The kernel tells `pause frames received` and `pause frames sent` by netlink.
     pub changed: BTreeMap<String, u64>,
-    /// How many more counters changed.
+    /// The number of further counters that changed.
     pub left_out: u64,
 }
 
@@ -29,7 +27,7 @@ impl DeviceCounters {
     /// The most counters of one window.
     pub const MOST: usize = MOST;
 
-    /// What was dropped, failed or paused, by the counters' names.
+    /// Drops, failures and pauses, by the counters' names.
     pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
         let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);
         losses.map(|(name, count)| (name.as_str(), *count))
@@ -42,7 +40,7 @@ impl DeviceCounters {
     }
 }
 
-/// Reads the counters of one interface's driver again and again. Their names are read once.
+/// Reads the counters of one interface's driver repeatedly. Their names are read once.
 #[derive(Debug)]
 pub struct DeviceReader {
     interface: String,
@@ -57,11 +55,11 @@ pub struct DeviceReading {
     pause: Option<[u64; 2]>,
 }
 
-/// The names of the counters of pause frames.
+// The names of the counters of pause frames.
 const PAUSE: [&str; 2] = ["pause frames received", "pause frames sent"];
 
 impl DeviceReader {
-    /// Finds out which counters there are.
+    /// Finds the counters of the driver.
     #[must_use]
     pub fn open(interface: &str) -> Self {
         let mut ethtool = Ethtool::open().ok();
@@ -79,14 +77,14 @@ impl DeviceReader {
         self.driver.as_ref().map(DriverCounters::names).unwrap_or_default()
     }
 
-    /// Reads them. A driver without counters has no values.
+    /// Reads the counters. A driver without counters has no values.
     pub fn read(&mut self) -> DeviceReading {
         let pause = self.ethtool.as_mut().and_then(|ethtool| ethtool.pause_frames(&self.interface));
         let values = self.driver.as_ref().and_then(DriverCounters::values).unwrap_or_default();
         DeviceReading { values, pause }
     }
 
-    /// What passed between two readings.
+    /// The differences between two readings.
     #[must_use]
     pub fn passed(&self, earlier: &DeviceReading, later: &DeviceReading) -> DeviceCounters {
         let driver = self.names().iter().map(String::as_str).zip(earlier.values.iter().zip(&later.values));
@@ -105,7 +103,7 @@ fn changed<'n>(
         (passed > 0 && !name.is_empty()).then_some((name, passed))
     });
     let mut grown: Vec<(&str, u64)> = grown.collect();
-    // Stable: those of one rank stay in the driver's order.
+    // Stable: counters of one rank stay in the driver's order.
     grown.sort_by_key(|(name, _)| rank(name));
     let left_out = grown.len().saturating_sub(MOST) as u64;
     grown.truncate(MOST);
@@ -113,10 +111,9 @@ fn changed<'n>(
     DeviceCounters { interface: interface.to_owned(), changed, left_out }
 }
 
-/// The rank of a counter of losses.
 const LOSS: u8 = 0;
 
-/// Loss first, then the counters of single queues, then totals, which the kernel has too.
+/// Losses first, then the counters of single queues, then totals, which the kernel has too.
 fn rank(name: &str) -> u8 {
     const WORDS: [&str; 12] = [
         "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use device::{DeviceCounters, DeviceReader, DeviceReading};
 pub use protocols::{IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
-use snmp::Table;
+use snmp::SnmpTable;
 
 use crate::error::Error;
 use crate::kernel::counted::counted;
@@ -65,10 +65,7 @@ pub struct WireCounters {
 }
 
 impl WireCounters {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist.
+    /// Reads the counters.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let Counters { link, queue, ip, .. } = Counters::read(links, interface)?;
         Ok(Self { link, queue, ip })
@@ -84,7 +81,7 @@ impl WireCounters {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -96,7 +93,7 @@ impl WireCounters {
 }
 
 impl Counters {
-    /// Reads all of them. `links` should belong to the calling thread's network namespace, whose
+    /// Reads all counters. `links` should belong to the calling thread's network namespace, whose
     /// protocols are read.
     ///
     /// # Errors
@@ -108,14 +105,14 @@ impl Counters {
         let files = ["snmp", "netstat", "snmp6", "softnet_stat"]
             .map(|file| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap_or_default());
         let [snmp, netstat, snmp6, softnet] = &files;
-        let table = Table::default().pairs(snmp).pairs(netstat).lines(snmp6);
+        let table = SnmpTable::default().pairs(snmp).pairs(netstat).lines(snmp6);
         Ok(Self {
             link: link.counters,
             queue,
-            tcp: TcpCounters::of(&table),
-            udp: UdpCounters::of(&table),
-            ip: IpCounters::of(&table),
-            softnet: SoftnetCounters::of(softnet),
+            tcp: TcpCounters::from_table(&table),
+            udp: UdpCounters::from_table(&table),
+            ip: IpCounters::from_table(&table),
+            softnet: SoftnetCounters::from_softnet_stat(softnet),
             context_switches: ContextSwitches::read(),
         })
     }
@@ -134,7 +131,7 @@ impl Counters {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Counters of a network namespace's protocols, and of the machine's receive work.
 
-use super::snmp::Table;
+use super::snmp::SnmpTable;
 use crate::kernel::counted::counted;
 
 counted! {
@@ -19,7 +19,7 @@ counted! {
         dsack_segs,
         /// Duplicate selective acknowledgments received below the acknowledged data.
         dsacks,
-        /// Those above it.
+        /// Duplicate selective acknowledgments received above the acknowledged data.
         dsacks_ofo,
         /// Duplicate selective acknowledgments sent for data below the acknowledged data.
         dsacks_sent,
@@ -43,7 +43,7 @@ counted! {
         loss_probes,
         /// Bad segments received.
         in_errors,
-        /// Of those, the ones with a wrong checksum.
+        /// Bad segments with a wrong checksum.
         in_csum_errors,
         /// Segments sent that reset a connection.
         out_resets,
@@ -63,7 +63,8 @@ counted! {
         in_datagrams,
         /// Datagrams sent.
         out_datagrams,
-        /// Datagrams received that could not be delivered, including the next two.
+        /// Datagrams received that could not be delivered, with `rcvbuf_errors` and
+        /// `in_csum_errors`.
         in_errors,
         /// Datagrams dropped because the socket's receive buffer was full.
         rcvbuf_errors,
@@ -105,8 +106,8 @@ counted! {
 }
 
 impl TcpCounters {
-    /// TCP over IPv6 has the same counters.
-    pub(super) fn of(table: &Table<'_>) -> Self {
+    /// Sums IPv4 and IPv6: TCP over IPv6 has the same counters.
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
         let tcp = |name| table.count("Tcp", name);
         let extended = |name| table.count("TcpExt", name);
         Self {
@@ -137,8 +138,8 @@ impl TcpCounters {
 }
 
 impl UdpCounters {
-    pub(super) fn of(table: &Table<'_>) -> Self {
-        let udp = |name| table.both(["Udp", "Udp6"], name);
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
+        let udp = |name| table.count_both_families(["Udp", "Udp6"], name);
         Self {
             in_datagrams: udp("InDatagrams"),
             out_datagrams: udp("OutDatagrams"),
@@ -152,8 +153,8 @@ impl UdpCounters {
 }
 
 impl IpCounters {
-    pub(super) fn of(table: &Table<'_>) -> Self {
-        let ip = |name| table.both(["Ip", "Ip6"], name);
+    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
+        let ip = |name| table.count_both_families(["Ip", "Ip6"], name);
         Self {
             in_discards: ip("InDiscards"),
             out_discards: ip("OutDiscards"),
@@ -167,7 +168,7 @@ impl IpCounters {
 
 impl SoftnetCounters {
     /// Sums `softnet_stat` over its lines, one per CPU, in hexadecimal.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_softnet_stat(text: &str) -> Self {
         let column = |line: &str, index: usize| {
             let word = line.split_whitespace().nth(index)?;
             u64::from_str_radix(word, 16).ok()
@@ -184,7 +185,7 @@ impl SoftnetCounters {
 mod tests {
     use super::*;
 
-    /// Each name has a different value, so that a mix-up shows.
+    // Each name has a different value, so that a mix-up shows.
     const SNMP: &str = "\
 Ip: InDiscards OutDiscards OutNoRoutes ReasmFails FragFails FragCreates
 Ip: 1 2 3 4 5 6
@@ -222,21 +223,21 @@ Udp6InCsumErrors 2700
 
     #[test]
     fn each_counter_comes_from_its_place_and_the_families_are_summed() {
-        let table = Table::default().pairs(SNMP).pairs(NETSTAT).lines(SNMP6);
+        let table = SnmpTable::default().pairs(SNMP).pairs(NETSTAT).lines(SNMP6);
         assert_eq!(
-            json(&TcpCounters::of(&table)),
+            json(&TcpCounters::from_table(&table)),
             "{in_segs:11,out_segs:12,retrans_segs:13,dsack_segs:34,dsacks:35,dsacks_ofo:36,dsacks_sent:37,\
              sack_reorders:38,reno_reorders:39,ts_reorders:40,full_undos:41,partial_undos:42,dsack_undos:43,\
              loss_undos:44,spurious_timeouts:45,loss_probes:46,in_errors:14,in_csum_errors:16,out_resets:15,\
              timeouts:31,backlog_drops:32,receive_queue_drops:33}"
         );
         assert_eq!(
-            json(&UdpCounters::of(&table)),
+            json(&UdpCounters::from_table(&table)),
             "{in_datagrams:2121,out_datagrams:2424,in_errors:2323,rcvbuf_errors:2525,sndbuf_errors:2626,\
              no_ports:2222,in_csum_errors:2727}"
         );
         assert_eq!(
-            json(&IpCounters::of(&table)),
+            json(&IpCounters::from_table(&table)),
             "{in_discards:101,out_discards:202,out_no_routes:303,frag_creates:606,frag_fails:505,reasm_fails:404}"
         );
     }
@@ -244,7 +245,13 @@ Udp6InCsumErrors 2700
     #[test]
     fn softnet_is_summed_over_the_cpus() {
         let text = "00000008 00000001 00000002 00000000\n0000000a 00000010 00000020 00000000\n";
-        assert_eq!(SoftnetCounters::of(text), SoftnetCounters { dropped: 0x11, time_squeeze: 0x22 });
-        assert_eq!(SoftnetCounters::of("1 2\n"), SoftnetCounters { dropped: 2, time_squeeze: 0 });
+        assert_eq!(
+            SoftnetCounters::from_softnet_stat(text),
+            SoftnetCounters { dropped: 0x11, time_squeeze: 0x22 }
+        );
+        assert_eq!(
+            SoftnetCounters::from_softnet_stat("1 2\n"),
+            SoftnetCounters { dropped: 2, time_squeeze: 0 }
+        );
     }
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// Counters by protocol and name, for example `("Udp", "InErrors")`.
 #[derive(Debug, Default)]
-pub struct Table<'a>(HashMap<(&'a str, &'a str), u64>);
+pub struct SnmpTable<'a>(HashMap<(&'a str, &'a str), u64>);
 
-impl<'a> Table<'a> {
+impl<'a> SnmpTable<'a> {
     /// Adds a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
     /// `netstat`). Skips values without a name and text that is not a number.
     #[must_use]
@@ -51,7 +51,7 @@ impl<'a> Table<'a> {
     }
 
     /// The sum of a counter over IPv4 (`protocol`) and IPv6 (`protocol` with a 6).
-    pub(crate) fn both(&self, [protocol, protocol6]: [&str; 2], name: &str) -> u64 {
+    pub(crate) fn count_both_families(&self, [protocol, protocol6]: [&str; 2], name: &str) -> u64 {
         self.count(protocol, name).saturating_add(self.count(protocol6, name))
     }
 }
@@ -64,7 +64,7 @@ mod tests {
     fn pairs_of_lines_are_read() {
         let text =
             "Tcp: RtoAlgorithm MaxConn InSegs OutSegs\nTcp: 1 -1 10 11\nUdp: InDatagrams NoPorts\nUdp: 5 6\n";
-        let table = Table::default().pairs(text);
+        let table = SnmpTable::default().pairs(text);
         assert_eq!(table.count("Tcp", "OutSegs"), 11);
         assert_eq!(table.count("Udp", "NoPorts"), 6);
         assert_eq!(table.count("Tcp", "MaxConn"), 0, "a limit of -1 is no counter");
@@ -73,17 +73,17 @@ mod tests {
 
     #[test]
     fn the_two_families_are_summed() {
-        let table = Table::default()
+        let table = SnmpTable::default()
             .pairs("Udp: InDatagrams\nUdp: 5\n")
             .lines("Ip6OutDiscards                  \t3\nUdp6InDatagrams                 \t7\nUdpLite6InDatagrams \t9\n");
-        assert_eq!(table.both(["Udp", "Udp6"], "InDatagrams"), 12);
+        assert_eq!(table.count_both_families(["Udp", "Udp6"], "InDatagrams"), 12);
         assert_eq!(table.count("Ip6", "OutDiscards"), 3);
         assert_eq!(table.count("UdpLite6", "InDatagrams"), 9);
     }
 
     #[test]
     fn a_header_without_its_values_is_passed_over() {
-        let table = Table::default().pairs("Ip: A B\nTcp: C\nTcp: 4\nIp: 1 2\n");
+        let table = SnmpTable::default().pairs("Ip: A B\nTcp: C\nTcp: 4\nIp: 1 2\n");
         assert_eq!(table.count("Tcp", "C"), 4);
         assert_eq!(table.count("Ip", "A"), 0);
     }

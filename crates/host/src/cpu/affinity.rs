@@ -25,8 +25,8 @@ fn online(files: &Files) -> Option<Vec<u32>> {
     nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 
-/// Read from text, because kernels for more CPUs refuse a mask of a fixed size. The text also lists
-/// CPUs that are offline.
+/// Reads the mask as text, because kernels for more CPUs refuse a mask of a fixed size. The text
+/// also lists CPUs that are offline.
 fn allowed(files: &Files) -> Vec<u32> {
     let status = files.text("proc/thread-self/status");
     let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
@@ -54,7 +54,7 @@ pub fn usable() -> Vec<(u32, u32)> {
     allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
 }
 
-/// Pins the calling thread to `cpus`. Threads that it starts later inherit this.
+/// Pins the calling thread, and threads that it starts later, to `cpus`.
 ///
 /// # Errors
 /// If none of them is online, or a cpuset forbids them.

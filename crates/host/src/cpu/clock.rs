@@ -1,4 +1,4 @@
-//! Whether this host's clocks agreed during a measurement.
+//! A check of this host's clocks during a measurement.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub struct ClockCheck {
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 impl ClockReading {
-    /// Reads them, in less than 1 µs where the clock source needs no system call.
+    /// Reads the clocks, in less than 1 µs where the clock source needs no system call.
     #[must_use]
     pub fn read() -> Self {
         // The file first: it takes longest, and the clocks must be read together.
@@ -61,7 +61,7 @@ impl ClockReading {
     }
 }
 
-/// 0 without that clock: Linux has had all three since 2.6.39.
+/// The time of a clock; 0 without that clock: Linux has had all three since 2.6.39.
 fn now(clock: ClockId) -> u64 {
     clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Interrupt {
+pub enum InterruptKind {
     /// The CPU's own timer: the tick, and timers between ticks, such as those of TCP's pacing.
     Timer,
     /// Another CPU requested rescheduling.
@@ -28,34 +28,34 @@ pub enum Interrupt {
     SoftSched,
 }
 
-/// The place of a kind: its file, the label of its row, and the words at the row's end on machines
-/// with other labels.
-type Place = (Interrupt, &'static str, &'static str, &'static [&'static str]);
+/// A kind of interrupt with its file, the label of its row, and the words at the row's end on
+/// machines with other labels.
+type InterruptSource = (InterruptKind, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
 
-/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
-/// the end.
-const PLACES: [Place; 9] = [
-    (Interrupt::Timer, HARD, "LOC", &["arch_timer", "riscv-timer"]),
-    (Interrupt::Reschedule, HARD, "RES", &["Rescheduling interrupts"]),
-    (Interrupt::Call, HARD, "CAL", &["Function call interrupts"]),
-    (Interrupt::SoftHrtimer, SOFT, "HRTIMER", &[]),
-    (Interrupt::SoftTimer, SOFT, "TIMER", &[]),
-    (Interrupt::SoftNetRx, SOFT, "NET_RX", &[]),
-    (Interrupt::SoftNetTx, SOFT, "NET_TX", &[]),
-    (Interrupt::SoftTasklet, SOFT, "TASKLET", &[]),
-    (Interrupt::SoftSched, SOFT, "SCHED", &[]),
+// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
+// the end.
+const SOURCES: [InterruptSource; 9] = [
+    (InterruptKind::Timer, HARD, "LOC", &["arch_timer", "riscv-timer"]),
+    (InterruptKind::Reschedule, HARD, "RES", &["Rescheduling interrupts"]),
+    (InterruptKind::Call, HARD, "CAL", &["Function call interrupts"]),
+    (InterruptKind::SoftHrtimer, SOFT, "HRTIMER", &[]),
+    (InterruptKind::SoftTimer, SOFT, "TIMER", &[]),
+    (InterruptKind::SoftNetRx, SOFT, "NET_RX", &[]),
+    (InterruptKind::SoftNetTx, SOFT, "NET_TX", &[]),
+    (InterruptKind::SoftTasklet, SOFT, "TASKLET", &[]),
+    (InterruptKind::SoftSched, SOFT, "SCHED", &[]),
 ];
 
-impl Interrupt {
+impl InterruptKind {
     /// All kinds.
-    pub fn all() -> impl Iterator<Item = Self> {
-        PLACES.iter().map(|(interrupt, ..)| *interrupt)
+    pub fn kinds() -> impl Iterator<Item = Self> {
+        SOURCES.iter().map(|(interrupt, ..)| *interrupt)
     }
 
-    /// Its metric, without the side: a rate in 1/s.
+    /// The metric without its side: a rate in 1/s.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
@@ -76,17 +76,17 @@ impl Interrupt {
 /// machine does not count is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Interrupts(BTreeMap<Interrupt, u64>);
+pub struct Interrupts(BTreeMap<InterruptKind, u64>);
 
 impl Interrupts {
-    /// Reads those of `cpus` together. The kernel counts them for the whole machine, other work on
-    /// these CPUs included.
+    /// Reads the interrupts of `cpus` together. The kernel counts them for the whole machine, other
+    /// work on these CPUs included.
     #[must_use]
     pub fn read(cpus: &[u32]) -> Self {
         Self::sum(&Self::read_each(cpus))
     }
 
-    /// Reads those of each of `cpus`, in their order.
+    /// Reads the interrupts of each of `cpus`, in their order.
     #[must_use]
     pub fn read_each(cpus: &[u32]) -> Vec<Self> {
         let texts = [HARD, SOFT].map(|file| (file, std::fs::read_to_string(file).unwrap_or_default()));
@@ -97,7 +97,7 @@ impl Interrupts {
         each
     }
 
-    /// Of several CPUs together.
+    /// The sum over several CPUs.
     #[must_use]
     pub fn sum(each: &[Self]) -> Self {
         let mut sum = Self::default();
@@ -118,18 +118,18 @@ impl Interrupts {
     }
 
     /// Each counted kind with its count.
-    pub fn each(&self) -> impl Iterator<Item = (Interrupt, u64)> {
+    pub fn counts(&self) -> impl Iterator<Item = (InterruptKind, u64)> {
         self.0.iter().map(|(interrupt, count)| (*interrupt, *count))
     }
 
-    fn add(&mut self, interrupt: Interrupt, count: u64) {
+    fn add(&mut self, interrupt: InterruptKind, count: u64) {
         let sum = self.0.entry(interrupt).or_default();
         *sum = sum.saturating_add(count);
     }
 }
 
-impl FromIterator<(Interrupt, u64)> for Interrupts {
-    fn from_iter<T: IntoIterator<Item = (Interrupt, u64)>>(counts: T) -> Self {
+impl FromIterator<(InterruptKind, u64)> for Interrupts {
+    fn from_iter<T: IntoIterator<Item = (InterruptKind, u64)>>(counts: T) -> Self {
         Self(counts.into_iter().collect())
     }
 }
@@ -143,10 +143,10 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
     for line in lines {
         let Some((label, rest)) = line.split_once(':') else { continue };
         let (label, rest) = (label.trim(), rest.trim());
-        let is_of = |(_, place, known, ends): &&Place| {
+        let is_of = |(_, place, known, ends): &&InterruptSource| {
             *place == file && (*known == label || ends.iter().any(|end| rest.ends_with(end)))
         };
-        let Some((interrupt, ..)) = PLACES.iter().find(is_of) else { continue };
+        let Some((interrupt, ..)) = SOURCES.iter().find(is_of) else { continue };
         let counts = rest.split_whitespace().map(|word| word.parse::<u64>().ok());
         for (cpu, count) in online.iter().zip(counts) {
             let place = cpu.and_then(|cpu| cpus.iter().position(|wanted| *wanted == cpu));
@@ -190,50 +190,52 @@ IPI1:        50         60       Function call interrupts
         each
     }
 
-    fn of(counts: &[(Interrupt, u64)]) -> Interrupts {
+    fn interrupts_of(counts: &[(InterruptKind, u64)]) -> Interrupts {
         counts.iter().copied().collect()
     }
 
     #[test]
     fn only_the_hosts_cpus_are_counted_and_by_number() {
         let both = read(X86, SOFTIRQS, &[2, 0]);
-        let second = of(&[
-            (Interrupt::Timer, 123_130),
-            (Interrupt::Reschedule, 15_661),
-            (Interrupt::Call, 63_585),
-            (Interrupt::SoftHrtimer, 8),
-            (Interrupt::SoftTimer, 15_122),
-            (Interrupt::SoftNetRx, 1281),
+        let second = interrupts_of(&[
+            (InterruptKind::Timer, 123_130),
+            (InterruptKind::Reschedule, 15_661),
+            (InterruptKind::Call, 63_585),
+            (InterruptKind::SoftHrtimer, 8),
+            (InterruptKind::SoftTimer, 15_122),
+            (InterruptKind::SoftNetRx, 1281),
         ]);
         assert_eq!(both[0], second);
         assert_eq!(read(X86, SOFTIRQS, &[2]), [second]);
-        let timers = Interrupts::sum(&both).each().find(|(interrupt, _)| *interrupt == Interrupt::Timer);
-        assert_eq!(timers, Some((Interrupt::Timer, 122_842 + 123_130)));
+        let timers =
+            Interrupts::sum(&both).counts().find(|(interrupt, _)| *interrupt == InterruptKind::Timer);
+        assert_eq!(timers, Some((InterruptKind::Timer, 122_842 + 123_130)));
     }
 
     #[test]
     fn rows_are_found_by_name_and_what_is_absent_is_absent() {
         let arm = read(ARM, "", &[1]);
-        let known = [(Interrupt::Timer, 20_000), (Interrupt::Reschedule, 400), (Interrupt::Call, 60)];
-        assert_eq!(arm, [of(&known)]);
+        let known =
+            [(InterruptKind::Timer, 20_000), (InterruptKind::Reschedule, 400), (InterruptKind::Call, 60)];
+        assert_eq!(arm, [interrupts_of(&known)]);
         assert_eq!(read(X86, "", &[1]), [Interrupts::default()], "CPU 1 is offline");
     }
 
     #[test]
     fn what_passed_is_of_what_both_readings_have() {
-        let (timer, call) = (Interrupt::Timer, Interrupt::Call);
-        let later = of(&[(timer, 10), (call, 5)]);
-        assert_eq!(later.since(&of(&[(timer, 4)])), of(&[(timer, 6)]));
-        assert_eq!(of(&[(timer, 3)]).since(&later), of(&[(timer, 0)]));
+        let (timer, call) = (InterruptKind::Timer, InterruptKind::Call);
+        let later = interrupts_of(&[(timer, 10), (call, 5)]);
+        assert_eq!(later.since(&interrupts_of(&[(timer, 4)])), interrupts_of(&[(timer, 6)]));
+        assert_eq!(interrupts_of(&[(timer, 3)]).since(&later), interrupts_of(&[(timer, 0)]));
     }
 
     #[test]
     fn this_machine_counts_interrupts() {
         let cpus = crate::cpu::affinity::online_cpus();
-        let counted: Vec<Interrupt> =
-            Interrupts::read(&cpus).each().map(|(interrupt, _)| interrupt).collect();
+        let counted: Vec<InterruptKind> =
+            Interrupts::read(&cpus).counts().map(|(interrupt, _)| interrupt).collect();
         assert!(
-            counted.contains(&Interrupt::SoftNetRx) && counted.contains(&Interrupt::Timer),
+            counted.contains(&InterruptKind::SoftNetRx) && counted.contains(&InterruptKind::Timer),
             "{counted:?}"
         );
     }

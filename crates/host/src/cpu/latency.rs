@@ -1,4 +1,4 @@
-//! How long CPUs may take to wake up, held for the life of a process.
+//! A bound on the wake-up time of the CPUs, held for the life of a process.
 //!
 //! The kernel keeps such a bound for as long as the file is open
 //! (`Documentation/power/pm_qos_interface.rst`), so nothing has to be undone: it ends with its
@@ -12,7 +12,7 @@ use crate::kernel::files::Files;
 
 const FILE: &str = "dev/cpu_dma_latency";
 
-/// The kernel's value where nobody bounds it, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
+// The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
 const UNBOUND: i32 = 2_000_000_000;
 
 /// A bound that ends when this is dropped.
@@ -53,7 +53,7 @@ impl HeldLatency {
         let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
         let mut file = files.open(FILE, File::options().read(true).write(true)).map_err(failed)?;
         file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
-        // The least of all programs counts.
+        // The least bound of all programs counts.
         match bound(&mut file) {
             Some(now) if now <= asked => Ok(Self { microseconds, _file: file }),
             Some(now) => Err(format!("{what}: it reads back {now} µs").into()),

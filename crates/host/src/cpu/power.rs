@@ -1,4 +1,4 @@
-//! How fast, how warm and how deep asleep the CPUs of a host are.
+//! The frequency, the temperature and the idle states of a host's CPUs.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
 
-/// A reading of some CPUs of this host, or what passed between two. What the kernel does not tell,
-/// as in most virtual machines, is missing.
+/// A reading of some CPUs of this host, or the difference between two readings. Values that the
+/// kernel does not tell, as in most virtual machines, are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Power {
@@ -19,7 +19,7 @@ pub struct Power {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_khz: Option<[u64; 2]>,
     /// The temperature that each sensor told at the later reading, in thousandths of °C. Of several
-    /// of one name it is the warmest.
+    /// sensors with one name, the warmest counts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub millicelsius: BTreeMap<String, i64>,
 }
@@ -28,7 +28,7 @@ impl Power {
     /// The most idle states, and the most sensors, that are read.
     pub const MOST: usize = 32;
 
-    /// Reads it.
+    /// Reads the idle times, frequencies and temperatures.
     #[must_use]
     pub fn read(cpus: &[u32]) -> Self {
         Self::read_from(&Files::system(), cpus)
@@ -62,7 +62,7 @@ impl Power {
         all
     }
 
-    /// What passed since `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = |(name, time): (&String, &u64)| {

@@ -10,12 +10,11 @@ use crate::kernel::files::numbers;
 /// The threads of a process with their names and CPU times, at one moment or between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessThreads {
-    /// By number.
     threads: BTreeMap<u32, (String, ThreadTimes)>,
 }
 
 impl ProcessThreads {
-    /// Reads those of a process on this machine, of any user.
+    /// Reads the threads of a process on this machine, of any user.
     ///
     /// # Errors
     /// [`Error::Read`] if the process does not exist. Skips a thread that ends meanwhile.
@@ -46,14 +45,14 @@ impl ProcessThreads {
     }
 
     /// The times of each thread whose name is `wanted`, by number.
-    pub fn each(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
+    pub fn times_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
         let chosen = self.threads.values().filter(|(name, _)| wanted(name));
         chosen.map(|(_, times)| *times).collect()
     }
 
-    /// The times of all of them together.
+    /// The sum of the times of all threads whose name is `wanted`.
     pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
-        ThreadTimes::sum(&self.each(wanted))
+        ThreadTimes::sum(&self.times_of(wanted))
     }
 }
 

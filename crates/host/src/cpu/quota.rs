@@ -20,13 +20,13 @@ pub struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// The number of CPUs that have as much time.
+    /// The number of CPUs that have this much time.
     fn cpus(self) -> f64 {
         self.runtime_us as f64 / self.period_us.max(1) as f64
     }
 }
 
-/// Such as `0.2 CPUs in each 100 ms`.
+/// For example `0.2 CPUs in each 100 ms`.
 impl fmt::Display for CpuQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpus = (self.cpus() * 100.0).round() / 100.0;
@@ -35,7 +35,7 @@ impl fmt::Display for CpuQuota {
     }
 }
 
-/// How often the kernel throttled a group: it stopped the group until the next period.
+/// Throttling of a group by the kernel: each time it stopped the group until the next period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throttled {
@@ -48,9 +48,9 @@ pub struct Throttled {
 }
 
 impl Throttled {
-    /// The change between two readings of the same groups, of the group that was throttled most.
+    /// The change between two readings of the same groups, for the group that was throttled most.
     #[must_use]
-    pub fn most(last: &[Self], first: &[Self]) -> Option<Self> {
+    pub fn most_throttled(last: &[Self], first: &[Self]) -> Option<Self> {
         let passed = last.iter().zip(first).map(|(last, first)| Self {
             quota: last.quota,
             periods: last.periods.saturating_sub(first.periods),
@@ -73,17 +73,17 @@ impl Throttled {
 /// The groups with a quota that this process was in, with their counters open: a namespace that it
 /// enters later may hide them.
 #[derive(Clone, Debug, Default)]
-pub struct Quotas(Arc<[Group]>);
+pub struct Quotas(Arc<[QuotaGroup]>);
 
 #[derive(Debug)]
-struct Group {
+struct QuotaGroup {
     directory: String,
     quota: CpuQuota,
     stat: File,
 }
 
 impl Quotas {
-    /// Finds those of this process.
+    /// Finds the groups of this process that have a quota.
     #[must_use]
     pub fn read() -> Self {
         Self::read_from(&Files::system())
@@ -93,7 +93,7 @@ impl Quotas {
         let group = |directory: String| {
             let quota = quota(files, &directory)?;
             let stat = files.open(&format!("{directory}/cpu.stat"), OpenOptions::new().read(true)).ok()?;
-            Some(Group { directory, quota, stat })
+            Some(QuotaGroup { directory, quota, stat })
         };
         Self(directories(files).into_iter().filter_map(group).collect())
     }
@@ -108,7 +108,7 @@ impl Quotas {
     /// The counters of each group.
     #[must_use]
     pub fn counters(&self) -> Vec<Throttled> {
-        let counters = |group: &Group| {
+        let counters = |group: &QuotaGroup| {
             // The file has some 200 bytes.
             let mut bytes = [0; 1024];
             let length = group.stat.read_at(&mut bytes, 0).unwrap_or(0);
@@ -121,12 +121,11 @@ impl Quotas {
     }
 }
 
-/// The value of a name at the start of a line.
 fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
-/// The quota of a group: in one file of the second version, in two of the first.
+/// The quota of a group: in one file with cgroups v2, in two files with v1.
 fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
     let [runtime, period] = match files.text(&format!("{directory}/cpu.max")) {
         Some(both) => both.split_once(' ').map(|(runtime, period)| [runtime.to_owned(), period.to_owned()]),
@@ -139,7 +138,8 @@ fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
     Some(CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? })
 }
 
-/// The directories of the groups of this process that can have a quota: its own and those above.
+/// The directories of the groups of this process that can have a quota: its own group and the
+/// groups above.
 fn directories(files: &Files) -> Vec<String> {
     let mut all = Vec::new();
     let [groups, mounts] =
@@ -274,9 +274,9 @@ mod tests {
             periods,
             throttled,
         };
-        let most = Throttled::most(&[at(30, 18), at(9, 9)], &[at(8, 1), at(9, 9)]);
+        let most = Throttled::most_throttled(&[at(30, 18), at(9, 9)], &[at(8, 1), at(9, 9)]);
         assert_eq!(most, Some(at(22, 17)));
         assert_eq!(most.map(|one| one.plus(at(1, 1))), Some(at(23, 18)));
-        assert_eq!(Throttled::most(&[], &[]), None);
+        assert_eq!(Throttled::most_throttled(&[], &[]), None);
     }
 }

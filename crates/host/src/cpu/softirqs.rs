@@ -7,21 +7,22 @@
 use std::io;
 
 use crate::cpu::affinity;
-use crate::kernel::bpf::{Attached, Cell, Instruction, Program, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Instruction, Program, SharedNumber, attach_to_tracepoint, load};
 
-/// Counts it, from when it is made until it is dropped, on a machine with one CPU.
+/// Counts the time in soft interrupts, from its start until it is dropped, on a machine with one
+/// CPU.
 ///
 /// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
 /// reading less `sum`: after both, the time between them has been added. It is the same program at
 /// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
-    sum: Cell,
+    sum: SharedNumber,
     _attached: [Attached; 2],
 }
 
 impl Softirqs {
-    /// Begins to count.
+    /// Starts counting.
     ///
     /// # Errors
     /// In words: several CPUs, or what the kernel said to the program (Linux 5.2 has all that it
@@ -32,31 +33,28 @@ impl Softirqs {
             return Err(format!("soft interrupts are counted on one CPU, and there are {cpus}"));
         }
         let counting = || {
-            let sum = Cell::new()?;
+            let sum = SharedNumber::new()?;
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached = [
                 attach_to_tracepoint(c"softirq_entry", &program)?,
                 attach_to_tracepoint(c"softirq_exit", &program)?,
             ];
-            // Between the two some may have begun. Now none is under way: this is a program that
-            // runs.
+            // Soft interrupts may have begun between the two. None is under way now, because this
+            // program runs.
             sum.write(0)?;
             Ok(Self { sum, _attached: attached })
         };
         counting().map_err(|error: io::Error| format!("soft interrupts cannot be traced (BPF): {error}"))
     }
 
-    /// What passed in them so far, in ns.
-    ///
-    /// # Errors
-    /// What the kernel said.
+    /// The time in soft interrupts so far, in ns.
     pub fn inside_ns(&self) -> io::Result<u64> {
         self.sum.read()
     }
 }
 
 /// `sum = now - sum`.
-fn program(sum: &Cell) -> [Instruction; 8] {
+fn program(sum: &SharedNumber) -> [Instruction; 8] {
     const KTIME_GET_NS: i32 = 5;
     let [address, address_again] = sum.address(1);
     [

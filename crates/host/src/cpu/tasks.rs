@@ -15,7 +15,6 @@ use crate::kernel::files::numbers;
 #[derive(Clone, Debug)]
 pub struct Tasks {
     at: Instant,
-    /// By number.
     threads: BTreeMap<u32, Task>,
 }
 
@@ -30,7 +29,7 @@ pub(crate) struct Task {
     cpu: u32,
     /// In user mode and in the kernel, ns. The sum is exact within its unit of 10 ms.
     ns: u64,
-    /// The same of ended children that were waited for; 0 for all but a process's first thread.
+    /// CPU time of ended children that were waited for; 0 for all but a process's first thread.
     reaped_ns: u64,
 }
 
@@ -42,20 +41,20 @@ pub(crate) struct Task {
 /// (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: the owner of its packets is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Others {
+pub struct OtherProcesses {
     /// Between the two moments, ns.
     pub elapsed_ns: u64,
     /// Whether all processes were visible. A container with its own process namespace shows only
     /// its own.
     pub complete: bool,
     /// Each process on each CPU; the longest time first, without zeros.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<ProcessOnCpu>,
 }
 
 /// CPU time of one process on one CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spent {
+pub struct ProcessOnCpu {
     /// The process or kernel thread.
     pub pid: u32,
     /// Its name.
@@ -69,7 +68,7 @@ pub struct Spent {
 }
 
 impl Tasks {
-    /// Reads those of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
+    /// Reads the threads of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
     ///
     /// # Errors
     /// [`Error::Read`] without `/proc`. Skips a process that ends meanwhile.
@@ -89,11 +88,11 @@ impl Tasks {
         Ok(Self { at: Instant::now(), threads })
     }
 
-    /// CPU time since `earlier` of all but `own` and its descendants.
+    /// CPU time since `earlier` of all processes but `own` and its descendants.
     #[must_use]
-    pub fn others_since(&self, earlier: &Self, own: u32) -> Others {
+    pub fn others_since(&self, earlier: &Self, own: u32) -> OtherProcesses {
         let family = self.family(earlier, own);
-        let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+        let mut spent: BTreeMap<(u32, u32), ProcessOnCpu> = BTreeMap::new();
         for (thread, now) in &self.threads {
             if family.contains(&now.process) || now.serves(&family) {
                 continue;
@@ -102,7 +101,7 @@ impl Tasks {
             let before = then.map_or(0, |then| then.ns);
             let ns = now.ns.saturating_sub(before).saturating_add(self.reaped(earlier, now, then));
             for cpu in [then.map_or(now.cpu, |then| then.cpu), now.cpu] {
-                let entry = spent.entry((now.process, cpu)).or_insert_with(|| Spent {
+                let entry = spent.entry((now.process, cpu)).or_insert_with(|| ProcessOnCpu {
                     pid: now.process,
                     name: self.threads.get(&now.process).unwrap_or(now).name.clone(),
                     kernel: now.kernel,
@@ -112,10 +111,10 @@ impl Tasks {
                 entry.ns = entry.ns.saturating_add(ns / 2);
             }
         }
-        let mut spent: Vec<Spent> = spent.into_values().filter(|spent| spent.ns > 0).collect();
+        let mut spent: Vec<ProcessOnCpu> = spent.into_values().filter(|spent| spent.ns > 0).collect();
         spent.sort_by_key(|spent| (std::cmp::Reverse(spent.ns), spent.pid, spent.cpu));
         let elapsed = self.at.saturating_duration_since(earlier.at).as_nanos();
-        Others {
+        OtherProcesses {
             elapsed_ns: u64::try_from(elapsed).unwrap_or(u64::MAX),
             complete: self.threads.values().any(|task| task.kernel),
             spent,
@@ -137,7 +136,7 @@ impl Tasks {
         }
     }
 
-    /// The time of children that ended in between, without what they had used before.
+    /// The time of children that ended in between, without the time that they had used before.
     fn reaped(&self, earlier: &Self, now: &Task, then: Option<&Task>) -> u64 {
         let more = now.reaped_ns.saturating_sub(then.map_or(0, |then| then.reaped_ns));
         if more == 0 {
@@ -184,7 +183,7 @@ impl Task {
 
 const PROC: &str = "/proc";
 
-/// A thread's flag (linux/sched.h): it belongs to the kernel.
+// A thread's flag (linux/sched.h): it belongs to the kernel.
 const PF_KTHREAD: u64 = 0x0020_0000;
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ counted! {
         /// On a CPU. Without `CONFIG_IRQ_TIME_ACCOUNTING` it includes interrupts and software
         /// interrupts.
         running_ns,
-        /// Of it, in user mode; coarse.
+        /// The part of it in user mode; coarse.
         user_ns,
-        /// Of it, in the kernel; coarse.
+        /// The part of it in the kernel; coarse.
         system_ns,
         /// Ready but without a CPU; 0 where the kernel does not report it.
         waiting_ns,
@@ -27,7 +27,7 @@ counted! {
 }
 
 impl ThreadTimes {
-    /// Reads those of a thread of this process, by its kernel number.
+    /// Reads the times of a thread of this process, by its kernel number.
     ///
     /// # Errors
     /// [`Error::Read`] if the thread does not exist; or the file has another form.
@@ -35,7 +35,7 @@ impl ThreadTimes {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
 
-    /// Reads those of the thread with this directory in `/proc`.
+    /// Reads the times of the thread with this directory in `/proc`.
     pub(crate) fn read_from(directory: &str) -> Result<Self, Error> {
         let path = format!("{directory}/stat");
         let stat = std::fs::read(&path).map_err(|errno| Error::Read { path: path.into(), errno })?;
@@ -74,7 +74,7 @@ counted! {
 }
 
 impl ProcessTimes {
-    /// Reads those of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
+    /// Reads the times of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
     #[must_use]
     pub fn read() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
@@ -90,7 +90,7 @@ impl ProcessTimes {
             .unwrap_or_default()
     }
 
-    /// Both together.
+    /// User and system time together.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)

@@ -33,17 +33,11 @@ counted! {
 
 impl CpuTimes {
     /// Reads the time since boot of `cpus` together.
-    ///
-    /// # Errors
-    /// If one of them is not online.
     pub fn read(cpus: &[u32]) -> Result<Self, Error> {
         Self::read_each(cpus).map(|each| Self::sum(&each))
     }
 
     /// Reads the time since boot of each of `cpus`, in their order.
-    ///
-    /// # Errors
-    /// If one of them is not online.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
         let table = parse(&text, tick()?);

@@ -1,13 +1,13 @@
-//! Which build of this program runs.
+//! The build of this program.
 
 use std::fs::OpenOptions;
 use std::io::Read as _;
 
 use crate::kernel::files::Files;
 
-/// The notes of a program lie behind its headers, in its first page.
+// The notes of a program lie behind its headers, in its first page.
 const BEGIN: u64 = 4096;
-/// The digits of the checksum that are shown: enough to tell builds apart.
+// The digits of the checksum that are shown: enough to tell builds apart.
 const DIGITS: usize = 12;
 
 /// The version, and the build by the checksum that the linker made of the program
@@ -20,7 +20,7 @@ pub(super) fn read(files: &Files, version: &str) -> String {
     build.map_or_else(|| version.to_owned(), |build| format!("{version}, build {build}"))
 }
 
-/// A note is the lengths of its name and its contents, its kind, and both (`elf(5)`): here
+/// Reads a note: the lengths of its name and its contents, its kind, and both (`elf(5)`); here
 /// `NT_GNU_BUILD_ID` of `GNU`.
 fn id(program: &[u8]) -> Option<String> {
     let is_id = |head: &[u8]| head[..4] == [4, 0, 0, 0] && head[8..] == *b"\x03\0\0\0GNU\0";

@@ -16,7 +16,7 @@ pub struct CpuEnvironment {
     pub model: Option<String>,
     /// The microcode's version.
     pub microcode: Option<String>,
-    /// How many CPUs are online.
+    /// The number of online CPUs.
     pub online: usize,
     /// The online CPUs as a list such as `0-3,5`.
     pub online_list: Option<String>,
@@ -41,8 +41,8 @@ pub struct CpuEnvironment {
     pub idle_driver: Option<String>,
     /// The governor that chooses an idle state.
     pub idle_governor: Option<String>,
-    /// How long a CPU may take to wake up, in µs, as long as a program holds that
-    /// (`/dev/cpu_dma_latency`); `None` if none does.
+    /// The longest time that a CPU may take to wake up, in µs, as long as a program holds that
+    /// bound (`/dev/cpu_dma_latency`); `None` without a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_bound: Option<u32>,
     /// The idle states of the first CPU, the shallowest first.
@@ -117,7 +117,7 @@ fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
     let of = |cpu: &u32| {
         let list = files.text(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?;
         let cpus = parse_cpu_list(&list).ok()?;
-        // Each core once: by its first CPU.
+        // Each core is listed once: by its first CPU.
         (cpus.len() > 1 && cpus.first() == Some(cpu)).then(|| format_cpu_list(&cpus))
     };
     online.iter().filter_map(of).collect()

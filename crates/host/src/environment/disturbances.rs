@@ -1,4 +1,4 @@
-//! Facts about this machine that disturb measurements; others judge them.
+//! Facts about this machine that disturb measurements; their judgement is elsewhere.
 
 use super::{CpuEnvironment, IdleState, KernelEnvironment, LoadEnvironment, MachineEnvironment};
 use crate::kernel::files::Files;
@@ -27,7 +27,7 @@ pub struct Disturbances {
 }
 
 impl Disturbances {
-    /// Reads them.
+    /// Reads the facts.
     pub fn read() -> Self {
         Self::read_from(&Files::system())
     }

@@ -1,11 +1,11 @@
-//! What looks at each packet in this network namespace, beside the network stack itself.
+//! Packet filters in this network namespace: nftables, iptables, connection tracking.
 
 use netlink_sys::protocols::NETLINK_NETFILTER;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
 use crate::kernel::netlink::Netlink;
-use crate::kernel::raw::Raw;
+use crate::kernel::raw::RawMessage;
 
 /// Filters and the tracking of connections, as far as this process may see them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,20 +19,19 @@ pub struct Firewall {
     pub tracked: Option<u64>,
 }
 
-/// `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
+// `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
 const GET_RULES: u16 = 10 << 8 | 7;
 
-/// `struct nfgenmsg`: every family, version 0.
 const OF_ALL: [u8; 4] = [0; 4];
 
 impl Firewall {
-    /// Reads it.
+    /// Reads the filters.
     #[must_use]
     pub fn read() -> Self {
         Self::read_from(&Files::system(), rules)
     }
 
-    /// What looks at each packet, in words; `None` if nothing is known to.
+    /// The packet filters, in words; `None` if none is known.
     #[must_use]
     pub fn filters(&self) -> Option<String> {
         let rules = self.rules.filter(|rules| *rules > 0);
@@ -60,7 +59,8 @@ impl Firewall {
     }
 }
 
-/// Whether the kernel has nftables now: a question to one that has it as a module would load that.
+/// Whether the kernel has nftables now: a question to a kernel that has it as a module would load
+/// the module.
 fn has_nftables(files: &Files) -> bool {
     let is_built_in = || {
         let release = files.text("proc/sys/kernel/osrelease").unwrap_or_default();
@@ -73,7 +73,7 @@ fn has_nftables(files: &Files) -> bool {
 
 fn rules() -> Option<usize> {
     let mut netlink = Netlink::open(NETLINK_NETFILTER).ok()?;
-    let all = Raw { kind: GET_RULES, payload: OF_ALL.to_vec() };
+    let all = RawMessage { kind: GET_RULES, payload: OF_ALL.to_vec() };
     netlink.dump(all).ok().map(|rules| rules.len())
 }
 

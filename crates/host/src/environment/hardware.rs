@@ -22,25 +22,26 @@ pub struct Hardware {
     pub duplex: Option<String>,
     /// The speed of its PCIe link, for example `8.0 GT/s PCIe`.
     pub pcie_speed: Option<String>,
-    /// The fastest that the device could have.
+    /// The fastest speed that the device supports.
     pub pcie_speed_most: Option<String>,
     /// The lanes of its PCIe link.
     pub pcie_width: Option<u64>,
-    /// The most that the device could have.
+    /// The most lanes that the device supports.
     pub pcie_width_most: Option<u64>,
     /// The NUMA node that it is near to.
     pub numa_node: Option<u64>,
 }
 
 impl Hardware {
-    /// Reads it. `sysfs`: the interface's directory, if `/sys` shows its network namespace.
+    /// Reads the hardware. `sysfs`: the interface's directory, if `/sys` shows its network
+    /// namespace.
     pub(super) fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
         let told = DriverInfo::read(interface);
-        let of_files = sysfs.map(|directory| Self::of(files, directory)).unwrap_or_default();
+        let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
         Self { driver_version: told.version, firmware: told.firmware, bus: told.bus, ..of_files }
     }
 
-    fn of(files: &Files, directory: &str) -> Self {
+    fn from_sysfs(files: &Files, directory: &str) -> Self {
         // -1, and a PCIe width of 255, are unknown; virtual devices have a width of 0.
         let number = |name: &str| files.number::<u64>(&format!("{directory}/{name}"));
         let width = |name: &str| number(name).filter(|lanes| (1..=64).contains(lanes));
@@ -65,7 +66,7 @@ impl Hardware {
         *self == Self::default()
     }
 
-    /// Its texts.
+    /// All of its texts.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         let Self { driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most, .. } = self;
         [driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most].into_iter().flatten()
@@ -94,10 +95,14 @@ mod tests {
             ("eth1/device/max_link_width", "255\n"),
             ("eth1/device/numa_node", "-1\n"),
         ]);
-        let card = Hardware::of(&tree, "eth0");
+        let card = Hardware::from_sysfs(&tree, "eth0");
         assert_eq!((card.speed, card.duplex.as_deref()), (Some(25_000), Some("full")));
         assert_eq!(card.pcie_speed.as_deref(), Some("8.0 GT/s PCIe"));
         assert_eq!((card.pcie_width, card.pcie_width_most, card.numa_node), (Some(8), Some(16), Some(1)));
-        assert!(Hardware::of(&tree, "eth1").is_unknown(), "{:?}", Hardware::of(&tree, "eth1"));
+        assert!(
+            Hardware::from_sysfs(&tree, "eth1").is_unknown(),
+            "{:?}",
+            Hardware::from_sysfs(&tree, "eth1")
+        );
     }
 }

@@ -98,9 +98,10 @@ pub struct InterfaceEnvironment {
     pub link: Link,
     /// The driver of the hardware.
     pub driver: Option<String>,
-    /// How long its receive work may wait to merge more packets, in ns (`gro_flush_timeout`).
+    /// The longest time that receive work may wait to merge more packets, in ns
+    /// (`gro_flush_timeout`).
     pub gro_flush_timeout: Option<u64>,
-    /// How often its receive queue is polled again before its interrupt is enabled
+    /// The number of times that a receive queue is polled again before its interrupt is enabled
     /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if unknown.
@@ -131,13 +132,13 @@ pub struct LoadEnvironment {
     pub average: Option<[f64; 3]>,
     /// CPU time that the hypervisor gave to others since boot, in ns summed over the CPUs.
     pub stolen: Option<u64>,
-    /// The same in % of all CPU time since boot.
+    /// The stolen time in % of all CPU time since boot.
     pub stolen_percent: Option<f64>,
 }
 
 impl Environment {
-    /// Reads it, with the interfaces of these names, or alternative names, in this network
-    /// namespace.
+    /// Reads the environment, with the interfaces of these names, or alternative names, in this
+    /// network namespace.
     pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
         let files = Files::system();
         let interfaces = interfaces.iter().map(AsRef::as_ref);
@@ -146,7 +147,7 @@ impl Environment {
         Self { interfaces, ..Self::of_machine(&files, version) }
     }
 
-    /// The same, with the machine's settings that its network namespace hides.
+    /// Adds the machine's settings that its network namespace hides.
     #[must_use]
     pub fn with_hidden(mut self, machine: &BTreeMap<String, String>) -> Self {
         for (name, value) in machine {

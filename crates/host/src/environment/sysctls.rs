@@ -1,11 +1,11 @@
-//! The network's settings.
+//! The sysctls of the network.
 
 use std::collections::BTreeMap;
 
 use crate::kernel::files::Files;
 
-/// The machine's settings of the network, by name. A network namespace shows only its own, so read
-/// them before entering one, for [`super::Environment::with_hidden`].
+/// The machine's sysctls of the network, by name. A network namespace shows only its own, so they
+/// are read before entering one, for [`super::Environment::with_hidden`].
 #[must_use]
 pub fn visible_sysctls() -> BTreeMap<String, String> {
     read(&Files::system())
@@ -20,7 +20,7 @@ pub(super) fn read(files: &Files) -> BTreeMap<String, String> {
     NAMES.iter().filter_map(read).collect()
 }
 
-/// Settings that influence speed or loss of packets.
+// Settings that influence speed or loss of packets.
 const NAMES: &[&str] = &[
     "kernel.numa_balancing",
     "kernel.perf_event_paranoid",

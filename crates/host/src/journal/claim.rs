@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use super::{JournalError, lock};
 
-/// The right to change the machine, until it is dropped or the process ends.
-///
-/// It is the lock of a file beside the journals. Root's have one place in every network namespace
-/// and environment, so there is one such right for the machine. Both ends of a session may have
-/// that place, each in a network namespace of its own: each end locks a file whose name has the
-/// session and the network namespace. Whoever locks such a file, or looks at those of others, holds
+/// The right to change the machine, until it is dropped or the process ends. It is the lock of a
+/// file beside the journals. Root's journals have one place in every network namespace and
+/// environment, so there is one such right for the machine. Both ends of a session may have that
+/// place, each in a network namespace of its own: each end locks a file whose name has the session
+/// and the network namespace. A process that locks such a file, or looks at those of others, holds
 /// the lock of the file `lock` meanwhile. An undo for all sessions holds that lock until it ends.
 #[derive(Debug)]
 pub(super) struct Claim {
@@ -25,29 +24,32 @@ pub(super) struct Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let Some(own) = &self.own else { return };
-        // Nobody locks it meanwhile. What stays goes with the next claim.
+        // No other process locks the file meanwhile. A file that cannot be removed goes with the
+        // next claim.
         if let Ok(Ok(_look)) = lock::take(&own.with_file_name("lock")) {
             let _ = std::fs::remove_file(own);
         }
     }
 }
 
-/// An end of a session.
 #[derive(Clone, Debug)]
-pub(super) struct End {
-    /// The session.
+pub(super) struct SessionEnd {
     pub(super) session: u64,
     /// The network namespace whose settings it changes.
     pub(super) network: String,
 }
 
-/// How long a process that has undone its changes, and removed their journal, may take to exit.
+// The longest time that a process takes to exit after it has undone its changes and removed their
+// journal.
 const EXIT: Duration = Duration::from_secs(1);
 
 impl Claim {
     /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
     /// name of the process that keeps it.
-    pub(super) fn await_free(directory: &Path, end: &End) -> Result<Result<Self, String>, JournalError> {
+    pub(super) fn await_free(
+        directory: &Path,
+        end: &SessionEnd,
+    ) -> Result<Result<Self, String>, JournalError> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -58,9 +60,12 @@ impl Claim {
         }
     }
 
-    /// Takes it for an end of a session, or for no session (`None`); or the name of the process
-    /// that has it.
-    pub(super) fn take(directory: &Path, end: Option<&End>) -> Result<Result<Self, String>, JournalError> {
+    /// Takes the right for an end of a session, or for no session (`None`); or the name of the
+    /// process that has it.
+    pub(super) fn take(
+        directory: &Path,
+        end: Option<&SessionEnd>,
+    ) -> Result<Result<Self, String>, JournalError> {
         let look = match lock::take(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),
@@ -69,7 +74,7 @@ impl Claim {
         let mut is_alone = true;
         for claimed in paths(directory, "claim").filter(|path| Some(path) != own.as_ref()) {
             match lock::take(&claimed)? {
-                // Its process is gone. What cannot be removed is in nobody's way.
+                // Its process is gone. A file that cannot be removed is in nobody's way.
                 Ok(_file) => drop(std::fs::remove_file(&claimed)),
                 Err(_) if end.is_some_and(|end| end.is_of_session(&claimed)) => is_alone = false,
                 Err(holder) => return Ok(Err(holder)),
@@ -83,14 +88,14 @@ impl Claim {
         if taken.is_ok() && is_alone {
             forget_unfinished(directory);
         }
-        // Only now may others look.
+        // Other processes may look only now.
         drop(look);
         Ok(taken.map(|file| Self { _file: file, own: Some(own) }))
     }
 }
 
-impl End {
-    /// The name of its file, with the digits of `net:[4026531840]`.
+impl SessionEnd {
+    /// The name of the lock file, with the digits of `net:[4026531840]`.
     fn file_name(&self) -> String {
         let network: String = self.network.chars().filter(char::is_ascii_digit).collect();
         format!("{:016x}-{network}.claim", self.session)
@@ -102,15 +107,15 @@ impl End {
     }
 }
 
-/// The files in a directory whose names end so.
+/// The files in a directory whose names have this extension.
 fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))
 }
 
-/// Removes journals whose makers were killed before they had a name: nothing was changed under
-/// them. Only holders of a claim make any.
+/// Removes journals whose makers were killed before the journal had a name: no change was made
+/// under them. Only holders of a claim make any.
 fn forget_unfinished(directory: &Path) {
-    // What cannot be removed is in nobody's way.
+    // A file that cannot be removed is in nobody's way.
     paths(directory, "new").for_each(|path| drop(std::fs::remove_file(path)));
 }

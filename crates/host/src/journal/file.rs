@@ -10,16 +10,16 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
 use super::line::{Header, Record, parse, unfinished, write};
-use super::{JournalError, place};
+use super::{JournalError, journal_directory};
 
-/// More than any study changes: a larger file is not our journal, and none is made.
+// More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
 
-/// The longest first line that is looked at, in bytes.
+// The longest first line that is looked at, in bytes.
 const LONGEST_HEADER: u64 = 4096;
 
-/// The least space on the disk that a journal reserves behind its last line, in bytes: for the
-/// lines of the undo, if the disk is full by then.
+// The least space on the disk that a journal reserves behind its last line, in bytes: for the
+// lines of the undo, if the disk is full by then.
 const UNDO_SPACE: u64 = 64 << 10;
 
 /// The file of a journal, locked as long as this lives.
@@ -27,17 +27,18 @@ const UNDO_SPACE: u64 = 64 << 10;
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
-    end: End,
+    end: LastLine,
 }
 
-/// How a journal ends.
+/// The state of a journal's last line.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
-    /// With a whole line.
+enum LastLine {
+    /// The line is complete.
     Whole,
-    /// At this place begins a line whose writer was stopped, or had no room: it counts for nothing.
+    /// A line begins at this offset and is incomplete: its writer was stopped, or had no room. It
+    /// counts for nothing.
     Begun(u64),
-    /// With a damaged line, which stays.
+    /// The line is damaged, and stays.
     Damaged,
 }
 
@@ -56,7 +57,7 @@ impl JournalFile {
         let written = written.and_then(|()| file.sync_all());
         written.map_err(JournalError::file("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
-        let file = Self { path: path.to_owned(), file, end: End::Whole };
+        let file = Self { path: path.to_owned(), file, end: LastLine::Whole };
         file.sync_place()?;
         Ok(file)
     }
@@ -73,9 +74,9 @@ impl JournalFile {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(JournalError::file("read", path))?;
         let end = match unfinished(&bytes) {
-            Some(place) => End::Begun(place as u64),
-            None if bytes.last().is_some_and(|byte| *byte != b'\n') => End::Damaged,
-            None => End::Whole,
+            Some(place) => LastLine::Begun(place as u64),
+            None if bytes.last().is_some_and(|byte| *byte != b'\n') => LastLine::Damaged,
+            None => LastLine::Whole,
         };
         Ok(Some((Self { path: path.to_owned(), file, end }, bytes)))
     }
@@ -101,7 +102,7 @@ impl JournalFile {
             Err(errno) => return Err(JournalError::file("open", path)(errno)),
         };
         let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
-        place::ours(path, &metadata)?;
+        journal_directory::ours(path, &metadata)?;
         if !metadata.is_file() || metadata.len() > LARGEST {
             let why = format!("it is not a regular file of at most {LARGEST} bytes");
             return Err(JournalError::foreign(path, &why));
@@ -109,7 +110,7 @@ impl JournalFile {
         Ok(Some(file))
     }
 
-    /// Adds lines, and returns when they are on disk. If that fails there are none of them.
+    /// Adds lines, and returns when they are on disk. On failure none of them is.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
         self.append(records, false)
     }
@@ -129,15 +130,15 @@ impl JournalFile {
 
     fn append_lines(&mut self, lines: &[u8], needs_undo_space: bool) -> io::Result<()> {
         let end = match self.end {
-            End::Begun(place) => place,
-            End::Whole | End::Damaged => self.file.metadata()?.len(),
+            LastLine::Begun(place) => place,
+            LastLine::Whole | LastLine::Damaged => self.file.metadata()?.len(),
         };
-        let apart: &[u8] = if self.end == End::Damaged { b"\n" } else { b"" };
+        let apart: &[u8] = if self.end == LastLine::Damaged { b"\n" } else { b"" };
         let text = [apart, lines].concat();
         if end + text.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
         }
-        if let End::Begun(place) = self.end {
+        if let LastLine::Begun(place) = self.end {
             // This also gives reserved space back, so it is done only where it must be.
             self.file.set_len(place)?;
         }
@@ -148,9 +149,9 @@ impl JournalFile {
         self.file.seek(SeekFrom::Start(end))?;
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
         if written.is_ok() {
-            self.end = End::Whole;
-        } else if self.file.set_len(end).is_err() && self.end == End::Whole {
-            self.end = End::Begun(end);
+            self.end = LastLine::Whole;
+        } else if self.file.set_len(end).is_err() && self.end == LastLine::Whole {
+            self.end = LastLine::Begun(end);
         }
         written
     }
@@ -161,7 +162,7 @@ impl JournalFile {
         self.sync_place()
     }
 
-    /// Renames the journal, so that nobody undoes it.
+    /// Renames the journal, so that no session undoes it.
     pub(super) fn set_aside(self) -> Result<PathBuf, JournalError> {
         let aside = self.path.with_extension("set-aside");
         std::fs::rename(&self.path, &aside).map_err(JournalError::file("set aside", &self.path))?;
@@ -170,7 +171,7 @@ impl JournalFile {
     }
 
     fn sync_place(&self) -> Result<(), JournalError> {
-        self.path.parent().map_or(Ok(()), place::sync)
+        self.path.parent().map_or(Ok(()), journal_directory::sync)
     }
 }
 

@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{Target, Value, check_value};
 
-/// The most damaged lines of a journal that are reported, each with its reason.
+// The most damaged lines of a journal that are reported, each with its reason.
 const MOST_DAMAGE: usize = 10;
 
-/// The version of the format.
+// The version of the format.
 const FORMAT: u32 = 5;
 
-/// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-/// and names interfaces only. Version 3 has no [`Record::Applied`].
-/// Version 5 may also have drivers that were taken down, which are read as damage.
+// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
+// and names interfaces only. Version 3 has no [`Record::Applied`]. Version 5 may also have drivers
+// that were taken down, which are read as damage.
 const OLDEST: u32 = 2;
 
-/// One line.
+/// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {
@@ -30,8 +30,8 @@ pub(super) enum Record {
     Made(u32, Value),
     /// The change of this number will be undone.
     Undoing(u32),
-    /// The settings of these changes are changed now, or changed again, or will be undone: they may
-    /// have any value. Their values before stay those that were announced.
+    /// The settings of these changes are being changed, or changed again, or undone: they may have
+    /// any value. Their values before stay as announced.
     Changing(Vec<u32>),
     /// The settings of these changes have their values before: there is nothing to undo.
     Unchanged(Vec<u32>),
@@ -46,11 +46,8 @@ pub(super) enum Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Announced {
-    /// Its number in its journal, from 1.
     pub(super) number: u32,
-    /// The setting.
     pub(super) target: Target,
-    /// The value before.
     pub(super) before: Value,
 }
 
@@ -59,11 +56,9 @@ pub(super) struct Announced {
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) format: u32,
-    /// The process.
     pub(super) pid: u32,
     /// Its start, in ticks since the machine's: together with the number it identifies the process.
     pub(super) start: u64,
-    /// The machine's boot.
     pub(super) boot: String,
     /// The network namespace whose settings it changes.
     pub(super) network: String,
@@ -116,7 +111,7 @@ impl fmt::Display for Change {
 pub struct Damage {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
@@ -132,13 +127,12 @@ pub struct Parsed {
     pub(super) header: Option<Header>,
     /// The changes that were made, or perhaps made, in order.
     pub changes: Vec<Change>,
-    /// The numbers of those that are undone.
+    /// The numbers of the undone changes.
     pub undone: BTreeSet<u32>,
     /// The first ten damaged lines.
     pub damaged: Vec<Damage>,
-    /// How many are damaged.
+    /// The number of damaged lines.
     pub damaged_lines: usize,
-    /// The place of each change by its number.
     places: BTreeMap<u32, usize>,
     /// Why its changes stay after the end of its process; `None` if they do not.
     pub applied: Option<String>,
@@ -151,8 +145,8 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. Total: an invalid line counts as damage, and the others are read. One whose
-/// writer was stopped is none: it is on disk before its action begins, so that never began.
+/// Reads a journal. Total: an invalid line counts as damage, and the others are read. An incomplete
+/// last line is no damage: a line is on disk before its action begins, so that action never began.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];
@@ -173,8 +167,8 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     parsed
 }
 
-/// Where the last line begins, if it is the beginning of one. The first line has its name only
-/// once it is whole.
+/// The offset of the last line if it is incomplete. The first line is complete before the journal
+/// has its name.
 pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
     let place = bytes.iter().rposition(|byte| *byte == b'\n')? + 1;
     let line = &bytes[place..];
@@ -269,7 +263,18 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Digits of the checksum.
+/// The text of a journal that announces changes of these settings from these values.
+#[cfg(feature = "fuzz")]
+pub fn journal_text(changes: &[(Target, Value)]) -> Vec<u8> {
+    let begun = Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned()));
+    let announced = |(number, (target, before)): (u32, &(Target, Value))| {
+        Record::Change(Announced { number, target: target.clone(), before: before.clone() })
+    };
+    let records = [begun].into_iter().chain((1..).zip(changes).map(announced));
+    records.flat_map(|record| write(&record)).collect()
+}
+
+// Digits of the checksum.
 const SUM: usize = 16;
 
 fn hex(bytes: &[u8]) -> String {

@@ -8,16 +8,16 @@ use std::path::Path;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use super::{JournalError, place};
+use super::{JournalError, journal_directory};
 
-/// The longest name of a holder that is read, in bytes.
+// The longest name of a holder that is read, in bytes.
 const LONGEST_NAME: u64 = 1000;
 
-/// The longest part of its command line that is written, in characters.
+// The longest part of its command line that is written, in characters.
 const LONGEST_COMMAND: usize = 300;
 
-/// Takes the lock of a file, and makes the file if it is not there; or names the process that has
-/// the lock. Only the lock counts: the file's text is for that message.
+/// Takes the lock of a file, which is made if it is missing; or names the process that has the
+/// lock. Only the lock counts: the file's text is for that message.
 pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -29,13 +29,13 @@ pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
         .open(path)
         .map_err(JournalError::file("open the lock of", path))?;
     let about = file.metadata().map_err(JournalError::file("look at", path))?;
-    place::ours(path, &about)?;
+    journal_directory::ours(path, &about)?;
     if !about.is_file() {
         return Err(JournalError::foreign(path, "it is no regular file"));
     }
     match file.try_lock() {
         Ok(()) => {
-            // Without it the message to others is less clear, and nothing else.
+            // Without the text the message to others is less clear; the lock is the same.
             let _ = sign(&mut file);
             Ok(Ok(file))
         }

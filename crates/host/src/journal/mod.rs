@@ -18,15 +18,15 @@
 //!   nothing is undone.
 //! - A foreign file is reported and left.
 //! - Changes that a user wants to stay ([`Journal::keep`]) are marked so in their journal. Only a
-//!   user's own request undoes them ([`Manner::applied`]), and no other session changes the machine
-//!   until then.
+//!   user's own request undoes them ([`RestoreOptions::applied`]), and no other session changes the
+//!   machine until then.
 //! - An interface is known by its index and its device: its settings are undone under a new name,
 //!   and not on another device that has its old one. If it is gone, that is reported, and nothing
 //!   is left to undo.
 //!
 //! Some changes have effects on other settings: without checksums there is no segmentation, and an
 //! MTU below 1280 bytes removes IPv6 from an interface. [`Journal::cover`] announces the causes and
-//! the effects together (`Machine::around_*` list them), the effects first, since an undo goes
+//! the effects together (`Machine::affected_by_*` list them), the effects first, since an undo goes
 //! backwards and sets the causes back before their effects. A setting that is changed again and
 //! again is announced once, with its value before the first change.
 //!
@@ -36,22 +36,20 @@
 mod claim;
 mod error;
 mod file;
+pub(crate) mod journal_directory;
 mod line;
 pub(crate) mod lock;
-mod owner;
-pub(crate) mod place;
+mod own_journal;
 mod restore;
 #[cfg(test)]
 mod tests;
 mod undo;
-#[cfg(feature = "fuzz")]
-mod written;
 
 pub use error::JournalError;
-pub use line::{Change, Damage, Parsed, parse};
-pub use owner::{Difference, Journal, Now};
-pub use place::directory;
-pub use restore::{Fate, Process, Report, restore, restore_of};
-pub use undo::{Manner, Outcome, Undoing};
+pub use journal_directory::directory;
 #[cfg(feature = "fuzz")]
-pub use written::written;
+pub use line::journal_text;
+pub use line::{Change, Damage, Parsed, parse};
+pub use own_journal::{Difference, Journal, PresentValue};
+pub use restore::{JournalFate, JournalReport, Process, restore, restore_of};
+pub use undo::{RestoreOptions, UndoOutcome, Undoing};

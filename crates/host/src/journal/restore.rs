@@ -5,42 +5,37 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::claim::{Claim, End};
+use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
 use super::line::{Damage, Header, parse};
-use super::undo::{Manner, Undoing, undo};
-use super::{JournalError, place};
+use super::undo::{RestoreOptions, Undoing, undo};
+use super::{JournalError, journal_directory};
 use crate::cpu::stat;
 use crate::machine::{Identity, Machine};
 
 /// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
-pub enum Fate {
-    /// Its process runs, and will undo it; or another process changes the machine now.
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub enum JournalFate {
+    /// Its process runs and will undo it; or another process changes the machine now.
     InUse,
-    /// Everything is undone and the journal removed; in a dry run, it would be.
+    /// All changes are undone and the journal removed; in a dry run, they would be.
     Undone,
     /// The machine was rebooted, which reset the changes; the journal was removed.
     Restarted,
     /// Its changes belong to another network namespace; it is left.
-    Elsewhere {
-        /// The namespace.
-        network: String,
-    },
+    Elsewhere { network: String },
     /// A user had its changes applied to stay; they are left.
     Applied {
-        /// For which advice.
+        /// The advice that they were applied for.
         why: String,
     },
-    /// Something is left to undo; it is kept.
+    /// A change is left to undo; the journal is kept.
     Kept,
-    /// It is not our journal, or cannot be read or written; it is left.
-    NotFollowed {
-        /// Why.
-        why: String,
-    },
-    /// Something was left to undo; it was set aside.
+    /// The file is not our journal, or cannot be read or written; it is left.
+    NotFollowed { why: String },
+    /// A change was left to undo; the journal was set aside.
     SetAside {
         /// Its path now.
         path: PathBuf,
@@ -49,24 +44,23 @@ pub enum Fate {
 
 /// The content of a journal, and the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
-    /// The journal.
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub struct JournalReport {
     pub journal: PathBuf,
-    /// The result.
     #[serde(flatten)]
-    pub fate: Fate,
+    pub fate: JournalFate,
     /// Its changes, the last first.
     pub changes: Vec<Undoing>,
     /// The first of its damaged lines.
     pub damaged: Vec<Damage>,
-    /// How many lines are damaged.
+    /// The number of damaged lines.
     pub damaged_lines: usize,
 }
 
-impl Report {
+impl JournalReport {
     /// Whether some of its changes are left to undo, or may be.
     pub fn is_left(&self) -> bool {
-        use Fate::{Elsewhere, InUse, Kept, NotFollowed};
+        use JournalFate::{Elsewhere, InUse, Kept, NotFollowed};
         matches!(self.fate, InUse | Kept | Elsewhere { .. } | NotFollowed { .. })
     }
 }
@@ -77,36 +71,40 @@ impl Report {
 /// # Errors
 /// [`JournalError`] if the directory cannot be read or trusted, or if the boot of the machine is
 /// unknown. Errors of a journal are in its fate, errors of the machine in its changes.
-pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
+pub fn restore(
+    directory: &Path,
+    machine: &Machine,
+    manner: RestoreOptions,
+) -> Result<Vec<JournalReport>, JournalError> {
     let journals = find(directory)?;
     if journals.is_empty() {
         return Ok(Vec::new());
     }
     let Ok(_claim) = Claim::take(directory, None)? else {
-        return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
+        return Ok(journals.iter().map(|path| JournalReport::new(path, JournalFate::InUse)).collect());
     };
     follow_all(directory, machine, manner)
 }
 
-/// Undoes what one process of a session left that has ended: as [`restore`], but only its own
-/// journal, also beside the other end of that session, and waiting for up to `patience` while
-/// another process changes the machine.
+/// Undoes the changes that one ended process of a session left: as [`restore`], but only that
+/// process's own journal, also beside the other end of the session, and waiting for up to
+/// `patience` while another process changes the machine.
 ///
 /// # Errors
-/// As [`restore`]. [`Fate::InUse`] means that the patience has ended.
+/// As [`restore`]. [`JournalFate::InUse`] means that the patience has ended.
 pub fn restore_of(
     directory: &Path,
     machine: &Machine,
     (process, session): (Process, u64),
     patience: Duration,
-) -> Result<Vec<Report>, JournalError> {
+) -> Result<Vec<JournalReport>, JournalError> {
     let deadline = Instant::now() + patience;
     // The kernel closes the files of a process one after the other before it has ended: until then
     // its journal is in use.
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }
-    let end = End { session, network: machine.identity()?.network };
+    let end = SessionEnd { session, network: machine.identity()?.network };
     loop {
         let mut journals = find(directory)?;
         journals.retain(|path| is_of(path, process));
@@ -114,18 +112,18 @@ pub fn restore_of(
             return Ok(Vec::new());
         }
         let reports = match Claim::take(directory, Some(&end))? {
-            Ok(_claim) => follow_each(&journals, machine, Manner::default())?,
-            Err(_) => journals.iter().map(|path| Report::new(path, Fate::InUse)).collect(),
+            Ok(_claim) => follow_each(&journals, machine, RestoreOptions::default())?,
+            Err(_) => journals.iter().map(|path| JournalReport::new(path, JournalFate::InUse)).collect(),
         };
         // The other end may look at a journal that it does not follow.
-        if Instant::now() >= deadline || reports.iter().all(|report| report.fate != Fate::InUse) {
+        if Instant::now() >= deadline || reports.iter().all(|report| report.fate != JournalFate::InUse) {
             return Ok(reports);
         }
         std::thread::sleep(WAIT);
     }
 }
 
-/// A process, also after its end.
+/// A process, identified by its number and start, also after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
     pub(super) pid: u32,
@@ -145,28 +143,32 @@ impl Process {
     }
 }
 
-/// Whether a journal is that of a process. One that cannot be read is not.
+/// Whether a journal belongs to a process. An unreadable journal belongs to none.
 fn is_of(path: &Path, process: Process) -> bool {
     JournalFile::header(path).is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
 }
 
-/// How long a process waits before it tries again to take the right to restore.
+// The interval at which a process tries again to take the right to restore.
 const WAIT: Duration = Duration::from_millis(50);
 
-/// How long a guardian waits before it looks again whether its process has ended, which takes the
-/// kernel well under a millisecond.
+// The interval at which the undo process looks whether its agent has ended, which takes the kernel
+// well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
-/// [`restore`], for the owner of the claim.
+/// Follows all journals as [`restore`] does, for the owner of the claim.
 pub(super) fn follow_all(
     directory: &Path,
     machine: &Machine,
-    manner: Manner,
-) -> Result<Vec<Report>, JournalError> {
+    manner: RestoreOptions,
+) -> Result<Vec<JournalReport>, JournalError> {
     follow_each(&find(directory)?, machine, manner)
 }
 
-fn follow_each(journals: &[PathBuf], machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
+fn follow_each(
+    journals: &[PathBuf],
+    machine: &Machine,
+    manner: RestoreOptions,
+) -> Result<Vec<JournalReport>, JournalError> {
     let here = machine.identity()?;
     // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
@@ -183,7 +185,7 @@ fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
         Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(errno) => return Err(JournalError::file("look for", directory)(errno)),
     };
-    place::check(directory)?;
+    journal_directory::check(directory)?;
     let mut journals = Vec::new();
     for entry in entries {
         let path = entry.map_err(JournalError::file("look for", directory))?.path();
@@ -196,8 +198,8 @@ fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
     Ok(journals)
 }
 
-impl Report {
-    fn new(journal: &Path, fate: Fate) -> Self {
+impl JournalReport {
+    fn new(journal: &Path, fate: JournalFate) -> Self {
         Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new(), damaged_lines: 0 }
     }
 }
@@ -207,58 +209,63 @@ fn follow(
     path: &Path,
     machine: &Machine,
     here: &Identity,
-    manner: Manner,
-) -> Result<Option<Report>, JournalError> {
+    manner: RestoreOptions,
+) -> Result<Option<JournalReport>, JournalError> {
     let Some((mut file, bytes)) = JournalFile::open(path)? else {
-        return Ok(path.exists().then(|| Report::new(path, Fate::InUse)));
+        return Ok(path.exists().then(|| JournalReport::new(path, JournalFate::InUse)));
     };
     let parsed = parse(&bytes);
     let (damaged, damaged_lines) = (&parsed.damaged, parsed.damaged_lines);
-    let report = |fate| Report { damaged: damaged.clone(), damaged_lines, ..Report::new(path, fate) };
+    let report =
+        |fate| JournalReport { damaged: damaged.clone(), damaged_lines, ..JournalReport::new(path, fate) };
     // Without a header, the boot and the namespace of its values are unknown.
-    let Some(header) = &parsed.header else { return settle(file, manner, report(Fate::Kept)) };
+    let Some(header) = &parsed.header else { return settle(file, manner, report(JournalFate::Kept)) };
     if header.boot != here.boot {
-        return settle(file, manner, report(Fate::Restarted));
+        return settle(file, manner, report(JournalFate::Restarted));
     }
     if is_alive(header) {
-        return Ok(Some(Report::new(path, Fate::InUse)));
+        return Ok(Some(JournalReport::new(path, JournalFate::InUse)));
     }
     if let Some(why) = parsed.applied.clone().filter(|_| !manner.applied) {
-        return Ok(Some(report(Fate::Applied { why })));
+        return Ok(Some(report(JournalFate::Applied { why })));
     }
     if header.network != here.network {
-        return settle(file, manner, report(Fate::Elsewhere { network: header.network.clone() }));
+        return settle(file, manner, report(JournalFate::Elsewhere { network: header.network.clone() }));
     }
     let changes = undo(machine, &parsed.open(), manner, |records| file.add(records));
     let whole = parsed.damaged.is_empty() && changes.iter().all(|one| one.outcome.is_settled());
-    let fate = if whole { Fate::Undone } else { Fate::Kept };
-    settle(file, manner, Report { changes, ..report(fate) })
+    let fate = if whole { JournalFate::Undone } else { JournalFate::Kept };
+    settle(file, manner, JournalReport { changes, ..report(fate) })
 }
 
 /// Renames a foreign file, if the user asks for it; never opens it again.
-fn not_followed(path: &Path, manner: Manner, why: String) -> Option<Report> {
+fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> Option<JournalReport> {
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
-    Some(Report::new(
+    Some(JournalReport::new(
         path,
-        if forgotten { Fate::SetAside { path: aside } } else { Fate::NotFollowed { why } },
+        if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } },
     ))
 }
 
 /// Removes, renames or keeps the file, by its fate.
-fn settle(file: JournalFile, manner: Manner, mut report: Report) -> Result<Option<Report>, JournalError> {
+fn settle(
+    file: JournalFile,
+    manner: RestoreOptions,
+    mut report: JournalReport,
+) -> Result<Option<JournalReport>, JournalError> {
     match report.fate {
         _ if manner.dry_run => {}
-        Fate::Undone | Fate::Restarted => file.remove()?,
-        Fate::Kept | Fate::Elsewhere { .. } if manner.forget => {
-            report.fate = Fate::SetAside { path: file.set_aside()? };
+        JournalFate::Undone | JournalFate::Restarted => file.remove()?,
+        JournalFate::Kept | JournalFate::Elsewhere { .. } if manner.forget => {
+            report.fate = JournalFate::SetAside { path: file.set_aside()? };
         }
         _ => {}
     }
     Ok(Some(report))
 }
 
-/// The field `starttime` of `/proc/PID/stat`, as proc(5) numbers them.
+// The field `starttime` of `/proc/PID/stat`, as proc(5) numbers them.
 const STARTED: usize = 22;
 
 fn is_alive(header: &Header) -> bool {
@@ -269,7 +276,7 @@ fn is_alive(header: &Header) -> bool {
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let line = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let (_, mut fields) = stat::parse(&line)?;
-    // One that has ended and was not waited for (zombie, dead) owns nothing any more.
+    // A process that has ended and was not waited for (zombie, dead) owns no journal any more.
     let ended = matches!(fields.next()?, "Z" | "X");
     if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
 }

@@ -1,4 +1,4 @@
-//! Changes undone, the last first.
+//! Undoing of changes, the last first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -9,43 +9,38 @@ use super::line::Record;
 use super::{Change, JournalError};
 use crate::machine::{Machine, Target, Value};
 
-/// How to restore.
+/// The options of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct RestoreOptions {
     /// Change nothing, only report.
     pub dry_run: bool,
     /// Also restore settings that another program has changed since.
     pub force: bool,
     /// Set aside journals with remaining changes: they are kept, but ignored from then on.
     pub forget: bool,
-    /// Also undo what a user had applied to stay.
+    /// Also undo changes that a user had applied to stay.
     pub applied: bool,
 }
 
 /// The result for a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+#[expect(missing_docs, reason = "the names of its fields say it")]
+pub enum UndoOutcome {
     /// The old value is restored; in a dry run, it would be.
     Undone,
     /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
     /// Another program changed it, so it is left.
-    ChangedMeanwhile {
-        /// Its value now.
-        now: Value,
-    },
+    ChangedMeanwhile { now: Value },
     /// The interface, or the queue of it, was removed, and the setting with it; or the interface
     /// was moved to another network namespace.
     Gone,
     /// The kernel refused.
-    Failed {
-        /// Why.
-        why: String,
-    },
+    Failed { why: String },
 }
 
-impl Outcome {
+impl UndoOutcome {
     /// Whether nothing is left to undo.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Undone | Self::AlreadySo | Self::Gone)
@@ -54,26 +49,25 @@ impl Outcome {
 
 /// A change, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Undoing {
-    /// The change.
     pub change: Change,
-    /// What became of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: UndoOutcome,
 }
 
 impl Undoing {
-    /// A sentence, with the next step. In a dry run it says what would happen.
+    /// A sentence with the next step. In a dry run it says what would happen.
     pub fn sentence(&self, dry_run: bool) -> String {
         let Change { target, before, after, .. } = &self.change;
-        // Half-way through a change it may have any value.
+        // Half-way through a change the setting may have any value.
         let after = after.as_ref().map_or("half changed".to_owned(), |after| target.show(after));
         let before = target.show(before);
         match &self.outcome {
-            Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
-            Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
-            Outcome::AlreadySo => format!("{target}: is {before} already"),
-            Outcome::Gone => format!(
+            UndoOutcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
+            UndoOutcome::Undone => format!("{target}: {after} -> {before}, undone"),
+            UndoOutcome::AlreadySo => format!("{target}: is {before} already"),
+            UndoOutcome::Gone => format!(
                 "{target}: the {} does not exist here any more (it was removed, or moved to another network namespace), so \
                  nothing is set back; the value before was {before}",
                 match target {
@@ -82,18 +76,19 @@ impl Undoing {
                     _ => "interface",
                 }
             ),
-            Outcome::ChangedMeanwhile { now } => format!(
+            UndoOutcome::ChangedMeanwhile { now } => format!(
                 "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay undo --force` \
                  sets it to {before}, --forget leaves it for good",
                 target.show(now)
             ),
-            Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
+            UndoOutcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
         }
     }
 }
 
-/// Undoes changes and passes what it does to `note` (not in a dry run). A change that cannot be
-/// noted is undone all the same: if the journal stays, the next restore finds its value as before.
+/// Undoes changes, and passes a record of each step to `note` (not in a dry run). A change whose
+/// record fails is undone all the same: if the journal stays, the next restore finds its value as
+/// before.
 ///
 /// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may
 /// have been announced at other times. What is undone is decided for all changes before the first
@@ -102,7 +97,7 @@ impl Undoing {
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
-    manner: Manner,
+    manner: RestoreOptions,
     mut note: impl FnMut(&[Record]) -> Result<(), JournalError>,
 ) -> Vec<Undoing> {
     let mut done = plan(machine, changes, manner.force);
@@ -110,21 +105,22 @@ pub(super) fn undo(
         return done;
     }
     let planned: Vec<u32> =
-        done.iter().filter(|one| one.outcome == Outcome::Undone).map(|one| one.change.number).collect();
+        done.iter().filter(|one| one.outcome == UndoOutcome::Undone).map(|one| one.change.number).collect();
     if !planned.is_empty() {
-        // For a kill in the middle. The undo continues even if this cannot be noted.
+        // For a kill in the middle. The undo continues even if this record fails.
         let _ = note(&[Record::Changing(planned)]);
     }
-    // What IPv6 was includes addresses that are removed then, so that it is read again before.
+    // The earlier state of IPv6 includes addresses that are removed by then, so IPv6 is read again
+    // first.
     let rest = done.partition_point(|one| one.change.target.rank() <= Target::RANK_OF_IPV6);
     let (first, rest) = done.split_at_mut(rest);
     for part in [first, rest] {
-        for one in part.iter_mut().filter(|one| one.outcome == Outcome::Undone) {
+        for one in part.iter_mut().filter(|one| one.outcome == UndoOutcome::Undone) {
             write_back(machine, one);
         }
         check(machine, part);
-        // IPv6 that has come back is not at rest yet: the kernel goes on with addresses and routes
-        // of its own, so that what was read may be another thing when it is written.
+        // IPv6 that has come back is not at rest yet: the kernel still adds addresses and routes of
+        // its own, so that the state may change between reading and writing.
         let deadline = Instant::now() + AT_REST;
         while Instant::now() < deadline && part.iter().any(is_unsettled_ipv6) {
             std::thread::sleep(LOOK_AGAIN);
@@ -140,24 +136,24 @@ pub(super) fn undo(
     done
 }
 
-/// How long the kernel may take to bring IPv6 back: its check that an address is the only one takes
-/// up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
+// The longest time for which the kernel may bring IPv6 back: its check that an address is the only
+// one takes up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
 const AT_REST: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 fn is_unsettled_ipv6(one: &Undoing) -> bool {
-    matches!(one.outcome, Outcome::Failed { .. }) && one.change.target.scope().is_some()
+    matches!(one.outcome, UndoOutcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
-/// What would be done, in order. The values that would be written count as read: otherwise the
-/// second change of a setting would look like another program's. So do the effects of a cause that
-/// is undone.
+/// Decides the result of each undo, in order. The values that would be written count as read:
+/// otherwise the second change of a setting would look like another program's. The same holds for
+/// the effects of an undone cause.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
     let mut reader = machine.reader();
     let mut ordered: Vec<&Change> = changes.iter().rev().collect();
-    // Stable: what has the same rank stays in its order.
+    // Stable: changes of the same rank stay in their order.
     ordered.sort_by_key(|change| change.target.rank());
     for change in ordered {
         let Change { target, before, after, .. } = change;
@@ -166,26 +162,26 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
         let outcome = match now {
             Err(_) if follows => {
                 pretended.insert(target, before);
-                Outcome::Undone
+                UndoOutcome::Undone
             }
-            Err(error) if error.is_gone() => Outcome::Gone,
-            Err(error) => Outcome::Failed { why: error.to_string() },
-            Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
-            // Somebody else's has the name of the interface that was made.
+            Err(error) if error.is_gone() => UndoOutcome::Gone,
+            Err(error) => UndoOutcome::Failed { why: error.to_string() },
+            Ok(now) if !follows && target.is_same(&now, before) => UndoOutcome::AlreadySo,
+            // The name of the interface that was made belongs to another program's interface.
             Ok(now)
                 if matches!(target, Target::Made { .. })
                     && after.as_ref().is_some_and(|after| now != *after) =>
             {
-                Outcome::Gone
+                UndoOutcome::Gone
             }
             Ok(now)
                 if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(&now, after)) =>
             {
-                Outcome::ChangedMeanwhile { now }
+                UndoOutcome::ChangedMeanwhile { now }
             }
             Ok(_) => {
                 pretended.insert(target, before);
-                Outcome::Undone
+                UndoOutcome::Undone
             }
         };
         planned.push(Undoing { change: change.clone(), outcome });
@@ -196,13 +192,13 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
 fn write_back(machine: &Machine, one: &mut Undoing) {
     match machine.write(&one.change.target, &one.change.before) {
         Ok(()) => {}
-        Err(error) if error.is_gone() => one.outcome = Outcome::Gone,
-        Err(error) => one.outcome = Outcome::Failed { why: error.to_string() },
+        Err(error) if error.is_gone() => one.outcome = UndoOutcome::Gone,
+        Err(error) => one.outcome = UndoOutcome::Failed { why: error.to_string() },
     }
 }
 
-/// Reads the settings of interfaces again, and writes once more what the undo of another setting
-/// has changed. Of several changes of one setting the first counts, which is the last here.
+/// Reads the settings of interfaces again, and repeats a write that the undo of another setting has
+/// changed. Of several changes of one setting the first counts, which is the last here.
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut seen = BTreeSet::new();
     let mut reader = machine.reader();
@@ -217,17 +213,17 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
         let one = &mut done[index];
         let Change { target, before, .. } = &one.change;
         // A queue may be back by now.
-        let is_gone = one.outcome == Outcome::Gone && !target.is_of_queue();
-        if is_gone || matches!(one.outcome, Outcome::ChangedMeanwhile { .. }) {
+        let is_gone = one.outcome == UndoOutcome::Gone && !target.is_of_queue();
+        if is_gone || matches!(one.outcome, UndoOutcome::ChangedMeanwhile { .. }) {
             continue;
         }
         if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
-            if matches!(one.outcome, Outcome::Failed { .. } | Outcome::Gone) {
-                one.outcome = Outcome::Undone;
+            if matches!(one.outcome, UndoOutcome::Failed { .. } | UndoOutcome::Gone) {
+                one.outcome = UndoOutcome::Undone;
             }
             continue;
         }
-        one.outcome = Outcome::Undone;
+        one.outcome = UndoOutcome::Undone;
         write_back(machine, one);
         reader = machine.reader();
     }

@@ -16,13 +16,13 @@ macro_rules! counted {
                 Self { $($field: self.$field.saturating_sub(earlier.$field)),* }
             }
 
-            /// Both together.
+            /// The sum of both.
             #[must_use]
             pub fn plus(&self, other: &Self) -> Self {
                 Self { $($field: self.$field.saturating_add(other.$field)),* }
             }
 
-            /// All of them together.
+            /// The sum of several.
             #[must_use]
             pub fn sum(each: &[Self]) -> Self {
                 each.iter().fold(Self::default(), |sum, one| sum.plus(one))

@@ -24,16 +24,15 @@ pub(crate) struct EventAttributes {
     pub(crate) offset: u64,
 }
 
-/// What an event is of.
+/// The CPU or thread that an event observes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
-    /// Of a CPU, whatever runs there.
+pub(crate) enum EventScope {
+    /// A CPU, whatever thread runs there.
     Cpu(u32),
-    /// Of a thread, wherever it runs.
+    /// A thread, on whatever CPU it runs.
     Thread(u32),
 }
 
-/// Commands of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Control {
     Enable = 0x2400,
@@ -50,14 +49,14 @@ impl Event {
     ///
     /// # Safety
     /// An address in the attributes is valid during the call.
-    pub(crate) unsafe fn open(mut attributes: EventAttributes, whose: Whose) -> io::Result<Self> {
+    pub(crate) unsafe fn open(mut attributes: EventAttributes, whose: EventScope) -> io::Result<Self> {
         const ANY: u32 = u32::MAX;
         const NO_GROUP: libc::c_int = -1;
         const CLOSE_ON_EXEC: libc::c_ulong = 8;
         attributes.size = size_of::<EventAttributes>() as u32;
         let (process, cpu) = match whose {
-            Whose::Cpu(cpu) => (ANY, cpu),
-            Whose::Thread(thread) => (thread, ANY),
+            EventScope::Cpu(cpu) => (ANY, cpu),
+            EventScope::Thread(thread) => (thread, ANY),
         };
         // SAFETY: the kernel reads `size` bytes of the attributes; the caller guarantees the rest.
         let event = unsafe {

@@ -9,7 +9,6 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The machine's own.
     pub(crate) fn system() -> Self {
         Self::below("/")
     }
@@ -27,22 +26,20 @@ impl Files {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A file that is no text.
+    /// Opens a file that is no text.
     pub(crate) fn open(&self, path: &str, how: &std::fs::OpenOptions) -> std::io::Result<std::fs::File> {
         how.open(self.root.join(path))
     }
 
-    /// The number in a file.
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }
 
-    /// Whether a file or directory is there.
     pub(crate) fn is_there(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 
-    /// The switch in a file: `0` or `1`.
+    /// The value of a switch: `0` or `1`.
     pub(crate) fn switch(&self, path: &str) -> Option<bool> {
         self.number::<i64>(path).map(|number| number != 0)
     }

@@ -17,7 +17,7 @@ pub(crate) struct Netlink {
     sequence: u32,
 }
 
-/// Why an exchange failed.
+/// The reason why an exchange failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Transport(io::Error),
@@ -31,7 +31,8 @@ impl From<DecodeError> for Failure {
     }
 }
 
-/// How often a dump is repeated after a concurrent change; then its last answer is used.
+// The number of attempts at a dump that a concurrent change disturbs; then the last answer is
+// used.
 const DUMPS: u32 = 8;
 
 impl Netlink {
@@ -107,15 +108,15 @@ impl Netlink {
             };
             for frame in frames(&datagram) {
                 let frame = frame?;
-                // An answer to a request whose collection ended with an error.
+                // An answer to an earlier request whose collection ended with an error.
                 if frame.sequence_number() != self.sequence {
                     continue;
                 }
                 interrupted |= frame.flags() & NLM_F_DUMP_INTR != 0;
-                match verdict(&frame) {
-                    Verdict::Answer => answers.push(frame.payload().to_vec()),
-                    Verdict::Done => return Ok((answers, interrupted)),
-                    Verdict::Failed(failure) => return Err(failure),
+                match reply_kind(&frame) {
+                    ReplyKind::Answer => answers.push(frame.payload().to_vec()),
+                    ReplyKind::Done => return Ok((answers, interrupted)),
+                    ReplyKind::Failed(failure) => return Err(failure),
                 }
             }
         }
@@ -139,32 +140,32 @@ pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, 
     })
 }
 
-pub(crate) enum Verdict {
+pub(crate) enum ReplyKind {
     Answer,
     Done,
     Failed(Failure),
 }
 
-pub(crate) fn verdict(frame: &Frame<'_>) -> Verdict {
+pub(crate) fn reply_kind(frame: &Frame<'_>) -> ReplyKind {
     match frame.message_type() {
         // Since Linux 4.15 the end of a dump carries an errno too.
-        NLMSG_DONE if frame.payload().is_empty() => Verdict::Done,
+        NLMSG_DONE if frame.payload().is_empty() => ReplyKind::Done,
         kind @ (NLMSG_ERROR | NLMSG_DONE) => match frame.payload().get(..ERRNO).map(parse_i32) {
-            Some(Ok(code)) if code >= 0 => Verdict::Done,
-            Some(Ok(code)) => Verdict::Failed(Failure::Refused {
+            Some(Ok(code)) if code >= 0 => ReplyKind::Done,
+            Some(Ok(code)) => ReplyKind::Failed(Failure::Refused {
                 errno: io::Error::from_raw_os_error(code.saturating_neg()),
-                said: said(frame),
+                said: kernel_message(frame),
             }),
-            _ => Verdict::Failed(Failure::Malformed(format!("message {kind} has no error number"))),
+            _ => ReplyKind::Failed(Failure::Malformed(format!("message {kind} has no error number"))),
         },
-        NLMSG_OVERRUN => Verdict::Failed(Failure::Malformed("messages were lost".to_owned())),
-        _ => Verdict::Answer,
+        NLMSG_OVERRUN => ReplyKind::Failed(Failure::Malformed("messages were lost".to_owned())),
+        _ => ReplyKind::Answer,
     }
 }
 
 /// The kernel's message: an attribute after the errno and the header (or, without capping, the
 /// whole) of the request. The linked parsers end at the errno.
-fn said(frame: &Frame<'_>) -> Option<String> {
+fn kernel_message(frame: &Frame<'_>) -> Option<String> {
     if frame.flags() & NLM_F_ACK_TLVS == 0 {
         return None;
     }
@@ -183,9 +184,9 @@ fn said(frame: &Frame<'_>) -> Option<String> {
     parse_string(sentence.value()).ok()
 }
 
-/// `struct nlmsghdr`.
+// `struct nlmsghdr`.
 const HEADER: usize = 16;
-/// An `int` at the beginning of `NLMSG_ERROR` and `NLMSG_DONE`.
+// An `int` at the beginning of `NLMSG_ERROR` and `NLMSG_DONE`.
 const ERRNO: usize = 4;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
@@ -219,8 +220,8 @@ mod tests {
         assert_eq!(frames.len(), 2);
         let first = &frames[0];
         assert_eq!((first.message_type(), first.payload(), first.sequence_number()), (16, &b"one"[..], 7));
-        assert!(matches!(verdict(first), Verdict::Answer));
-        assert!(matches!(verdict(&frames[1]), Verdict::Done));
+        assert!(matches!(reply_kind(first), ReplyKind::Answer));
+        assert!(matches!(reply_kind(&frames[1]), ReplyKind::Done));
     }
 
     #[test]
@@ -233,7 +234,7 @@ mod tests {
             payload.extend(bytes(&[string(NLMSGERR_ATTR_MSG, "mtu too large")]));
             let bytes = message(NLMSG_ERROR, flags, &payload);
             let frame = NetlinkBuffer::new_checked(&bytes[..]).unwrap();
-            let Verdict::Failed(Failure::Refused { errno, said }) = verdict(&frame) else {
+            let ReplyKind::Failed(Failure::Refused { errno, said }) = reply_kind(&frame) else {
                 panic!("not refused")
             };
             assert_eq!(errno.raw_os_error(), Some(22));
@@ -245,7 +246,7 @@ mod tests {
     fn an_error_without_its_number_is_damaged() {
         let bytes = message(NLMSG_ERROR, 0, &[1, 2]);
         let frame = NetlinkBuffer::new_checked(&bytes[..]).unwrap();
-        let Verdict::Failed(Failure::Malformed(why)) = verdict(&frame) else { panic!("not damaged") };
+        let ReplyKind::Failed(Failure::Malformed(why)) = reply_kind(&frame) else { panic!("not damaged") };
         assert_eq!(why, "message 2 has no error number");
     }
 }

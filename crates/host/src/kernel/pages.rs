@@ -10,7 +10,7 @@ use nix::libc::{c_void, off_t};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// A mapping of what a descriptor of the kernel stands for.
+/// A mapping of a kernel descriptor's memory.
 #[derive(Debug)]
 pub(crate) struct Pages {
     start: NonNull<c_void>,
@@ -24,7 +24,7 @@ pub(crate) fn page_size() -> io::Result<usize> {
 }
 
 impl Pages {
-    pub(crate) fn of(descriptor: impl AsFd, from: usize, len: usize, access: ProtFlags) -> io::Result<Self> {
+    pub(crate) fn map(descriptor: impl AsFd, from: usize, len: usize, access: ProtFlags) -> io::Result<Self> {
         let len = NonZero::new(len).ok_or(io::ErrorKind::InvalidInput)?;
         let from = off_t::try_from(from).map_err(io::Error::other)?;
         // SAFETY: the kernel chooses the address of a new mapping, which touches no other.
@@ -32,7 +32,7 @@ impl Pages {
         Ok(Self { start, len })
     }
 
-    /// The position that stands at so many bytes, a multiple of 8.
+    /// The position at this offset in bytes, a multiple of 8.
     pub(crate) fn position(&self, at: usize) -> &AtomicU64 {
         assert!(at.is_multiple_of(8) && at + 8 <= self.len.get());
         // SAFETY: it is inside of the mapping and aligned, by the assertion; the kernel changes
@@ -41,7 +41,7 @@ impl Pages {
         unsafe { self.start.byte_add(at).cast().as_ref() }
     }
 
-    /// The number at so many bytes, a multiple of 8.
+    /// The number at this offset in bytes, a multiple of 8.
     pub(crate) fn number(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(8) && at + 4 <= self.len.get());
         // SAFETY: it is inside of the mapping and aligned, by the assertion; the rest is as above.

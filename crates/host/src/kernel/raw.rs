@@ -3,16 +3,15 @@
 
 use netlink_packet_core::{NetlinkPayload, NetlinkSerializable};
 
-/// A message.
 #[derive(Clone, Debug)]
-pub(crate) struct Raw {
+pub(crate) struct RawMessage {
     /// Its type (`RTM_*`).
     pub(crate) kind: u16,
-    /// What follows the netlink header.
+    /// The bytes after the netlink header.
     pub(crate) payload: Vec<u8>,
 }
 
-impl NetlinkSerializable for Raw {
+impl NetlinkSerializable for RawMessage {
     fn message_type(&self) -> u16 {
         self.kind
     }
@@ -26,8 +25,8 @@ impl NetlinkSerializable for Raw {
     }
 }
 
-impl From<Raw> for NetlinkPayload<Raw> {
-    fn from(raw: Raw) -> Self {
+impl From<RawMessage> for NetlinkPayload<RawMessage> {
+    fn from(raw: RawMessage) -> Self {
         Self::InnerMessage(raw)
     }
 }
@@ -45,7 +44,6 @@ pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// Appends an attribute.
 pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     // No attribute of the kernel's is longer.
     let length = u16::try_from(HEADER + value.len()).unwrap_or(u16::MAX);
@@ -55,17 +53,15 @@ pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// The 16-bit number at a place.
 pub(crate) fn number(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
 }
 
-/// The 32-bit number at a place.
 pub(crate) fn long(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// `struct nlattr`.
+// `struct nlattr`.
 const HEADER: usize = 4;
 
 #[cfg(test)]

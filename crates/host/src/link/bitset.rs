@@ -42,25 +42,23 @@ pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> DefaultNla {
     nested(WANTED, &[nested(BITSET_BITS, &bits)])
 }
 
-/// `ETHTOOL_A_FEATURES_*`.
+// `ETHTOOL_A_FEATURES_*`.
 const HW: u16 = 2;
 const WANTED: u16 = 3;
 const ACTIVE: u16 = 4;
 const NOCHANGE: u16 = 5;
-/// `ETHTOOL_A_BITSET_*`.
+// `ETHTOOL_A_BITSET_*`.
 const BITSET_NOMASK: u16 = 1;
 const BITSET_BITS: u16 = 3;
-/// `ETHTOOL_A_BITSET_BITS_BIT`.
+// `ETHTOOL_A_BITSET_BITS_BIT`.
 const BITS_BIT: u16 = 1;
-/// `ETHTOOL_A_BITSET_BIT_*`.
+// `ETHTOOL_A_BITSET_BIT_*`.
 const BIT_NAME: u16 = 2;
 const BIT_VALUE: u16 = 3;
 
 #[derive(Debug, Default)]
 struct Bits {
-    /// The listed names.
     known: BTreeSet<String>,
-    /// The set ones of them.
     set: BTreeSet<String>,
 }
 

@@ -9,9 +9,6 @@ use crate::link::links::{Links, named};
 impl Links {
     /// Makes a bridge, down and without ports. It has no multicast snooping and no spanning tree,
     /// so that ports forward at once.
-    ///
-    /// # Errors
-    /// The kernel's error.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
         let data = InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)]);
         self.create(name, InfoKind::Bridge, Some(data), || format!("make the bridge {name:?}"))

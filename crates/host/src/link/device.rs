@@ -19,9 +19,9 @@ pub type DeviceSettings = BTreeMap<DeviceSetting, DeviceValue>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceValue {
-    /// Now; a switch is 0 or 1, fields are bits.
+    /// The present value; a switch is 0 or 1, fields are bits.
     pub now: u32,
-    /// The greatest that the driver allows, where the kernel tells it.
+    /// The greatest value that the driver allows, if the kernel tells it.
     pub most: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ pub struct DeviceChange {
 }
 
 impl DeviceChange {
-    /// Whether a request changes anything of a device that is so now.
+    /// Whether a request changes any setting of a device with these settings.
     #[must_use]
     pub fn is_needed(now: &DeviceSettings, requested: &BTreeMap<DeviceSetting, u32>) -> bool {
         !sendable(requested, now).0.is_empty()
@@ -44,21 +44,17 @@ impl DeviceChange {
 
 /// Settings that one message reads, and another one sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Group {
-    /// In messages to people.
+struct SettingGroup {
     name: &'static str,
     get: u8,
     set: u8,
     attributes: &'static [Attribute],
 }
 
-/// The attributes of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Attribute {
     setting: DeviceSetting,
-    /// Of its value.
     kind: u16,
-    /// Of its maximum.
     most: Option<u16>,
 }
 
@@ -70,16 +66,16 @@ const fn free(setting: DeviceSetting, kind: u16) -> Attribute {
     Attribute { setting, kind, most: None }
 }
 
-/// The numbers of `linux/ethtool_netlink.h`: `ETHTOOL_MSG_*_GET`, `ETHTOOL_MSG_*_SET` and the
-/// attributes of each.
-const GROUPS: [Group; 4] = [
-    Group {
+// The numbers of `linux/ethtool_netlink.h`: `ETHTOOL_MSG_*_GET`, `ETHTOOL_MSG_*_SET` and the
+// attributes of each.
+const GROUPS: [SettingGroup; 4] = [
+    SettingGroup {
         name: "rings",
         get: 15,
         set: 16,
         attributes: &[bounded(DeviceSetting::RxRing, 6, 2), bounded(DeviceSetting::TxRing, 9, 5)],
     },
-    Group {
+    SettingGroup {
         name: "queues",
         get: 17,
         set: 18,
@@ -89,7 +85,7 @@ const GROUPS: [Group; 4] = [
             bounded(DeviceSetting::Queues, 9, 5),
         ],
     },
-    Group {
+    SettingGroup {
         name: "interrupt coalescing",
         get: 19,
         set: 20,
@@ -102,7 +98,7 @@ const GROUPS: [Group; 4] = [
             free(DeviceSetting::AdaptiveTx, 12),
         ],
     },
-    Group {
+    SettingGroup {
         name: "pause frames",
         get: 21,
         set: 22,
@@ -115,11 +111,8 @@ const GROUPS: [Group; 4] = [
 ];
 
 impl Ethtool {
-    /// The settings of the interface's device. Those that its driver does not have, or does not
+    /// The settings of the interface's device. Settings that its driver does not have, or does not
     /// tell, are missing.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn device(&mut self, interface: &str) -> Result<DeviceSettings, Error> {
         let mut all = DeviceSettings::new();
         for group in GROUPS {
@@ -130,7 +123,7 @@ impl Ethtool {
         Ok(all)
     }
 
-    fn group(&mut self, interface: &str, group: Group) -> Result<DeviceSettings, Error> {
+    fn group(&mut self, interface: &str, group: SettingGroup) -> Result<DeviceSettings, Error> {
         let request = Request { command: group.get, attributes: vec![header(interface, 0)?] };
         let failed = |failure| {
             Error::netlink(format!("read the {} of interface {interface:?}", group.name), interface, failure)
@@ -150,17 +143,17 @@ impl Ethtool {
         }
     }
 
-    /// The pause frames of the interface: received, sent. `None` where the driver does not count
-    /// them for the kernel.
+    /// The pause frames of the interface: received, sent. `None` if the driver does not count them
+    /// for the kernel.
     pub(crate) fn pause_frames(&mut self, interface: &str) -> Option<[u64; 2]> {
         let attributes = vec![header(interface, FLAG_STATS).ok()?];
         let payloads = self.ask(Request { command: PAUSE_GET, attributes }).ok()?;
         frames(payloads.first()?.get(GENL_HEADER..)?)
     }
 
-    /// Requests settings of the interface's device, and reads back the result. Only those that
-    /// differ are sent, so that a driver that restarts its device for each change does not do it
-    /// without need. Those of one kind (`-G`, `-L`, `-C`, `-A` of `ethtool`) are sent together.
+    /// Requests settings of the interface's device, and reads back the result. Only differing
+    /// values are sent, so that a driver that restarts its device for each change does not do it
+    /// without need. Settings of one kind (`-G`, `-L`, `-C`, `-A` of `ethtool`) are sent together.
     ///
     /// # Errors
     /// If the interface does not exist. What the driver lacks or refuses, or sets to another value,
@@ -212,7 +205,7 @@ impl Ethtool {
     }
 }
 
-/// The part of a request that changes anything and can be sent, and what cannot be with the reason.
+/// The part of a request that changes a value and can be sent, and the rest with the reason.
 fn sendable(
     requested: &BTreeMap<DeviceSetting, u32>,
     before: &DeviceSettings,
@@ -244,13 +237,13 @@ fn sendable(
     (sendable, refused)
 }
 
-/// Whether the driver of a device that is so chooses a setting by itself.
+/// Whether the driver of a device with these settings chooses a setting by itself.
 pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool {
     let is_on = |switch: DeviceSetting| device.get(&switch).is_some_and(|value| value.now != 0);
     setting.chosen_by().is_some_and(is_on)
 }
 
-/// Why a setting that is missing cannot be had.
+// The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Attribute {
@@ -265,8 +258,7 @@ impl Attribute {
     }
 }
 
-/// The settings of a group in an answer.
-fn parse(attributes: &[u8], group: Group) -> Result<DeviceSettings, DecodeError> {
+fn parse(attributes: &[u8], group: SettingGroup) -> Result<DeviceSettings, DecodeError> {
     let mut values = DeviceSettings::new();
     let mut bounds = BTreeMap::new();
     for attribute in NlasIterator::new(attributes) {
@@ -285,8 +277,8 @@ fn parse(attributes: &[u8], group: Group) -> Result<DeviceSettings, DecodeError>
     Ok(values)
 }
 
-/// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
-/// and `ETHTOOL_A_PAUSE_STAT_*`.
+// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
+// and `ETHTOOL_A_PAUSE_STAT_*`.
 const PAUSE_GET: u8 = 21;
 const FLAG_STATS: u32 = 4;
 const PAUSE_STATS: u16 = 5;
@@ -332,7 +324,7 @@ mod tests {
     #[test]
     fn rings_are_read_with_their_maximum() {
         let number = |kind, value: u32| DefaultNla::new(kind, value.to_ne_bytes().to_vec());
-        // As the kernel writes them; 3, 7 and 13 are rings that nobody sets here.
+        // As the kernel writes them; 3, 7 and 13 are rings that netassay does not set.
         let answer =
             [number(2, 4096), number(3, 9), number(5, 2048), number(6, 512), number(7, 1), number(9, 256)];
         let read = parse(&bytes(&answer), GROUPS[0]).unwrap();
@@ -344,7 +336,7 @@ mod tests {
     fn every_setting_is_in_one_group_and_comes_back_as_it_was_sent() {
         let of_netlink = |setting: &DeviceSetting| setting.form() != DeviceForm::Fields;
         for setting in DeviceSetting::ALL.into_iter().filter(of_netlink) {
-            let all: Vec<Group> = GROUPS
+            let all: Vec<SettingGroup> = GROUPS
                 .into_iter()
                 .filter(|group| group.attributes.iter().any(|one| one.setting == setting))
                 .collect();
@@ -352,7 +344,7 @@ mod tests {
             let attribute = group.attributes.iter().find(|one| one.setting == setting).unwrap();
             let read = parse(&bytes(&[attribute.with(1)]), *group).unwrap();
             assert_eq!(read, now(&[(setting, 1)]));
-            // What `ethtool` sets with one option is set with one message.
+            // Settings that `ethtool` sets with one option are set with one message.
             let option = setting.ethtool().option;
             assert!(group.attributes.iter().all(|one| one.setting.ethtool().option == option));
         }

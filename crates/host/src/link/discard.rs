@@ -1,18 +1,19 @@
-//! Interfaces that discard what is sent through them, to measure the cost of sending alone.
+//! Interfaces that discard the packets sent through them, to measure the cost of sending alone.
 
 use std::fmt;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd as _;
 use std::str::FromStr;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::InfoKind;
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkXdp};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::links::Links;
+use crate::kernel::bpf::{Program, load_return};
+use crate::link::links::{Links, named};
 use crate::link::neighbours::permanent;
-use crate::link::xdp;
 
 /// The device of a discarding interface.
 ///
@@ -32,10 +33,10 @@ pub enum DiscardDevice {
 }
 
 impl DiscardDevice {
-    /// All, in the order of trial: the least work per packet first.
+    /// All devices in the order of trial: the least work per packet first.
     pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
 
-    /// Its word in messages and on the command line.
+    /// The word in messages and on the command line.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -63,7 +64,7 @@ impl FromStr for DiscardDevice {
     }
 }
 
-/// A discarding interface, made.
+/// A discarding interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Discard {
@@ -73,12 +74,12 @@ pub struct Discard {
     pub lacking: Vec<String>,
 }
 
-/// The link-layer address of the neighbour behind a discarding interface: locally administered, no
-/// device has it.
+// The link-layer address of the neighbour behind a discarding interface: locally administered, no
+// device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
-    /// Makes an interface that discards what is sent through it: the first of
+    /// Makes an interface that discards packets sent through it: the first of
     /// [`DiscardDevice::ALL`] that this kernel has, or `asked`. It is down and has no address yet.
     ///
     /// # Errors
@@ -116,11 +117,11 @@ impl Links {
         self.quiet_ipv6(name)
     }
 
-    /// Both ends are in this network namespace, and end with it.
+    /// Makes both ends in this network namespace; they end with it.
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;
-        let dropping = self.quiet_ipv6(&far).and_then(|()| xdp::drop_all(self, &far));
+        let dropping = self.quiet_ipv6(&far).and_then(|()| drop_all(self, &far));
         if let Err(error) = dropping.and_then(|()| self.set_up(&far)) {
             self.delete(name)?;
             return Err(error);
@@ -128,6 +129,26 @@ impl Links {
         Ok(())
     }
 }
+
+/// Makes the interface drop all received packets before the network stack. The program lives as
+/// long as the interface.
+///
+/// # Errors
+/// The kernel or the interface rejects the program.
+fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
+    let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| {
+        let way_out = "; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a kernel with \
+                       CONFIG_BPF_SYSCALL";
+        Error::failed("cannot load an XDP program", errno, way_out)
+    })?;
+    let mut message = named(name)?;
+    message.attributes.push(LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd())]));
+    links.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+        format!("make interface {name:?} drop all received packets (XDP)")
+    })
+}
+
+const XDP_DROP: i32 = 1;
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use nix::libc;
 pub struct Discipline {
     /// The interface's index.
     pub index: u32,
-    /// Its own number; the major half is the discipline's, the minor half the class's.
+    /// Its number; the major half is the discipline's, the minor half the class's.
     pub handle: u32,
     /// Its parent; [`Discipline::ROOT`] at the top.
     pub parent: u32,
@@ -27,8 +27,8 @@ const TCA_TBF_RATE64: u16 = 4;
 const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_INIT: u16 = 2;
 const TCA_HTB_CEIL64: u16 = 7;
-/// `struct tc_ratespec`: cell_log, linklayer (8 bits each), overhead, cell_align, mpu (16 bits
-/// each), rate in bytes/s.
+// `struct tc_ratespec`: cell_log, linklayer (8 bits each), overhead, cell_align, mpu (16 bits
+// each), rate in bytes/s.
 const RATE_SPEC: usize = 12;
 
 impl Discipline {

@@ -1,11 +1,10 @@
-//! What the driver of an interface tells through ethtool's ioctl: its version, and its own
-//! counters.
+//! Facts about the driver of an interface by ethtool's ioctl: its version, and its own counters.
 
 use std::os::fd::OwnedFd;
 
 use crate::link::ioctl::{open, request};
 
-/// What a driver tells of itself. Empty texts are missing.
+/// The driver and firmware of an interface. Empty texts are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DriverInfo {
     pub(crate) driver: Option<String>,
@@ -22,26 +21,26 @@ pub(crate) struct DriverCounters {
     names: Vec<String>,
 }
 
-/// More counters than this are not read. A card with 128 queues has some 13,000.
+// The most counters that are read. A card with 128 queues has some 13,000.
 const MOST: usize = 16 << 10;
 
-/// Room for so many: the kernel writes as many as the driver has at that moment, which may be more
-/// than it told a moment before, if another program adds queues meanwhile.
+// Room for the answer: the kernel writes as many counters as the driver has at that moment, which
+// may be more than it told a moment before, if another program adds queues meanwhile.
 const ROOM: usize = 4 * MOST;
 
-/// Bytes of a name (`ETH_GSTRING_LEN`).
+// Bytes of a name (`ETH_GSTRING_LEN`).
 const NAME: usize = 32;
 
-/// `ETHTOOL_GDRVINFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_GSTATS`, `ETHTOOL_GSSET_INFO`.
+// `ETHTOOL_GDRVINFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_GSTATS`, `ETHTOOL_GSSET_INFO`.
 const DRIVER: u32 = 0x03;
 const NAMES: u32 = 0x1b;
 const VALUES: u32 = 0x1d;
 const COUNT: u32 = 0x37;
-/// `ETH_SS_STATS`.
+// `ETH_SS_STATS`.
 const COUNTERS: u32 = 1;
 
 impl DriverInfo {
-    /// Of an interface; everything is missing if its driver tells nothing.
+    /// Reads the driver of an interface; all fields are missing if it tells nothing.
     pub(crate) fn read(interface: &str) -> Self {
         // `struct ethtool_drvinfo`: the command, five texts of 32 bytes, 12 bytes, five numbers.
         let mut buffer = vec![0u8; 4 + 5 * NAME + 12 + 5 * 4];
@@ -87,12 +86,11 @@ impl DriverCounters {
         Some(Self { socket, interface: interface.to_owned(), names })
     }
 
-    /// The names.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Their values, in the order of the names; `None` if the driver has other counters now.
+    /// The values in the order of the names; `None` if the driver has other counters now.
     pub(crate) fn values(&self) -> Option<Vec<u64>> {
         // `struct ethtool_stats`: the command, the number of values, the values.
         let mut buffer = vec![0u8; 8 + ROOM * 8];
@@ -108,7 +106,7 @@ impl DriverCounters {
     }
 }
 
-/// A name of the driver's: up to its NUL, without control characters.
+/// A driver's name: up to its NUL, without control characters.
 fn name(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     words::sanitised_line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()

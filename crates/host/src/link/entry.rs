@@ -1,22 +1,22 @@
 //! Addresses, routes and permanent neighbours of an interface, as the kernel lists them, without
-//! what changes by itself: so a list before can be compared with one after, and what is missing can
-//! be added again with everything that the kernel knew of it.
+//! the parts that change by themselves: so a list before can be compared with one after, and a
+//! missing entry can be added again with all its attributes.
 
 use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REPLACE};
 
 use crate::error::Error;
-use crate::kernel::raw::{Raw, TYPE, attributes, long, push};
+use crate::kernel::raw::{RawMessage, TYPE, attributes, long, push};
 use crate::link::links::Links;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Sort {
+pub(crate) enum EntryKind {
     Address,
     Route,
     Neighbour,
 }
 
-impl Sort {
+impl EntryKind {
     /// In the order in which they are added: a route may need an address.
     pub(crate) const ALL: [Self; 3] = [Self::Address, Self::Route, Self::Neighbour];
 
@@ -28,7 +28,7 @@ impl Sort {
         }
     }
 
-    /// `RTM_NEW*`. One more deletes, two more get.
+    /// `RTM_NEW*`. The next number deletes, the one after it gets.
     fn new_kind(self) -> u16 {
         match self {
             Self::Address => 20,
@@ -37,7 +37,7 @@ impl Sort {
         }
     }
 
-    /// `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
+    /// The length of `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
     fn header(self) -> usize {
         if self == Self::Address { 8 } else { 12 }
     }
@@ -47,34 +47,35 @@ impl Sort {
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
 
-/// One of them.
+/// An address, a route or a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub(crate) sort: Sort,
+    pub(crate) sort: EntryKind,
     /// The message that adds it.
     pub(crate) message: Vec<u8>,
-    /// How long it is preferred, and valid, in seconds, if not for ever. Of a route the second.
+    /// The preferred and the valid lifetime in seconds, if not for ever. A route has the second
+    /// only.
     pub(crate) lifetime: Option<[u32; 2]>,
     /// Whether it is an address that the kernel still checks for duplicates, and that can be added
     /// as it is.
     pub(crate) is_tentative: bool,
 }
 
-/// `struct ifaddrmsg` and its attributes, in linux/if_addr.h.
+// `struct ifaddrmsg` and its attributes, in linux/if_addr.h.
 const IFA_F_TEMPORARY: u32 = 0x01;
 const IFA_F_NODAD: u32 = 0x02;
 const IFA_F_TENTATIVE: u32 = 0x40;
-/// Only the kernel can add an address with this flag.
+// Only the kernel can add an address with this flag.
 const IFA_F_STABLE_PRIVACY: u32 = 0x800;
-/// Home address, managed temporary addresses, no prefix route, joined multicast: what `ip address
-/// add` can set, beside `nodad`.
+// Home address, managed temporary addresses, no prefix route, joined multicast: what `ip address
+// add` can set, beside `nodad`.
 const IFA_SETTABLE: u32 = IFA_F_NODAD | 0x10 | 0x100 | 0x200 | 0x400;
 const IFA_LOCAL: u16 = 2;
 const IFA_ADDRESS: u16 = 1;
 const IFA_CACHEINFO: u16 = 6;
 const IFA_FLAGS: u16 = 8;
 
-/// `struct rtmsg` and its attributes, in linux/rtnetlink.h.
+// `struct rtmsg` and its attributes, in linux/rtnetlink.h.
 const RTM_F_CLONED: u32 = 0x200;
 const RTNH_F_ONLINK: u8 = 4;
 const RT_TABLE_LOCAL: u8 = 255;
@@ -85,10 +86,10 @@ const RTA_MULTIPATH: u16 = 9;
 const RTA_CACHEINFO: u16 = 12;
 const RTA_EXPIRES: u16 = 23;
 const RTAX_MTU: u16 = 2;
-/// Ticks a second in the kernel's messages (`USER_HZ`).
+// Ticks a second in the kernel's messages (`USER_HZ`).
 const TICKS: u32 = 100;
 
-/// `struct ndmsg` and its attributes, in linux/neighbour.h.
+// `struct ndmsg` and its attributes, in linux/neighbour.h.
 const NUD_PERMANENT: u8 = 0x80;
 const NDA_CACHEINFO: u16 = 3;
 const NDA_PROBES: u16 = 4;
@@ -98,30 +99,29 @@ const FOREVER: u32 = u32::MAX;
 impl Entry {
     /// The entry in a payload; `None` if it belongs to another interface, or is one that the kernel
     /// makes and removes by itself.
-    pub(crate) fn parse(sort: Sort, payload: &[u8], family: u8, index: u32) -> Option<Self> {
+    pub(crate) fn parse(sort: EntryKind, payload: &[u8], family: u8, index: u32) -> Option<Self> {
         let header = payload.get(..sort.header())?;
         let inside = &payload[sort.header()..];
         if header.first() != Some(&family) {
             return None;
         }
         match sort {
-            Sort::Address => address(header, inside, index),
-            Sort::Route => route(header, inside, index),
-            Sort::Neighbour => neighbour(header, inside, index),
+            EntryKind::Address => address(header, inside, index),
+            EntryKind::Route => route(header, inside, index),
+            EntryKind::Neighbour => neighbour(header, inside, index),
         }
     }
 
     /// Whether a route has an MTU of its own, which the kernel may change with the interface's.
     pub(crate) fn has_mtu(&self) -> bool {
-        let metrics = self.attribute(RTA_METRICS).filter(|_| self.sort == Sort::Route);
+        let metrics = self.attribute(RTA_METRICS).filter(|_| self.sort == EntryKind::Route);
         metrics.is_some_and(|metrics| attributes(metrics).any(|(kind, _)| kind & TYPE == RTAX_MTU))
     }
 
-    /// Whether an address is this one.
     pub(crate) fn is_address(&self, address: &[u8], prefix: u8) -> bool {
         // On a point-to-point link the other attribute is the peer's.
         let own = self.attribute(IFA_LOCAL).or_else(|| self.attribute(IFA_ADDRESS));
-        self.sort == Sort::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
+        self.sort == EntryKind::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
     }
 
     fn attribute(&self, wanted: u16) -> Option<&[u8]> {
@@ -132,27 +132,27 @@ impl Entry {
     pub(crate) fn add(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
         let kind = self.sort.new_kind();
         let mut send = |payload: Vec<u8>, flags| {
-            links.change_raw(Raw { kind, payload }, flags, interface, || {
+            links.change_raw(RawMessage { kind, payload }, flags, interface, || {
                 format!("put a removed {} back on interface {interface:?}", self.sort.word())
             })
         };
         match self.sort {
-            Sort::Address => {
+            EntryKind::Address => {
                 // A route may need the address at once, which duplicate address detection delays.
-                // It was detected to be the only one before.
+                // The detection was made before.
                 let at_once = self.message_with(IFA_F_NODAD);
                 send(at_once.clone(), NLM_F_CREATE | NLM_F_REPLACE)?;
                 let as_before = self.message_with(0);
                 if as_before == at_once { Ok(()) } else { send(as_before, NLM_F_REPLACE) }
             }
-            Sort::Route => {
+            EntryKind::Route => {
                 let mut payload = self.message.clone();
                 if let Some([_, seconds]) = self.lifetime {
                     push(&mut payload, RTA_EXPIRES, &seconds.to_ne_bytes());
                 }
                 send(payload, NLM_F_CREATE | NLM_F_APPEND)
             }
-            Sort::Neighbour => send(self.message.clone(), NLM_F_CREATE | NLM_F_REPLACE),
+            EntryKind::Neighbour => send(self.message.clone(), NLM_F_CREATE | NLM_F_REPLACE),
         }
     }
 
@@ -178,7 +178,7 @@ impl Entry {
     }
 
     pub(crate) fn delete(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
-        let raw = Raw { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
+        let raw = RawMessage { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
         links.change_raw(raw, 0, interface, || {
             format!("remove a new {} from interface {interface:?}", self.sort.word())
         })
@@ -192,7 +192,7 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let found =
         |wanted: u16| attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value);
     let flags = found(IFA_FLAGS).and_then(|value| long(value, 0)).unwrap_or(u32::from(header[2]));
-    // Of IPv4 this flag marks a second address of a network.
+    // In IPv4 this flag marks a second address of a network.
     if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
         return None;
     }
@@ -208,13 +208,13 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         .and_then(|cache| Some([long(cache, 0)?, long(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
     let is_tentative = flags & (IFA_F_TENTATIVE | IFA_F_STABLE_PRIVACY) == IFA_F_TENTATIVE;
-    Some(Entry { sort: Sort::Address, message, lifetime, is_tentative })
+    Some(Entry { sort: EntryKind::Address, message, lifetime, is_tentative })
 }
 
 fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let flags = long(header, 8)?;
     let [table, protocol] = [header[4], header[5]];
-    // The kernel makes and removes the last with their addresses.
+    // The kernel makes and removes local routes with their addresses.
     if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
         return None;
     }
@@ -236,10 +236,10 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         }
     }
     let lifetime = (seconds > 0).then_some([0, seconds]);
-    is_ours.then_some(Entry { sort: Sort::Route, message, lifetime, is_tentative: false })
+    is_ours.then_some(Entry { sort: EntryKind::Route, message, lifetime, is_tentative: false })
 }
 
-/// Those of a route's next hops (`struct rtnexthop`) that leave by the interface: the others stay.
+/// The next hops of a route (`struct rtnexthop`) that leave by the interface: other hops stay.
 fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
     while let Some(length) = crate::kernel::raw::number(rest, 0).map(usize::from)
@@ -267,15 +267,15 @@ fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
             push(&mut message, kind, value);
         }
     }
-    Some(Entry { sort: Sort::Neighbour, message, lifetime: None, is_tentative: false })
+    Some(Entry { sort: EntryKind::Neighbour, message, lifetime: None, is_tentative: false })
 }
 
 impl Links {
-    /// The entries of one sort of an interface.
-    pub(crate) fn entries(&mut self, sort: Sort, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
+    /// The entries of one kind of an interface.
+    pub(crate) fn entries(&mut self, sort: EntryKind, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;
-        let request = Raw { kind: sort.new_kind() + 2, payload };
+        let request = RawMessage { kind: sort.new_kind() + 2, payload };
         let all = self.dump_raw(request, || format!("list what the interfaces have of: {}", sort.word()))?;
         Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
     }
@@ -285,7 +285,7 @@ impl Links {
     ///
     /// # Errors
     /// The kernel's last error, if some are missing, or left, at the end.
-    pub(crate) fn make_so(
+    pub(crate) fn restore_entries(
         &mut self,
         wanted: &[Entry],
         of: impl Fn(&Entry) -> bool,
@@ -301,7 +301,7 @@ impl Links {
         'rounds: for round in 1..=ROUNDS {
             failed = Ok(());
             let mut is_so = true;
-            for sort in Sort::ALL {
+            for sort in EntryKind::ALL {
                 let now: Vec<Entry> = self.entries(sort, family, index)?.into_iter().filter(&of).collect();
                 let wanted = || wanted.iter().filter(|entry| entry.sort == sort);
                 let is_same = |one: &Entry, other: &Entry| one.message == other.message;
@@ -311,10 +311,10 @@ impl Links {
                 let extra: Vec<&Entry> = now.iter().filter(|entry| !is_wanted(entry)).collect();
                 let is_complete = missing.is_empty() && extra.is_empty();
                 is_so &= is_complete;
-                if sort == Sort::Address && family == IPV6 {
+                if sort == EntryKind::Address && family == IPV6 {
                     let in_order = wanted().zip(&now).all(|(one, other)| is_same(one, other));
                     if is_complete && !in_order && round + 2 < ROUNDS {
-                        // Once more, all of them; the other way round, if this was their order.
+                        // Again with all of them; in the other direction, if this was their order.
                         newest_first ^= added == now.len();
                         for entry in &now {
                             entry.delete(self, name)?;
@@ -341,8 +341,8 @@ impl Links {
     }
 }
 
-/// How often the lists are compared: an address brings routes, a route may need another, and
-/// addresses may be added twice for their order.
+// The most comparisons of the lists: an address brings routes, a route may need another, and
+// addresses may be added twice for their order.
 const ROUNDS: usize = 8;
 
 #[cfg(test)]
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn an_address_is_compared_without_its_state_and_its_clock() {
-        let parse = |payload: &[u8]| Entry::parse(Sort::Address, payload, IPV6, INDEX);
+        let parse = |payload: &[u8]| Entry::parse(EntryKind::Address, payload, IPV6, INDEX);
         let permanent = parse(&address_of(0x80, FOREVER, INDEX)).unwrap();
         let tentative = parse(&address_of(0x80 | 0x40, FOREVER, INDEX)).unwrap();
         assert_eq!((tentative.message, tentative.is_tentative), (permanent.message.clone(), true));
@@ -378,7 +378,7 @@ mod tests {
         assert_ne!(parse(&address_of(0x200, FOREVER, INDEX)).unwrap().message, permanent.message);
         assert_eq!(parse(&address_of(0x01, 30, INDEX)), None, "the kernel makes temporary ones");
         assert_eq!(parse(&address_of(0x80, FOREVER, 8)), None);
-        assert_eq!(Entry::parse(Sort::Address, &address_of(0x80, FOREVER, INDEX), IPV4, INDEX), None);
+        assert_eq!(Entry::parse(EntryKind::Address, &address_of(0x80, FOREVER, INDEX), IPV4, INDEX), None);
         // Its message is that of an address that is not detected first, and then its own.
         let flags = |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == IFA_FLAGS).unwrap().1.to_vec();
         assert_eq!(flags(&permanent.message_with(IFA_F_NODAD)), 2u32.to_ne_bytes());
@@ -387,7 +387,7 @@ mod tests {
 
     fn route_of(table: u8, protocol: u8, inside: &[Vec<u8>]) -> Option<Entry> {
         let header = vec![IPV6, 64, 0, 0, table, protocol, 0, 1, 0x11, 0, 0, 0];
-        Entry::parse(Sort::Route, &[header, inside.concat()].concat(), IPV6, INDEX)
+        Entry::parse(EntryKind::Route, &[header, inside.concat()].concat(), IPV6, INDEX)
     }
 
     #[test]

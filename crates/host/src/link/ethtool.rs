@@ -1,4 +1,4 @@
-//! Ethtool's generic netlink family: its requests, and offload features by it.
+//! Ethtool's generic netlink family: its requests, and offload features.
 
 use std::collections::BTreeMap;
 
@@ -28,9 +28,6 @@ pub struct Ethtool {
 
 impl Ethtool {
     /// Opens a generic netlink socket and finds the family `ethtool`.
-    ///
-    /// # Errors
-    /// If this kernel lacks it.
     pub fn open() -> Result<Self, Error> {
         let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
             Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
@@ -40,9 +37,6 @@ impl Ethtool {
     }
 
     /// The features of the interface.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
         let request = Request { command: FEATURES_GET, attributes: vec![header(interface, 0)?] };
         let read =
@@ -78,7 +72,7 @@ impl Ethtool {
             })?;
         }
         let after = self.features(interface)?;
-        Ok(FeatureChange::of(requested, after))
+        Ok(FeatureChange::compare(requested, after))
     }
 
     pub(crate) fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
@@ -91,15 +85,15 @@ impl Ethtool {
 /// `struct genlmsghdr`: command, version, padding.
 pub(crate) const GENL_HEADER: usize = 4;
 
-/// `ETHTOOL_MSG_*` of requests.
+// `ETHTOOL_MSG_*` of requests.
 const FEATURES_GET: u8 = 11;
 const FEATURES_SET: u8 = 12;
-/// `ETHTOOL_A_FEATURES_HEADER`; it is 1 in every message of the family.
+// `ETHTOOL_A_FEATURES_HEADER`; it is 1 in every message of the family.
 const HEADER: u16 = 1;
-/// `ETHTOOL_A_HEADER_*`.
+// `ETHTOOL_A_HEADER_*`.
 const HEADER_DEV_NAME: u16 = 2;
 const HEADER_FLAGS: u16 = 3;
-/// No description of the change in the answer: the state is read again.
+// No description of the change in the answer: the state is read again.
 const FLAG_OMIT_REPLY: u32 = 2;
 
 fn family(netlink: &mut Netlink) -> Result<u16, Error> {
@@ -126,7 +120,6 @@ fn no_ethtool() -> Error {
         .into()
 }
 
-/// A message to the family.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) command: u8,

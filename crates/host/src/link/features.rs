@@ -43,14 +43,14 @@ pub enum RefusalReason {
 }
 
 impl FeatureChange {
-    /// Whether a request changes anything of an interface with these features.
+    /// Whether a request changes any feature of an interface with these features.
     #[must_use]
     pub fn is_needed(now: &Features, requested: &BTreeMap<String, bool>) -> bool {
         !sendable(requested, now).is_empty()
     }
 
-    /// Compares the request with the result.
-    pub(crate) fn of(asked: &BTreeMap<String, bool>, after: Features) -> Self {
+    /// Compares the request with the state after it.
+    pub(crate) fn compare(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
             let reason = match after.get(name) {
                 None => RefusalReason::Unknown,
@@ -65,7 +65,7 @@ impl FeatureChange {
 }
 
 /// The part of a request that is to be sent: the kernel refuses a whole request for one unknown or
-/// fixed name, and one that changes nothing from those who may change nothing.
+/// fixed name, and refuses an empty change from a process that may change nothing.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
     let differs = |state: &FeatureState, on: bool| state.wanted != on || state.active != on;
     let can = |name: &String, on: bool| {
@@ -106,7 +106,7 @@ mod tests {
     fn each_kind_of_refusal_is_distinguished() {
         let after = features(&[("csum", false, true), ("tso", false, true), ("llt", false, false)]);
         let requested = asked(&[("tso", true), ("llt", true), ("nonsense", true), ("csum", false)]);
-        let refused = FeatureChange::of(&requested, after.clone()).refused;
+        let refused = FeatureChange::compare(&requested, after.clone()).refused;
         let reasons: Vec<_> = refused.iter().map(|(name, reason)| (name.as_str(), *reason)).collect();
         assert_eq!(
             reasons,
@@ -117,7 +117,7 @@ mod tests {
             ]
         );
         assert_eq!(refused["nonsense"].to_string(), "this kernel has no such feature");
-        let stays = FeatureChange::of(&asked(&[("llt", false)]), after);
+        let stays = FeatureChange::compare(&asked(&[("llt", false)]), after);
         assert_eq!(stays.refused, BTreeMap::new(), "a fixed feature asked to stay as it is");
     }
 
@@ -138,7 +138,7 @@ mod tests {
                 .into_iter()
                 .map(|(name, [active, changeable])| (name, FeatureState { active, wanted: active, changeable }))
                 .collect();
-            let change = FeatureChange::of(&requested, after.clone());
+            let change = FeatureChange::compare(&requested, after.clone());
             for (name, &on) in &requested {
                 let fulfilled = after.get(name).is_some_and(|state| state.active == on);
                 prop_assert_eq!(fulfilled, !change.refused.contains_key(name));

@@ -1,4 +1,4 @@
-//! Which fields of a packet select its receive queue (`ethtool -n` and `-N … rx-flow-hash`), by
+//! The fields of a packet that select its receive queue (`ethtool -n` and `-N … rx-flow-hash`), by
 //! ioctl: netlink has them since Linux 6.17 only (`ETHTOOL_A_RSS_FLOW_HASH` of
 //! `ETHTOOL_MSG_RSS_GET` and `_SET`), and every kernel has the ioctl.
 
@@ -7,12 +7,12 @@ use words::DeviceSetting;
 
 use crate::link::ioctl::{open, request};
 
-/// `ETHTOOL_GRXFH` and `ETHTOOL_SRXFH`.
+// `ETHTOOL_GRXFH` and `ETHTOOL_SRXFH`.
 const GET: u32 = 0x29;
 const SET: u32 = 0x2a;
 
-/// The packets of a setting (`TCP_V4_FLOW` and others of `linux/ethtool.h`); `None` for another
-/// one.
+/// The packets of a setting (`TCP_V4_FLOW` and others of `linux/ethtool.h`); `None` for a setting
+/// of another kind.
 fn flow(setting: DeviceSetting) -> Option<u32> {
     match setting {
         DeviceSetting::FlowHashTcp4 => Some(1),
@@ -23,7 +23,7 @@ fn flow(setting: DeviceSetting) -> Option<u32> {
     }
 }
 
-/// What an interface has; nothing if its driver does not tell, or hashes nothing.
+/// The hash fields of an interface; empty if its driver does not tell, or hashes nothing.
 pub(crate) fn read(interface: &str) -> Vec<(DeviceSetting, u32)> {
     let Ok(socket) = open() else { return Vec::new() };
     let value = |setting: DeviceSetting| {
@@ -34,7 +34,7 @@ pub(crate) fn read(interface: &str) -> Vec<(DeviceSetting, u32)> {
     DeviceSetting::ALL.into_iter().filter_map(value).collect()
 }
 
-/// Sets the fields; `None`: it is another setting.
+/// Sets the fields; `None` for a setting of another kind.
 pub(crate) fn write(interface: &str, setting: DeviceSetting, fields: u32) -> Option<Result<(), String>> {
     let mut message = message(SET, flow(setting)?, fields.into());
     let done = open().and_then(|socket| request(&socket, interface, &mut message));
@@ -75,7 +75,7 @@ mod tests {
         let words = [0x2a_u32, 2].map(u32::to_ne_bytes).concat();
         assert_eq!(sent[..], [words, 0xf0_u64.to_ne_bytes().to_vec()].concat());
         assert_eq!(fields(&sent), Some(0xf0));
-        // Fields of a kernel of the future are not set back by a part of them.
+        // Fields of a future kernel are not set back by a part of them.
         assert_eq!(fields(&message(GET, 2, 1 << 40)), None);
     }
 

@@ -46,16 +46,16 @@ struct Order {
     options: Vec<u8>,
 }
 
-/// The handles of our disciplines, which identify them. The class below `netem` is its first.
+// The handles of our disciplines, which identify them. The class below `netem` is its first.
 const NETEM: u32 = 0x6e61_0000;
 const TBF: u32 = 0x6e62_0000;
 const BELOW_NETEM: u32 = NETEM | 1;
 
-/// The most packets that a delay holds: 100 ms at a million packets per second.
+// The most packets that a delay holds: 100 ms at a million packets per second.
 const HELD: u32 = 100_000;
-/// The length of a burst.
+// The length of a burst.
 const BURST: Duration = Duration::from_millis(1);
-/// More than any link-layer header, in bytes.
+// More than any link-layer header, in bytes.
 const HEADERS: u32 = 128;
 
 // linux/pkt_sched.h
@@ -63,7 +63,7 @@ const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
 const TCA_NETEM_LATENCY64: u16 = 10;
-/// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter, of 32 bits each.
+// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter, of 32 bits each.
 const NETEM_OPTIONS: usize = 24;
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
@@ -148,7 +148,7 @@ impl Links {
         Ok(())
     }
 
-    /// What this kernel lacks for it, each with the remedy.
+    /// The disciplines that this kernel lacks for an impairment, each with the remedy.
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
         wanted.orders(0).into_iter().filter_map(|order| self.lacks(order)).collect()
     }
@@ -210,8 +210,8 @@ fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     options
 }
 
-/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger ones, which
-/// an offload made, are segmented first.
+/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger packets,
+/// which an offload made, are segmented first.
 fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     let in_time = |time: Duration| {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
@@ -257,7 +257,7 @@ mod tests {
     use crate::kernel::attributes::string;
 
     /// The answers of a kernel with these disciplines for interface 3.
-    fn told(orders: &[Order]) -> Vec<Vec<u8>> {
+    fn answers(orders: &[Order]) -> Vec<Vec<u8>> {
         let payload = |Order { handle, parent, kind, options }: &Order| {
             let header = TcHeader {
                 index: 3,
@@ -292,9 +292,9 @@ mod tests {
     fn others_disciplines_are_passed_over() {
         let orders = Impairment::new(Some(Duration::from_secs(1)), None, Some(8)).orders(1500);
         let mut found = Impairment::default();
-        told(&orders).iter().for_each(|payload| found.add(4, payload).unwrap());
+        answers(&orders).iter().for_each(|payload| found.add(4, payload).unwrap());
         let foreign = orders.into_iter().map(|order| Order { handle: 0x10000, ..order });
-        told(&foreign.collect::<Vec<_>>()).iter().for_each(|payload| found.add(3, payload).unwrap());
+        answers(&foreign.collect::<Vec<_>>()).iter().for_each(|payload| found.add(3, payload).unwrap());
         assert_eq!(found, Impairment::default());
     }
 
@@ -308,7 +308,7 @@ mod tests {
         ) {
             let wanted = Impairment::new(delay.map(Duration::from_nanos), loss, rate);
             let mut found = Impairment::default();
-            for payload in told(&wanted.orders(mtu)) {
+            for payload in answers(&wanted.orders(mtu)) {
                 found.add(3, &payload).unwrap();
             }
             prop_assert_eq!(found, wanted);
@@ -318,7 +318,7 @@ mod tests {
         fn any_options_are_read_or_refused(options in prop::collection::vec(any::<u8>(), 0..120)) {
             for (handle, kind) in [(NETEM, "netem"), (TBF, "tbf")] {
                 let order = Order { handle, parent: Discipline::ROOT, kind, options: options.clone() };
-                let _ = Impairment::default().add(3, &told(&[order])[0]);
+                let _ = Impairment::default().add(3, &answers(&[order])[0]);
             }
         }
     }

@@ -64,8 +64,8 @@ counted! {
 }
 
 impl Link {
-    /// Its directory in sysfs, if that shows this network namespace: another one may have the same
-    /// name.
+    /// Its directory in sysfs, if sysfs shows this network namespace: another namespace may have an
+    /// interface of the same name.
     pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
         let directory = format!("sys/class/net/{}", self.name);
         let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
@@ -73,8 +73,8 @@ impl Link {
         own.then_some(directory)
     }
 
-    /// Reads an `RTM_NEWLINK` payload. Skips unknown attributes, and those of an unexpected size,
-    /// so that one odd interface does not hide the others.
+    /// Reads an `RTM_NEWLINK` payload. Skips unknown attributes, and attributes of an unexpected
+    /// size, so that one odd interface does not hide the others.
     ///
     /// `LinkMessage::parse` rejects such an interface, and reads all of the 60 attributes at 10
     /// times the cost (3 to 8 µs); the counters at a window's edges are read here.
@@ -135,7 +135,6 @@ pub(crate) fn master(payload: &[u8]) -> Option<u32> {
     parse_u32(&attribute(payload, libc::IFLA_MASTER)?).ok()
 }
 
-/// The group of the interface.
 pub(crate) fn group(payload: &[u8]) -> Option<u32> {
     parse_u32(&attribute(payload, libc::IFLA_GROUP)?).ok()
 }
@@ -149,17 +148,15 @@ pub(crate) fn vxlan(payload: &[u8]) -> Option<(u32, u16)> {
     Some((parse_u32(&inside(&data, IFLA_VXLAN_ID)?).ok()?, u16::from_be_bytes(port)))
 }
 
-/// Of linux/if_link.h.
+// From linux/if_link.h.
 const IFLA_VXLAN_ID: u16 = 1;
 const IFLA_VXLAN_PORT: u16 = 15;
 
-/// An attribute in an `RTM_NEWLINK` payload.
 fn attribute(payload: &[u8], wanted: u16) -> Option<Vec<u8>> {
     let header = LinkHeader::parse(payload).ok()?;
     inside(payload.get(header.buffer_len()..)?, wanted)
 }
 
-/// One of several attributes.
 fn inside(attributes: &[u8], wanted: u16) -> Option<Vec<u8>> {
     let mut attributes = NlasIterator::new(attributes).flatten();
     Some(attributes.find(|one| one.kind() == wanted)?.value().to_vec())
@@ -175,8 +172,8 @@ pub(crate) fn has_ipv6_ready(payload: &[u8]) -> bool {
     flags().is_some_and(|flags| flags & IF_READY != 0)
 }
 
-/// Of linux/if_link.h, and of the kernel's net/if_inet6.h. The attributes of a family have its
-/// number.
+// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
+// number.
 const IPV6: u16 = libc::AF_INET6 as u16;
 const IFLA_INET6_FLAGS: u16 = 1;
 const IF_READY: u32 = 1 << 31;

@@ -1,4 +1,4 @@
-//! Ethtool's ioctl, for what its netlink family does not have.
+//! Ethtool's ioctl, for settings that its netlink family does not have.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

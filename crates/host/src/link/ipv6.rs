@@ -1,5 +1,5 @@
-//! What an interface has of IPv6: all that Linux removes when the MTU becomes too small for it,
-//! recorded so that it can be put back.
+//! The IPv6 state of an interface, which Linux removes when the MTU becomes too small for it,
+//! recorded so that it can be restored.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::link::entry::{Entry, IPV6, Sort};
+use crate::link::entry::{Entry, EntryKind, IPV6};
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
@@ -17,21 +17,20 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 
 /// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum Ipv6Part {
     /// All of IPv6.
     All,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
-    /// What follows the interface's MTU: its sysctl `mtu`, and the routes that have one of their
-    /// own.
+    /// The sysctl `mtu`, which follows the interface's MTU, and routes with an MTU of their own.
     Mtu,
 }
 
-impl Scope {
+impl Ipv6Part {
     fn has(self, entry: &Entry) -> bool {
         match self {
             Self::All => true,
-            Self::Addresses => entry.sort == Sort::Address,
+            Self::Addresses => entry.sort == EntryKind::Address,
             Self::Mtu => entry.has_mtu(),
         }
     }
@@ -45,15 +44,13 @@ impl Scope {
     }
 }
 
-/// A directory of the interface's sysctls.
 fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
     root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
 }
 
-/// The directories of an interface's sysctls, below `net/ipv6`.
+// The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 
-/// A sysctl of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sysctl {
     directory: String,
@@ -61,33 +58,33 @@ struct Sysctl {
     value: String,
 }
 
-/// The state, or a part of it. Empty where IPv6 is off.
+/// The IPv6 state of an interface, or a part of it. Empty if IPv6 is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
-    /// Whether the interface is up and IPv6 waits for its first carrier, of [`Scope::All`]. The
-    /// kernel adds addresses of its own with that one, and none with a later one.
+pub(crate) struct Ipv6State {
+    /// Whether the interface is up and IPv6 waits for its first carrier, for [`Ipv6Part::All`]. The
+    /// kernel adds addresses of its own with the first carrier, and none with a later one.
     awaits_carrier: bool,
     sysctls: Vec<Sysctl>,
     entries: Vec<Entry>,
 }
 
-impl State {
-    /// Reads it. `root` has `proc` in it.
-    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
+impl Ipv6State {
+    /// Reads the state. `root` has `proc` in it.
+    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Ipv6Part) -> Result<Self, Error> {
         if !directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
-        // Before the addresses: those of the kernel's own are there when it does not wait.
-        let awaits_carrier = scope == Scope::All && awaits_carrier(links, root, link)?;
+        // Read before the addresses: the kernel's own addresses are there if IPv6 does not wait.
+        let awaits_carrier = scope == Ipv6Part::All && awaits_carrier(links, root, link)?;
         let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
-        for sort in Sort::ALL {
+        for sort in EntryKind::ALL {
             state.entries.extend(links.entries(sort, IPV6, link.index)?);
         }
         state.entries.retain(|entry| scope.has(entry));
         Ok(state)
     }
 
-    /// Puts it back, and removes what is there and was not.
+    /// Restores the state, and removes entries that it does not have.
     ///
     /// # Errors
     /// IPv6 is off on the interface; the kernel refuses a part; or it may still add addresses of
@@ -97,10 +94,10 @@ impl State {
         links: &mut Links,
         root: &Path,
         link: &Link,
-        scope: Scope,
+        scope: Ipv6Part,
     ) -> Result<(), Error> {
         let name = &link.name;
-        // Nothing can be removed where IPv6 is off, and where it is on it is turned off by the MTU.
+        // Entries cannot be removed while IPv6 is off, and while it is on the MTU turns it off.
         if *self == Self::default() {
             return Ok(());
         }
@@ -110,8 +107,7 @@ impl State {
             )
             .into());
         }
-        // The secret changes how addresses are generated, so that the other settings come behind
-        // it.
+        // The secret changes how addresses are generated, so the other settings follow it.
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
@@ -122,19 +118,20 @@ impl State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
-        let may_wait = self.awaits_carrier || scope != Scope::All;
+        let may_wait = self.awaits_carrier || scope != Ipv6Part::All;
         let settled = if may_wait { Ok(()) } else { await_carrier(links, root, link) };
         // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
         // two that it is the only one, which it was before.
-        if scope == Scope::All {
-            let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
+        if scope == Ipv6Part::All {
+            let unsettled = links.entries(EntryKind::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
-        let made = links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
+        let made = links.restore_entries(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
         made.and(settled)
     }
 
-    /// As text: a line if it awaits a carrier, and one for each sysctl and each entry.
+    /// The text of the state: a line if it awaits a carrier, and one for each sysctl and each
+    /// entry.
     pub(crate) fn to_text(&self) -> String {
         let mut text = if self.awaits_carrier { format!("{AWAITS_CARRIER}\n") } else { String::new() };
         // Writing to a text does not fail.
@@ -154,7 +151,7 @@ impl State {
         text
     }
 
-    /// Reads the text; `None` if it is none.
+    /// Reads the text of a state; `None` if it is invalid.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let mut state = Self::default();
         for line in text.lines() {
@@ -173,7 +170,7 @@ impl State {
                 state.sysctls.push(Sysctl { directory, name, value });
                 continue;
             }
-            let sort = Sort::ALL.into_iter().find(|sort| sort.word() == word)?;
+            let sort = EntryKind::ALL.into_iter().find(|sort| sort.word() == word)?;
             let (hex, lifetime) = rest.split_once(LIFETIME).map_or((rest, None), |(hex, lifetime)| {
                 (
                     hex,
@@ -191,10 +188,11 @@ impl State {
         Some(state)
     }
 
-    /// Whether this is the state before, whatever the time that is left to an address or route, and
-    /// in whatever order the kernel lists them. A carrier may have come meanwhile.
+    /// Whether this equals the state `before`, apart from the remaining lifetimes of addresses and
+    /// routes, and from the order in which the kernel lists them. A carrier may have come
+    /// meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
-        fn entries(state: &State) -> Vec<(Sort, &[u8])> {
+        fn entries(state: &Ipv6State) -> Vec<(EntryKind, &[u8])> {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
             all.sort_unstable();
             all
@@ -209,8 +207,8 @@ impl State {
         if *self == Self::default() {
             return "none".to_owned();
         }
-        let count = |sort: Sort| self.entries.iter().filter(|entry| entry.sort == sort).count();
-        let [addresses, routes, neighbours] = Sort::ALL.map(count);
+        let count = |sort: EntryKind| self.entries.iter().filter(|entry| entry.sort == sort).count();
+        let [addresses, routes, neighbours] = EntryKind::ALL.map(count);
         let sysctls = self.sysctls.len();
         format!(
             "{addresses} address(es), {routes} route(s), {neighbours} permanent neighbour(s), {sysctls} sysctl(s)"
@@ -225,12 +223,9 @@ fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, E
     Ok(is_on && now.up && !is_ready)
 }
 
-/// Waits for the first carrier, as IPv6 does: what the kernel adds of its own is there then, and
-/// can be removed. [`Links::await_running`] may return before that, because an interface also runs
-/// whose driver has not told the kernel of its carrier yet.
-///
-/// # Errors
-/// There is none in time.
+/// Waits for the first carrier, as IPv6 does: then the kernel has added its own addresses, and they
+/// can be removed. [`Links::await_running`] may return earlier, because an interface also runs
+/// before its driver has told the kernel of its carrier.
 fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Error> {
     let deadline = Instant::now() + FOR_CARRIER;
     while awaits_carrier(links, root, link)? {
@@ -246,19 +241,19 @@ fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Erro
     Ok(())
 }
 
-/// How long two ends may take to agree on a speed. An undo waits three times so long, and is given
-/// 30 s by its controller.
+// The longest time in which two ends agree on a speed. An undo waits three times so long, and its
+// controller gives it 30 s.
 const FOR_CARRIER: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Alone in its line.
+// A line of its own in the text of a state.
 const AWAITS_CARRIER: &str = "awaits carrier";
 
-/// Before the seconds for which an entry is preferred, and valid.
+// Stands before the seconds for which an entry is preferred, and valid.
 const LIFETIME: &str = " for ";
 
-/// Those that can be written, by their names. One that cannot be read has no value.
-fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
+/// The writable sysctls by name. A sysctl that cannot be read has no value.
+fn sysctls(root: &Path, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
     let mut all = Vec::new();
     for directory_name in DIRECTORIES {
         let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
@@ -303,7 +298,7 @@ mod tests {
     fn entry() -> impl Strategy<Value = Entry> {
         let message = prop::collection::vec(any::<u8>(), 0..40);
         (0..3usize, message, any::<Option<[u32; 2]>>()).prop_map(|(sort, message, lifetime)| Entry {
-            sort: Sort::ALL[sort],
+            sort: EntryKind::ALL[sort],
             message,
             lifetime,
             is_tentative: false,
@@ -318,13 +313,13 @@ mod tests {
             awaits_carrier in any::<bool>(),
         ) {
             let sysctls = values.into_iter().map(|(directory, name, value)| Sysctl { directory, name, value });
-            let state = State { awaits_carrier, sysctls: sysctls.collect(), entries };
-            prop_assert_eq!(State::of_text(&state.to_text()), Some(state));
+            let state = Ipv6State { awaits_carrier, sysctls: sysctls.collect(), entries };
+            prop_assert_eq!(Ipv6State::of_text(&state.to_text()), Some(state));
         }
 
         #[test]
         fn any_text_is_a_state_or_none(text in "\\PC{0,80}") {
-            let _ = State::of_text(&text);
+            let _ = Ipv6State::of_text(&text);
         }
     }
 
@@ -340,13 +335,13 @@ mod tests {
             "x",
             "awaits x",
         ] {
-            assert_eq!(State::of_text(text), None, "{text}");
+            assert_eq!(Ipv6State::of_text(text), None, "{text}");
         }
     }
 
     #[test]
     fn the_time_that_is_left_makes_no_difference() {
-        let state = |text: &str| State::of_text(text).unwrap();
+        let state = |text: &str| Ipv6State::of_text(text).unwrap();
         assert!(state("address 00 for 1 2\nroute 01\n").is_same(&state("route 01\naddress 00 for 5 6\n")));
         assert!(!state("address 00").is_same(&state("address 01")));
         assert!(!state("conf mtu 1").is_same(&state("conf mtu 2")));

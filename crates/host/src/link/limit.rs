@@ -26,17 +26,14 @@ pub struct LinkLimit {
 impl LinkLimit {
     /// Reads the queueing disciplines of an interface and its negotiated speed; the lower rate
     /// counts.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let disciplines = links.disciplines(&link)?;
         let speed = negotiated(&Files::system(), &link);
-        Ok(Self::of(&link, &disciplines, speed))
+        Ok(Self::lowest(&link, &disciplines, speed))
     }
 
-    fn of(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
+    fn lowest(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
         let name = &link.name;
         let shaper = shaper(link, disciplines).map(|(bits, from)| (bits, true, from));
         let wire = speed.map(|bits| (bits, false, format!("the speed that {name} negotiated")));
@@ -157,7 +154,7 @@ mod tests {
             (&veth, vec![other, below], None, None, false, &looked_at("none")),
         ] {
             let expected = LinkLimit { rate_bits, shaped, from: from.to_owned() };
-            assert_eq!(LinkLimit::of(link, &disciplines, speed), expected);
+            assert_eq!(LinkLimit::lowest(link, &disciplines, speed), expected);
         }
     }
 

@@ -17,14 +17,14 @@ use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
-use crate::kernel::raw::Raw;
+use crate::kernel::raw::RawMessage;
 use crate::link::discipline::Discipline;
 use crate::link::interface::{Link, group, has_ipv6_ready, master, permanent_address};
 use crate::link::programs::{ProgramPlace, xdp_of};
 use crate::link::queue::QueueCounters;
 
-/// How long an interface may take to notice its carrier: the kernel checks once a second, and
-/// usually at once (net/core/link_watch.c).
+// The longest time in which an interface notices its carrier: the kernel checks once a second, and
+// usually at once (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
@@ -51,9 +51,6 @@ impl Links {
     }
 
     /// The interface with this name or alternative name (`ip link property add`).
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if it does not exist.
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
         let request = RouteNetlinkMessage::GetLink(with_any_name(name)?);
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
@@ -66,7 +63,7 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
     }
 
-    /// The same, with the permanent link-layer address of hardware.
+    /// Finds the interface, and the permanent link-layer address of hardware.
     pub(crate) fn find_with_permanent_address(
         &mut self,
         name: &str,
@@ -74,20 +71,20 @@ impl Links {
         self.look_up(with_any_name(name)?, name, permanent_address)
     }
 
-    /// The interface called `name`, and the one that it is a port of.
+    /// The interface called `name`, and the bridge that it is a port of.
     pub(crate) fn find_with_master(&mut self, name: &str) -> Result<(Link, Option<Link>), Error> {
         let (link, index) = self.look_up(named(name)?, name, master)?;
-        // One of another network namespace is not found.
+        // A bridge of another network namespace is not found.
         let master = index.and_then(|index| self.find_by_index(index, name).ok());
         Ok((link, master.map(|(link, _)| link)))
     }
 
-    /// The interface with this name, and whether it is one of [`GROUP`].
+    /// The interface with this name, and whether netassay made it ([`GROUP`]).
     pub(crate) fn find_with_origin(&mut self, name: &str) -> Result<(Link, bool), Error> {
         self.look_up(named(name)?, name, |payload| group(payload) == Some(GROUP))
     }
 
-    /// The interface with this index, as before. `name` is for error messages.
+    /// The interface with this index, and its permanent address. `name` is for error messages.
     pub(crate) fn find_by_index(&mut self, index: u32, name: &str) -> Result<(Link, Option<String>), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -95,7 +92,7 @@ impl Links {
     }
 
     /// The interface with this index, and whether IPv6 is ready on it. The kernel answers between
-    /// two changes, so that the addresses of its own are there by then.
+    /// two changes, so that its own addresses are there by then.
     pub(crate) fn find_with_ipv6_ready(&mut self, index: u32, name: &str) -> Result<(Link, bool), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -127,9 +124,6 @@ impl Links {
 
     /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
     /// the machine.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
         let mut all = self.list()?;
         match all.iter().position(|link| link.address.as_deref() == Some(address)) {
@@ -179,7 +173,7 @@ impl Links {
         self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, action)
     }
 
-    /// Makes an interface that is there one of [`GROUP`].
+    /// Puts an existing interface into [`GROUP`].
     pub(crate) fn set_group(&mut self, name: &str) -> Result<(), Error> {
         self.change(RouteNetlinkMessage::SetLink(made(name)?), 0, name, || {
             format!("set the group of interface {name:?}")
@@ -221,7 +215,7 @@ impl Links {
                     CARRIER.as_secs()
                 )));
             }
-            // Mostly it takes no time, and where it does, asking is no work to do all the while.
+            // Usually it takes no time; otherwise asking less and less often spares the CPU.
             std::thread::sleep((begun.elapsed() / 8).max(Duration::from_micros(200)));
         }
     }
@@ -272,19 +266,19 @@ impl Links {
         })
     }
 
-    /// Dumps what a message requests, and returns the payloads as they are.
+    /// Dumps the answers to a message, and returns the payloads unread.
     pub(crate) fn dump_raw(
         &mut self,
-        request: Raw,
+        request: RawMessage,
         action: impl FnOnce() -> String,
     ) -> Result<Vec<Vec<u8>>, Error> {
         self.netlink.dump(request).map_err(|failure| Error::netlink(action(), "", failure))
     }
 
-    /// Requests a change by a message as it is; `name` and `action` as with [`Links::dump`].
+    /// Requests a change by an encoded message; `name` and `action` as with [`Links::dump`].
     pub(crate) fn change_raw(
         &mut self,
-        message: Raw,
+        message: RawMessage,
         flags: u16,
         name: &str,
         action: impl FnOnce() -> String,
@@ -306,7 +300,7 @@ impl Links {
         self.queue_of(index, name)
     }
 
-    /// The same, for an interface that was just found.
+    /// The counters of the transmit queues of an interface that was just found.
     pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
         // The kernel ignores an index here, and dumps the queues of all interfaces.
         let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
@@ -323,10 +317,11 @@ impl Links {
     /// The queueing disciplines of an interface, and the classes of its root if that is a
     /// hierarchy.
     pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
-        let mut found = self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(of(link)), link)?;
+        let mut found =
+            self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(tc_message(link)), link)?;
         found.retain(|one| one.index == link.index);
         if found.iter().any(|one| one.default_class.is_some()) {
-            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(of(link)), link)?);
+            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(tc_message(link)), link)?);
         }
         Ok(found)
     }
@@ -380,7 +375,7 @@ pub fn forget_path_mtus() {
     }
 }
 
-fn of(link: &Link) -> TcMessage {
+fn tc_message(link: &Link) -> TcMessage {
     let mut message = TcMessage::default();
     // No index has more than 31 bits.
     message.header.index = i32::try_from(link.index).unwrap_or(0);
@@ -395,8 +390,8 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), by which they
-/// are told from others of the same name.
+/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), which
+/// distinguishes them from others of the same name.
 pub const GROUP: u32 = u32::from_be_bytes(*b"neta");
 
 /// A message that makes the interface of this name.
@@ -419,13 +414,13 @@ fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
+// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
 const IFLA_ALT_IFNAME: u16 = 53;
 
-/// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
+// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
-/// `IFNAMSIZ` of linux/if.h, without its final zero.
+// `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
 /// A name from a file is not cut, and not a path.

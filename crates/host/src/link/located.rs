@@ -15,7 +15,7 @@ use crate::link::links::Links;
 /// An interface of a machine, as a path to another machine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Located {
+pub struct LocatedInterface {
     /// Its name.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
@@ -29,17 +29,17 @@ pub struct Located {
     pub carries: bool,
     /// Whether it can have addresses of IPv6.
     pub has_ipv6: bool,
-    /// Whether an interface can that is made on its machine later.
+    /// Whether interfaces that are made later on its machine can have addresses of IPv6.
     pub default_has_ipv6: bool,
-    /// The numbers that such an interface cannot have: somebody has its name, its network or its
-    /// port.
+    /// The numbers that such an interface cannot have, because another interface has their name,
+    /// network or port.
     pub taken: Vec<u16>,
 }
 
-impl Located {
+impl LocatedInterface {
     /// The interface of this name or alternative name; without a name one that shares a network
-    /// with the other end's addresses (`beside`), or the one that packets to them, or to `towards`,
-    /// leave by. `connection`: the controller's address, and that of this machine.
+    /// with the other end's addresses (`beside`), or the one by which packets to them, or to
+    /// `towards`, leave. `connection`: the controller's address, and this machine's.
     ///
     /// # Errors
     /// No such interface, or no route.
@@ -121,14 +121,13 @@ fn has_ipv6(files: &Files, interface: &str) -> bool {
     files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }
 
-/// The CPUs near a device, or near the one that it hangs on, as virtio's do.
+/// The CPUs near a device, or near its parent device, as for virtio.
 fn near(files: &Files, interface: &str) -> Vec<u32> {
     let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
     let list = of("device").or_else(|| of("device/.."));
     list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
 }
 
-/// One address of one interface.
 pub(crate) struct Address {
     pub(crate) interface: String,
     pub(crate) address: IpAddr,
@@ -138,11 +137,11 @@ pub(crate) struct Address {
 pub(crate) fn addresses() -> Result<Vec<Address>, Error> {
     let all =
         getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
-    Ok(all.filter_map(|one| Address::of(&one)).collect())
+    Ok(all.filter_map(|one| Address::from_system(&one)).collect())
 }
 
 impl Address {
-    fn of(one: &InterfaceAddress) -> Option<Self> {
+    fn from_system(one: &InterfaceAddress) -> Option<Self> {
         let address = ip(one.address.as_ref()?)?;
         let prefix = match ip(one.netmask.as_ref()?)? {
             IpAddr::V4(mask) => mask.to_bits().count_ones(),
@@ -157,7 +156,7 @@ fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
 }
 
-/// Whether an address needs its interface beside it.
+/// Whether an address is valid on one link only.
 fn is_of_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(four) => four.is_link_local(),
@@ -165,8 +164,8 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an interface carries a connection: it has this machine's address of it (those of one
-/// link too), or packets to the other end leave by it, as where the address is another
+/// Whether an interface carries a connection: it has this machine's address of the connection
+/// (link-local ones too), or packets to the other end leave by it, as where the address is another
 /// interface's.
 fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
     let has = |one: &Address| one.interface == interface && one.address == host.to_canonical();
@@ -174,7 +173,8 @@ fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr
         || towards_by(all, controller.to_canonical()).is_ok_and(|leaves_by| leaves_by == interface)
 }
 
-/// The kernel chooses the route of a socket when it is connected; no packet is sent.
+/// The interface by which packets to an address leave. The kernel chooses the route of a socket
+/// when it is connected; no packet is sent.
 fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
     let any: SocketAddr = match towards {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
@@ -202,26 +202,26 @@ mod tests {
     #[test]
     fn the_interface_that_leads_to_an_address_is_found() {
         let towards = Some("127.0.0.1".parse().unwrap());
-        let found = Located::find(None, &[], towards, None).unwrap();
+        let found = LocatedInterface::find(None, &[], towards, None).unwrap();
         assert_eq!(found.interface, "lo");
         assert!(found.addresses.contains(&("127.0.0.1".parse().unwrap(), 8)), "{found:?}");
-        assert_eq!(Located::find(Some("lo"), &[], None, None).unwrap(), found);
+        assert_eq!(LocatedInterface::find(Some("lo"), &[], None, None).unwrap(), found);
         let beside = ["127.0.0.9".parse().unwrap()].map(|address| (address, 8));
-        assert_eq!(Located::find(None, &beside, None, None).unwrap(), found);
+        assert_eq!(LocatedInterface::find(None, &beside, None, None).unwrap(), found);
     }
 
-    fn one(interface: &str, address: &str, prefix: u8) -> Address {
+    fn address(interface: &str, address: &str, prefix: u8) -> Address {
         Address { interface: interface.to_owned(), address: address.parse().unwrap(), prefix }
     }
 
     #[test]
     fn an_interface_that_shares_a_network_with_the_other_end_is_chosen() {
         let all = [
-            one("mgmt", "10.0.0.1", 24),
-            one("data", "fe80::1", 64),
-            one("old", "10.1.0.1", 24),
-            one("data", "10.2.0.1", 24),
-            one("data", "2001:db8::1", 64),
+            address("mgmt", "10.0.0.1", 24),
+            address("data", "fe80::1", 64),
+            address("old", "10.1.0.1", 24),
+            address("data", "10.2.0.1", 24),
+            address("data", "2001:db8::1", 64),
         ];
         let beside = |list: &[(&str, u8)]| {
             let list: Vec<_> = list.iter().map(|(one, prefix)| (one.parse().unwrap(), *prefix)).collect();
@@ -230,7 +230,7 @@ mod tests {
         for (other, chosen) in [
             (&[("10.2.0.2", 24)][..], Some("data")),
             (&[("2001:db8::2", 64)], Some("data")),
-            // One that carries the connection comes last.
+            // An interface that carries the connection comes last.
             (&[("10.0.0.2", 24), ("10.2.0.2", 24)], Some("data")),
             (&[("10.0.0.2", 24)], Some("mgmt")),
             (&[("10.2.0.2", 16)], None),
@@ -243,15 +243,16 @@ mod tests {
 
     #[test]
     fn an_interface_carries_a_connection_by_its_address_or_by_its_route() {
-        let all = [one("mgmt", "fe80::1", 64), one("data", "fe80::2", 64), one("data", "127.0.0.1", 8)];
+        let all =
+            [address("mgmt", "fe80::1", 64), address("data", "fe80::2", 64), address("data", "127.0.0.1", 8)];
         let over = |interface: &str, controller: &str, host: &str| {
             carries(&all, interface, (controller.parse().unwrap(), host.parse().unwrap()))
         };
-        // An address of one link is not among those for traffic, and carries a connection all the
+        // A link-local address is not among those for traffic, and carries a connection all the
         // same.
         assert!(over("mgmt", "fe80::9", "fe80::1") && !over("data", "fe80::9", "fe80::1"));
         assert!(over("data", "192.0.2.9", "::ffff:127.0.0.1"));
-        // The address is one of no interface that is seen, and the way back leads over this one.
+        // No visible interface has the address, and the way back leads over this one.
         assert!(over("data", "127.0.0.7", "192.0.2.1") && !over("mgmt", "127.0.0.7", "192.0.2.1"));
     }
 
@@ -277,9 +278,9 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = Located::find(Some("nowhere9"), &[], None, None).unwrap_err().to_string();
+        let error = LocatedInterface::find(Some("nowhere9"), &[], None, None).unwrap_err().to_string();
         assert!(error.contains("nowhere9"), "{error}");
-        assert!(Located::find(Some("../x"), &[], None, None).is_err());
-        assert!(Located::find(None, &[], None, None).unwrap_err().to_string().contains("name it"));
+        assert!(LocatedInterface::find(Some("../x"), &[], None, None).is_err());
+        assert!(LocatedInterface::find(None, &[], None, None).unwrap_err().to_string().contains("name it"));
     }
 }

@@ -24,4 +24,3 @@ pub(crate) mod queue;
 pub mod steering;
 pub(crate) mod tap;
 pub(crate) mod tunnel;
-pub(crate) mod xdp;

@@ -14,13 +14,13 @@ use crate::link::links::Links;
 
 impl Links {
     /// Makes every resolved neighbour permanent: the kernel does not resolve it again, so the cost
-    /// of a packet does not depend on when it was resolved. Returns their number.
+    /// of a packet does not depend on the time of its resolution. Returns their number.
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
     pub fn keep_neighbours(&mut self) -> Result<usize, Error> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
-        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(found);
+        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved_for_now);
         let all = self.dump(request, read, "", || "list the neighbours".to_owned())?;
         let mut kept = 0;
         for (interface, address, link_address) in all.into_iter().flatten() {
@@ -42,17 +42,18 @@ impl Links {
         Ok(here.map(|(_, address, link_address)| (address, hardware_address(&link_address))).collect())
     }
 
-    /// Makes the kernel's tables of neighbours large, for good: it enlarges one by its entries, and
-    /// never makes it smaller. So two entries hardly ever share a place, of which the second costs
-    /// some instructions more to find (with the 8 places of a fresh kernel they often do, by a
-    /// number that is drawn at boot).
+    /// Makes the kernel's tables of neighbours large, for good: the kernel enlarges a table with
+    /// its entries, and never shrinks it. So two entries hardly ever share a place, whose second
+    /// entry costs some instructions more to find (with the 8 places of a fresh kernel they often
+    /// do, by a number that is drawn at boot).
     ///
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
     pub fn spread_neighbours(&mut self) -> Result<(), Error> {
         // On the loopback interface all addresses have one entry.
         let Some(link) = self.list()?.into_iter().find(|link| link.name != "lo") else { return Ok(()) };
-        // Of networks that are reserved for benchmarks (RFC 2544) and for documentation (RFC 3849).
+        // Addresses of networks that are reserved for benchmarks (RFC 2544) and for documentation
+        // (RFC 3849).
         let addresses = (0..ENTRIES).flat_map(|number| {
             let ipv4 = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + u32::from(number);
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);
@@ -71,7 +72,7 @@ impl Links {
     }
 }
 
-/// Beyond half of them a table of 4096 places is made (`neigh_hash_grow`).
+// Beyond half of the places a table of 4096 places is made (`neigh_hash_grow`).
 const ENTRIES: u16 = 2100;
 
 pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) -> NeighbourMessage {
@@ -86,9 +87,9 @@ pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) 
     message
 }
 
-/// The interface, the address and the link-layer address of a neighbour; `None` for one that is
-/// unresolved or permanent.
-pub(crate) fn found(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
+/// The interface, the address and the link-layer address of a neighbour; `None` for a neighbour
+/// that is unresolved or permanent.
+pub(crate) fn resolved_for_now(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
     use NeighbourState::{Delay, Probe, Reachable, Stale};
     // It is resolved, and will be resolved again at some time.
     if !matches!(message.header.state, Reachable | Stale | Delay | Probe) {
@@ -122,7 +123,7 @@ mod tests {
             let mut message = permanent(7, address, vec![2, 0, 0, 0, 0, 1]);
             message.header.state = state;
             message.attributes.truncate(if with_link_address { 2 } else { 1 });
-            found(message)
+            resolved_for_now(message)
         };
         assert_eq!(told(NeighbourState::Stale, true), Some((7, address, vec![2, 0, 0, 0, 0, 1])));
         for (state, with_link_address) in [

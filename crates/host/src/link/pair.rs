@@ -1,5 +1,5 @@
-//! What a machine tells of an interface that is to carry traffic to another machine, so that the
-//! two can be compared.
+//! The facts of an interface that is to carry traffic to another machine, for a comparison of both
+//! ends.
 
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt as _;
@@ -25,11 +25,11 @@ pub struct PairFacts {
     pub link: Link,
     /// The interface that it is a port of, such as a bridge.
     pub master: Option<Link>,
-    /// The addresses asked about that the namespace has.
+    /// The addresses asked about that are in use in the namespace.
     pub taken: Vec<TakenAddress>,
     /// The addresses asked about whose link-layer address is known on the interface.
     pub neighbours: Vec<(IpAddr, String)>,
-    /// What looks at each packet.
+    /// The packet filters of the namespace.
     pub firewall: Firewall,
 }
 
@@ -47,10 +47,7 @@ pub struct TakenAddress {
 }
 
 impl PairFacts {
-    /// Reads them.
-    ///
-    /// # Errors
-    /// No such interface.
+    /// Reads the facts.
     pub fn read(interface: &str, asked: &[IpAddr]) -> Result<Self, Error> {
         let mut links = Links::open()?;
         let (link, master) = links.find_with_master(interface)?;

@@ -1,5 +1,5 @@
-//! Programs and filters of others that see each packet of an interface beside the network stack:
-//! XDP, and traffic control.
+//! Programs and filters of other processes that see each packet of an interface beside the network
+//! stack: XDP, and traffic control.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter, Result as FmtResult};
@@ -18,13 +18,13 @@ use crate::link::links::Links;
 /// Names of programs, and kinds of filters that are no programs, by their place.
 pub type Programs = BTreeMap<ProgramPlace, Vec<String>>;
 
-/// Where a program sees the packets of an interface.
+/// The place at which a program sees the packets of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramPlace {
     /// XDP, in the driver or the hardware: before the kernel has made a packet of it.
     Xdp,
-    /// XDP behind the driver, which cannot run it. Packets are copied for it, and not merged.
+    /// XDP behind a driver that cannot run it. Packets are copied for it, and not merged.
     XdpGeneric,
     /// Traffic control, as a packet comes in.
     TcIngress,
@@ -43,8 +43,8 @@ impl Display for ProgramPlace {
     }
 }
 
-/// `TCA_BPF_NAME`, and the parents of filters: `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, the same
-/// for egress, and the discipline at the root (linux/pkt_cls.h, pkt_sched.h).
+// `TCA_BPF_NAME`, and the parents of filters: `TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)`, its twin
+// for egress, and the discipline at the root (linux/pkt_cls.h, pkt_sched.h).
 const TCA_BPF_NAME: u16 = 7;
 const PARENTS: [(u32, ProgramPlace); 3] = [
     (0xffff_fff2, ProgramPlace::TcIngress),

@@ -34,7 +34,7 @@ impl QueueCounters {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl QueueCounters {
                 continue;
             }
             for statistic in NlasIterator::new(attribute.value()) {
-                // The other counters of a kind are not needed: no kind is named.
+                // Kinds need not be named: their own counters are not read.
                 if let TcStats2::Queue(queue) = TcStats2::parse_with_param(&statistic?, "")? {
                     self.drops += u64::from(queue.drops);
                     self.requeues += u64::from(queue.requeues);

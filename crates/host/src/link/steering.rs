@@ -56,8 +56,8 @@ const FORBIDDEN: &str = "; it needs CAP_NET_ADMIN in the first user namespace: r
                          are received on the CPU that sent them: the receiver's softirq time is spent, and counted, on the \
                          transmitter's CPUs";
 
-/// The default mask of receive queues in a network namespace. Unlike a queue's own mask, the owner
-/// of the namespace may write it.
+// The default mask of receive queues in a network namespace. Unlike a queue's own mask, the owner
+// of the namespace may write it.
 const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 
 /// Steers the receive work of every interface that is made in this network namespace from now on to
@@ -79,7 +79,7 @@ fn mask(cpus: &[u32]) -> Result<String, Error> {
     })
 }
 
-/// The interface's directory in sysfs, if that shows this network namespace: the machine's own
+/// The interface's directory in sysfs, if sysfs shows this network namespace: the machine's own
 /// `eth0` must not be steered instead of a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, Error> {
     let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());

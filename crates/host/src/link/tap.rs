@@ -28,7 +28,7 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
         Error::failed(format!("cannot make the tap {name:?}: {step}"), errno, way_out)
     };
     let mut links = Links::open()?;
-    // The kernel would give somebody else's tap.
+    // The kernel would give another program's tap.
     if links.find(name).is_ok() {
         return Err(format!("cannot make the tap {name:?}: an interface of that name is there").into());
     }
@@ -45,7 +45,7 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     // SAFETY: the request outlives the call, which reads it and writes the name back.
     let made = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
     Errno::result(made).map_err(|errno| refused("make it", errno.into()))?;
-    // It ends with this process until it is one of netassay's.
+    // The tap ends with this process until it is in netassay's group.
     links.set_group(name)?;
     // SAFETY: the argument is a plain number.
     let kept = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETPERSIST, 1) };

@@ -32,8 +32,8 @@ impl Vxlan {
     /// VXLAN's port by IANA (RFC 7348, section 8).
     pub const PORT: u16 = 4789;
 
-    /// The network's number, and the port, of the tunnel with this number, below [`NUMBERS`]: the
-    /// first has VXLAN's own port, the others have some below those that the kernel gives to
+    /// The network's number, and the port, of the tunnel with this number, below [`NUMBERS`]:
+    /// number 0 has VXLAN's own port, the others have ports below those that the kernel gives to
     /// sockets (`ip_local_port_range`).
     #[must_use]
     pub fn numbered(number: u16) -> (u32, u16) {
@@ -48,14 +48,14 @@ impl Vxlan {
     }
 }
 
-/// How many numbers the interfaces that are made on a machine may have.
+/// The number of numbers for interfaces that are made on a machine.
 pub const NUMBERS: u16 = 16;
 
-/// The names of such interfaces, which their number follows.
+/// The name prefixes of such interfaces, which their number follows.
 pub const NUMBERED: [&str; 2] = ["vxlan", "bridge"];
 
 impl Links {
-    /// The numbers of which somebody has a name, the network's number or the port.
+    /// The numbers whose name, network number or port is in use.
     pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
         let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
         let action = || "list the tunnels".to_owned();

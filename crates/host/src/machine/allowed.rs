@@ -1,6 +1,6 @@
 //! The features of interfaces that may be changed.
 
-/// Features that depend on rules, keys or rings, which switching them removes, by prefix.
+// Features that depend on rules, keys or rings, which switching them removes, by prefix.
 const CARRIERS: &[&str] = &[
     "esp-hw-offload",
     "esp-tx-csum-hw-offload",
@@ -12,7 +12,7 @@ const CARRIERS: &[&str] = &[
     "tls-hw-",
 ];
 
-/// Whether a feature of an interface may be changed.
+/// Checks that a feature of an interface may be changed; the error is the reason.
 pub(super) fn feature(name: &str) -> Result<(), String> {
     if CARRIERS.iter().any(|begin| name.starts_with(begin)) {
         return Err("it also removes rules, keys or rings, so it could not be undone".to_owned());

@@ -1,4 +1,4 @@
-//! A change of the machine as the command that a person would give.
+//! The shell command for a change of the machine.
 
 use words::shell_command;
 use words::{DeviceSetting, EthtoolOption};
@@ -6,7 +6,7 @@ use words::{DeviceSetting, EthtoolOption};
 use super::{Interface, Target, Value};
 
 impl Target {
-    /// The command that sets it to a value; `None` for what no single command sets.
+    /// The command that sets this setting to a value; `None` if no single command does.
     #[must_use]
     pub fn command(&self, value: &Value) -> Option<String> {
         let value = value.words().join(" ");
@@ -36,7 +36,7 @@ impl Target {
     }
 }
 
-/// The command that sets something of an interface itself: `["mtu", "9000"]`.
+/// The command that sets an attribute of an interface: `["mtu", "9000"]`.
 #[must_use]
 pub fn set_link(interface: &str, how: &[&str]) -> String {
     shell_command(["ip", "link", "set", "dev", interface].iter().chain(how).copied())

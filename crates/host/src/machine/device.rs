@@ -13,25 +13,25 @@ use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::device::{DeviceSettings, is_chosen};
-use crate::link::entry::{Entry, IPV4, IPV6, Sort};
+use crate::link::entry::{Entry, EntryKind, IPV4, IPV6};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
-use crate::link::ipv6::State;
+use crate::link::ipv6::Ipv6State;
 use crate::link::links::Links;
 
-/// Reads settings of interfaces. What it has read of an interface counts for its life: so a list of
-/// its features is read once.
+/// Reads settings of interfaces, and remembers them: so a list of an interface's features is read
+/// once.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct InterfaceReader {
     links: Option<Links>,
     ethtool: Option<Ethtool>,
     features: BTreeMap<Interface, Features>,
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
-impl Reader {
-    /// The value of a setting; `None` for one that is in a file.
+impl InterfaceReader {
+    /// The value of a setting; `None` for a setting in a file.
     pub(super) fn read(&mut self, target: &Target, root: &Path) -> Option<Result<Value, Error>> {
         if !is_here(target) {
             return None;
@@ -79,14 +79,14 @@ impl Reader {
                 if has_address(links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
             }
             target => match target.scope() {
-                Some(scope) => State::read(links, root, &link, scope)?.to_text().as_str().into(),
+                Some(scope) => Ipv6State::read(links, root, &link, scope)?.to_text().as_str().into(),
                 None => return Err(forbidden(target, NOT_HERE)),
             },
         })
     }
 }
 
-/// Writes a value; `None` for a setting that is in a file.
+/// Writes a value; `None` for a setting in a file.
 pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Result<(), Error>> {
     if let Target::Made { name, kind } = target {
         return Some(delete_made(target, name, kind, value));
@@ -102,7 +102,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
             Target::Feature { feature, .. } => write_feature(target, name, feature, value),
             Target::Device { setting, .. } => write_device(target, name, *setting, &text),
             Target::Mtu { .. } => match text.parse() {
-                // Some drivers restart their device, also for the MTU that it has.
+                // Some drivers restart their device, even for the MTU that it has.
                 Ok(mtu) if mtu == link.mtu => Ok(()),
                 Ok(mtu) => links.set_mtu(name, mtu),
                 Err(_) => Err(unknown("a number of bytes")),
@@ -122,7 +122,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
                     _ => Err(unknown("present or absent")),
                 }
             }
-            target => match (target.scope(), State::of_text(&text)) {
+            target => match (target.scope(), Ipv6State::of_text(&text)) {
                 (Some(scope), Some(state)) => state.write(&mut links, root, &link, scope),
                 (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
                 (None, _) => Err(forbidden(target, NOT_HERE)),
@@ -131,7 +131,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
     })
 }
 
-/// Whether it is read and written here, and not in a file.
+/// Whether a setting is read and written here, and not in a file.
 fn is_here(target: &Target) -> bool {
     match target {
         Target::Made { .. } => true,
@@ -144,7 +144,6 @@ const NOT_HERE: &str = "it is not a setting of an interface";
 const PRESENT: &str = "present";
 const ABSENT: &str = "absent";
 
-/// The directory of an interface in sysfs.
 pub(super) fn sysfs(files: &Files, interface: &Interface) -> Result<String, Error> {
     let link = interface.now(&mut Links::open()?)?;
     link.sysfs(files).ok_or_else(|| {
@@ -162,7 +161,7 @@ fn family(address: IpAddr) -> (u8, Vec<u8>) {
 
 fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<bool, Error> {
     let (family, bytes) = family(address);
-    let all = links.entries(Sort::Address, family, link.index)?;
+    let all = links.entries(EntryKind::Address, family, link.index)?;
     Ok(all.iter().any(|one| one.is_address(&bytes, prefix)))
 }
 
@@ -170,11 +169,11 @@ fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> R
 /// that network (unless `promote_secondaries` is set): they are put back.
 fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<(), Error> {
     let (family, bytes) = family(address);
-    let before = links.entries(Sort::Address, family, link.index)?;
+    let before = links.entries(EntryKind::Address, family, link.index)?;
     let (removed, others): (Vec<_>, Vec<_>) =
         before.into_iter().partition(|one| one.is_address(&bytes, prefix));
     removed.iter().try_for_each(|one| one.delete(links, &link.name))?;
-    let after = links.entries(Sort::Address, family, link.index)?;
+    let after = links.entries(EntryKind::Address, family, link.index)?;
     let is_lost = |one: &&Entry| !after.iter().any(|left| left.message == one.message);
     others.iter().filter(is_lost).try_for_each(|one| one.add(links, &link.name))
 }
@@ -187,10 +186,10 @@ fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
     }
 }
 
-/// Between kinds of which the first that the kernel has is made.
+// Stands between kinds of which the first that the kernel has is made.
 const OR: &str = " or ";
 
-/// What distinguishes an interface that was made from any later one of its name.
+/// The text that distinguishes an interface that was made from any later interface of its name.
 fn made(link: &Link) -> String {
     format!("{} {}", link.index, link.kind.as_deref().unwrap_or("device"))
 }
@@ -225,8 +224,8 @@ fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSett
     Ok(format!("{}{end}", setting.text(value.now)).as_str().into())
 }
 
-/// Of a number that the driver chose by itself this is where it went on from; it matters only to a
-/// driver that leaves its numbers alone.
+/// Writes a device setting. For a number that the driver chose by itself this is its start value;
+/// it matters only to a driver that leaves its numbers alone.
 fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {
     let number = text.strip_suffix(CHOSEN).unwrap_or(text);
     let Some(value) = setting.of_text(number) else {

@@ -1,6 +1,5 @@
-//! What a change of an interface changes beside the setting itself. The lists are in the order of
-//! the announcements in the journal: an undo goes through them backwards, so that a cause is undone
-//! before its effects.
+//! The side effects of changing an interface. The lists are in the order of the announcements in
+//! the journal: an undo goes through them backwards, so that a cause is undone before its effects.
 
 use words::DeviceSetting;
 
@@ -10,17 +9,17 @@ use crate::link::ethtool::Ethtool;
 use crate::link::ipv6::LEAST_IPV6_MTU;
 use crate::link::links::Links;
 
-/// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
-/// from the interface.
+// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
+// from the interface.
 const LEAST_IPV4_MTU: u32 = 68;
 
 impl Machine {
-    /// What a change of an interface's MTU to `mtu` bytes changes: below 1280 bytes Linux removes
-    /// IPv6 from the interface, and else IPv6 follows the MTU.
+    /// The settings that a change of an interface's MTU to `mtu` bytes changes: below 1280 bytes
+    /// Linux removes IPv6 from the interface; otherwise IPv6 follows the MTU.
     ///
     /// # Errors
     /// The interface does not exist; the MTU would remove IPv4 too.
-    pub fn around_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
         let now = interface.now(&mut Links::open()?)?.mtu;
         if mtu < LEAST_IPV4_MTU {
             return Err(format!(
@@ -39,10 +38,10 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// What setting an interface up changes: the kernel resets its MTU of IPv6. When that is
-    /// undone, the interface loses its IPv6 addresses.
+    /// The settings that change when an interface is set up: the kernel resets its MTU of IPv6.
+    /// When that is undone, the interface loses its IPv6 addresses.
     #[must_use]
-    pub fn around_up(&self, interface: &Interface) -> Vec<Target> {
+    pub fn affected_by_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
         vec![
             Target::Ipv6Addresses { interface: interface.clone() },
@@ -51,31 +50,25 @@ impl Machine {
         ]
     }
 
-    /// What a change of some features of an interface may change: a driver may request others, so
-    /// it is every feature that can be changed.
-    ///
-    /// # Errors
-    /// The interface does not exist.
-    pub fn around_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    /// The settings that a change of some features may change: a driver may request other features,
+    /// so these are all features that can be changed.
+    pub fn affected_by_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let features = Ethtool::open()?.features(&name)?;
         let changeable = features.into_iter().filter(|(_, state)| state.changeable);
         let target = |feature| Target::Feature { interface: interface.clone(), feature };
-        // The rest is not undone, so it is not changed either.
+        // The other features are not undone, so they are not changed either.
         Ok(changeable.map(|(feature, _)| target(feature)).filter(|target| target.check().is_ok()).collect())
     }
 
-    /// What a change of some settings of an interface's device may change: drivers set others with
-    /// them, and restart the device; a queue that is gone loses its CPUs. The settings are
-    /// announced last, so that they are undone first.
-    ///
-    /// # Errors
-    /// The interface does not exist.
-    pub fn around_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    /// The settings that a change of some device settings may change: drivers set others with them,
+    /// and restart the device; a removed queue loses its CPUs. The settings are announced last, so
+    /// that they are undone first.
+    pub fn affected_by_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let name = interface.now(&mut Links::open()?)?.name;
         let device = Ethtool::open()?.device(&name)?;
-        let mut all = self.around_features(interface)?;
-        // Where /sys shows another network namespace, nobody has steered its queues.
+        let mut all = self.affected_by_features(interface)?;
+        // If /sys shows another network namespace, no process has steered the queues.
         if let Ok(directory) = super::device::sysfs(&self.files(), interface) {
             let queues = |prefix: &str, mask: &str| -> Vec<u32> {
                 let directory = format!("{directory}/queues");
@@ -100,11 +93,12 @@ impl Machine {
         Ok(all)
     }
 
-    /// What steering the receive work of an interface changes: the CPUs of each receive queue.
+    /// The settings that steering the receive work of an interface changes: the CPUs of each
+    /// receive queue.
     ///
     /// # Errors
     /// The interface does not exist, or sysfs does not show it.
-    pub fn around_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+    pub fn affected_by_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
         let queues = format!("{}/queues", super::device::sysfs(&self.files(), interface)?);
         let names = self.files().names(&queues, "rx-");
         let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());

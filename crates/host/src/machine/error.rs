@@ -1,4 +1,4 @@
-//! Why a setting of the machine cannot be read or changed, in words.
+//! Errors of reading or changing a setting of the machine.
 
 use std::io;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use super::{Target, Value};
 use crate::error::Error;
 
-/// No setting that may be changed.
+/// The setting must not be changed.
 pub(super) fn forbidden(target: &Target, why: &str) -> Error {
     format!("cannot change {target}: {why}").into()
 }
 
-/// It is the whole machine's, and no network namespace's own.
+/// The setting is the whole machine's, and no network namespace's own.
 pub(super) fn shared(target: &Target) -> Error {
     format!(
         "cannot set {target} in a network namespace: this kernel keeps one for the whole machine, if any; vary it between machines (--transmitter, --receiver and --change-machine), or set it before for both ends"
@@ -19,12 +19,12 @@ pub(super) fn shared(target: &Target) -> Error {
     .into()
 }
 
-/// Its file cannot be read.
+/// The setting's file cannot be read.
 pub(super) fn unreadable(target: &Target, path: &Path, errno: io::Error) -> Error {
     refused(format_args!("read {target}"), path, errno)
 }
 
-/// Its file cannot be written.
+/// The setting's file cannot be written.
 pub(super) fn unwritable(target: &Target, value: &Value, path: &Path, errno: io::Error) -> Error {
     refused(format_args!("set {target} to {:?}", value.to_string()), path, errno)
 }
@@ -34,7 +34,7 @@ fn refused(action: std::fmt::Arguments<'_>, path: &Path, errno: io::Error) -> Er
     Error::failed(format_args!("cannot {action}: {}", path.display()), errno, way_out)
 }
 
-/// Written, and read back otherwise; `why`: what that may come from.
+/// The value reads back differently after the write, perhaps because of `why`.
 pub(super) fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
     format!("{target} was set to {:?} and reads back {got:?}: {why}", value.to_string()).into()
 }
@@ -47,7 +47,6 @@ pub(super) fn no_feature(interface: &str, names: &str) -> Error {
     .into()
 }
 
-/// The remedy for an error of such a file.
 fn hint(errno: &io::Error) -> &'static str {
     match errno.kind() {
         io::ErrorKind::PermissionDenied => "; it needs root, outside of any user namespace",

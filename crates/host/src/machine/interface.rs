@@ -12,16 +12,16 @@ use crate::link::links::Links;
 /// An interface that netassay did not make. Its settings are undone on this device only: under its
 /// new name if it was renamed, and on no other device that has its name now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "Form", into = "Form")]
+#[serde(from = "InterfaceForm", into = "InterfaceForm")]
 pub struct Interface {
     name: String,
     /// `None` in journals of format 2, which have the name only.
-    identity: Option<Identity>,
+    identity: Option<DeviceIdentity>,
 }
 
 /// The identity of a device during one boot, in one network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Identity {
+struct DeviceIdentity {
     /// The kernel does not give an index again, but a program may choose it for a new interface.
     index: u32,
     /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
@@ -29,10 +29,10 @@ struct Identity {
     device: String,
 }
 
-/// In journals and messages.
+/// The form in journals and messages.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Form {
+enum InterfaceForm {
     Name(String),
     Device(Device),
 }
@@ -45,42 +45,39 @@ struct Device {
     device: String,
 }
 
-impl From<Form> for Interface {
-    fn from(form: Form) -> Self {
+impl From<InterfaceForm> for Interface {
+    fn from(form: InterfaceForm) -> Self {
         match form {
-            Form::Name(name) => Self { name, identity: None },
-            Form::Device(Device { name, index, device }) => {
-                Self { name, identity: Some(Identity { index, device }) }
+            InterfaceForm::Name(name) => Self { name, identity: None },
+            InterfaceForm::Device(Device { name, index, device }) => {
+                Self { name, identity: Some(DeviceIdentity { index, device }) }
             }
         }
     }
 }
 
-impl From<Interface> for Form {
+impl From<Interface> for InterfaceForm {
     fn from(interface: Interface) -> Self {
         let Interface { name, identity } = interface;
         match identity {
             None => Self::Name(name),
-            Some(Identity { index, device }) => Self::Device(Device { name, index, device }),
+            Some(DeviceIdentity { index, device }) => Self::Device(Device { name, index, device }),
         }
     }
 }
 
-/// The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
+// The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
 const LONGEST: usize = 100;
 
 impl Interface {
     /// The interface that has this name now.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if there is none.
     pub fn find(name: &str) -> Result<Self, Error> {
         let (link, permanent) = Links::open()?.find_with_permanent_address(name)?;
         let identity = Some(identity(&link, permanent));
         Ok(Self { name: link.name, identity })
     }
 
-    /// Its name when it was found.
+    /// The name when the interface was found.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -108,7 +105,7 @@ impl Interface {
     pub(super) fn check(&self) -> Result<(), String> {
         check_interface(&self.name)?;
         match &self.identity {
-            Some(Identity { index, device }) if *index == 0 || device.len() > LONGEST => {
+            Some(DeviceIdentity { index, device }) if *index == 0 || device.len() > LONGEST => {
                 Err(format!("{index} {device:?} cannot identify an interface"))
             }
             _ => Ok(()),
@@ -116,9 +113,9 @@ impl Interface {
     }
 }
 
-fn identity(link: &Link, permanent: Option<String>) -> Identity {
+fn identity(link: &Link, permanent: Option<String>) -> DeviceIdentity {
     let device = permanent.or_else(|| link.kind.clone()).unwrap_or_default();
-    Identity { index: link.index, device }
+    DeviceIdentity { index: link.index, device }
 }
 
 impl fmt::Display for Interface {
@@ -162,10 +159,10 @@ mod tests {
         assert_eq!(lo.now(&mut links).unwrap().name, "lo");
         let renamed = Interface { name: "before".to_owned(), ..lo.clone() };
         assert_eq!(renamed.now(&mut links).unwrap().name, "lo");
-        let identity = Identity { device: "veth".to_owned(), ..lo.identity.unwrap() };
+        let identity = DeviceIdentity { device: "veth".to_owned(), ..lo.identity.unwrap() };
         let other = Interface { name: "lo".to_owned(), identity: Some(identity.clone()) };
         assert!(matches!(other.now(&mut links), Err(Error::NoInterface { .. })));
-        let gone = Identity { index: 1 << 30, ..identity };
+        let gone = DeviceIdentity { index: 1 << 30, ..identity };
         let gone = Interface { name: "lo".to_owned(), identity: Some(gone) };
         assert!(matches!(gone.now(&mut links), Err(Error::NoInterface { .. })));
     }

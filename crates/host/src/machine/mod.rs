@@ -1,5 +1,5 @@
 //! Settings of the machine itself, outside of our namespaces and guests: read, written, read back.
-//! Nothing is undone here: changes go through [`crate::journal`].
+//! Undo is elsewhere: changes go through [`crate::journal`].
 
 mod allowed;
 mod command;
@@ -9,7 +9,7 @@ mod error;
 mod interface;
 mod requested;
 mod target;
-mod tuned;
+mod tuning;
 mod value;
 
 use std::fs::{File, OpenOptions};
@@ -58,10 +58,8 @@ impl Machine {
         Files::below(&self.root)
     }
 
-    /// The boot and the network namespace.
-    ///
-    /// # Errors
-    /// What cannot be told is no reason to believe that the machine was started anew.
+    /// The boot and the network namespace. An unreadable boot is an error, not a reason to believe
+    /// that the machine was restarted.
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
         let unknown = |path: &Path| {
             Error::from(format!(
@@ -86,9 +84,8 @@ impl Machine {
         self.reader().read(target)
     }
 
-    /// Reads several settings at one time.
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { machine: self, devices: device::Reader::default() }
+        Reader { machine: self, devices: device::InterfaceReader::default() }
     }
 
     fn read_file(&self, target: &Target) -> Result<Value, Error> {
@@ -110,8 +107,8 @@ impl Machine {
         Err(not_taken(target, &target.show(value).as_str().into(), &target.show(&got), ROUNDED))
     }
 
-    /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to
-    /// tell, and for [`Machine::check`] to judge.
+    /// Writes a value as a person gives it. [`Machine::read`] tells the kernel's form of it, and
+    /// [`Machine::check`] compares that.
     pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
         let is_file = matches!(
             target,
@@ -125,13 +122,13 @@ impl Machine {
         self.put(target, &line.as_str().into())
     }
 
-    /// Whether a setting is what was asked for.
+    /// Whether a setting has the requested value.
     #[must_use]
     pub fn has(&self, target: &Target, asked: &str) -> bool {
         self.read(target).is_ok_and(|now| target.means(asked, &now))
     }
 
-    /// Whether the kernel took what was asked for.
+    /// Checks that the kernel accepted the requested value.
     pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), Error> {
         if target.means(asked, got) {
             return Ok(());
@@ -139,7 +136,7 @@ impl Machine {
         Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
-    /// Whether its value is all that there is to a setting, as this machine is now.
+    /// Checks that the value is the complete state of the setting on this machine now.
     pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), Error> {
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
@@ -173,7 +170,7 @@ impl Machine {
         written.map_err(|errno| unwritable(target, value, &path, errno))
     }
 
-    /// A file of a queue, below the root.
+    /// The path of a queue's file, below the root.
     fn of_queue(&self, interface: &Interface, queue: &str, file: &str) -> Result<String, Error> {
         let directory = format!("{}/queues/{queue}", device::sysfs(&self.files(), interface)?);
         if self.root.join(&directory).is_dir() {
@@ -205,15 +202,14 @@ impl Machine {
     }
 }
 
-/// Several settings at one time: features of an interface are read together.
+/// Reads several settings at one time: features of an interface are read together.
 #[derive(Debug)]
 pub(crate) struct Reader<'m> {
     machine: &'m Machine,
-    devices: device::Reader,
+    devices: device::InterfaceReader,
 }
 
 impl Reader<'_> {
-    /// As [`Machine::read`].
     pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
         allowed(target)?;
         match self.devices.read(target, &self.machine.root) {
@@ -246,7 +242,7 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Why a value may read back otherwise.
+// The usual reason for a value that reads back differently.
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
 #[cfg(test)]

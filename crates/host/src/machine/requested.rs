@@ -1,4 +1,4 @@
-//! A study's changes of the machine as single settings.
+//! The settings of a study's `[machine]` table, one by one.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ pub struct MachineRequest {
     pub sysctls: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
-    /// How long a CPU may take to wake up, in µs ([`crate::HeldLatency`]).
+    /// The longest time that a CPU may take to wake up, in µs ([`crate::HeldLatency`]).
     #[serde(default)]
     pub cpu_latency: Option<u32>,
-    /// Where an interface's work is done.
+    /// The CPU for an interface's work.
     #[serde(default)]
     pub placement: Option<PlacementRequest>,
     /// The CPUs that handle all interrupts of an interface, by interface.
@@ -40,14 +40,14 @@ pub struct MachineRequest {
 pub struct FeatureRequest {
     /// The interface.
     pub interface: String,
-    /// The features by the kernel's names. Those that this kernel or the driver lacks are skipped,
-    /// unless all are.
+    /// The features by the kernel's names. Names that this kernel or the driver lacks are skipped,
+    /// unless all are lacking.
     pub features: Vec<String>,
     /// On or off.
     pub on: bool,
 }
 
-/// One CPU for all interrupts of an interface; for one without any, such as a virtual one, for its
+/// One CPU for all interrupts of an interface, or, for a virtual one without interrupts, for its
 /// receive work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,13 +59,13 @@ pub struct PlacementRequest {
 }
 
 impl MachineRequest {
-    /// Whether it asks for nothing.
+    /// Whether the request has no setting.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The settings in it that every network namespace of the machine has in common.
+    /// The part of the request that every network namespace of the machine has in common.
     #[must_use]
     pub fn of_whole_machine(&self) -> Self {
         let mut sysctls = self.sysctls.clone();
@@ -73,10 +73,8 @@ impl MachineRequest {
         Self { sysctls, governor: self.governor.clone(), ..Self::default() }
     }
 
-    /// The single settings of this machine with their values, in order.
-    ///
-    /// # Errors
-    /// What this machine does not have, or its network namespace may only read.
+    /// The single settings of this machine with their values, in order. Fails for a setting that
+    /// this machine does not have, or that its network namespace may only read.
     pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
         let mut settings: Vec<(Target, String)> = self
             .sysctls
@@ -121,8 +119,8 @@ impl PlacementRequest {
             )
             .into());
         }
-        let steering = machine.around_steering(&Interface::find(&self.interface)?)?;
-        // What its interrupts leave to other CPUs would be done there.
+        let steering = machine.affected_by_steering(&Interface::find(&self.interface)?)?;
+        // Receive work that interrupts leave to other CPUs would be done there.
         let (interrupts, receive) = match interrupts(machine, &self.interface) {
             Ok(interrupts) => (interrupts, Vec::new()),
             Err(_) => (Vec::new(), vec![self.cpu]),
@@ -158,9 +156,9 @@ impl FeatureRequest {
 const NO_GOVERNOR: &str =
     "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor`";
 
-/// The interrupts of an interface's device: its own list of message-signalled ones, or that of the
-/// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
-/// devices have.
+/// The interrupts of an interface's device: its own list of message-signalled interrupts, or the
+/// list of the device below it (virtio's devices hang on a PCI device that has them), or the one
+/// line of old devices.
 pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
     let found = Links::open()?.find(interface);
     let name = found.map_or_else(|_| interface.to_owned(), |link| link.name);
@@ -168,7 +166,7 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
     let device = format!("sys/class/net/{name}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files().names(&directory, "");
-        // One that no driver has asked for has no directory there.
+        // An interrupt that no driver has requested has no directory there.
         let is_used = |irq: &u32| !machine.files().names(&format!("proc/irq/{irq}"), "").is_empty();
         let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used).collect();
         if !numbers.is_empty() {

@@ -10,101 +10,51 @@ use words::{DeviceSetting, parse_cpu_list};
 
 use super::{Interface, Value, allowed};
 use crate::cpu::mask::parse_cpu_mask;
-use crate::link::ipv6::{Scope, State};
+use crate::link::ipv6::{Ipv6Part, Ipv6State};
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
     /// A sysctl of [`words::SYSCTLS`].
-    Sysctl {
-        /// The name.
-        name: String,
-    },
+    Sysctl { name: String },
     /// The frequency governor of a CPU.
-    Governor {
-        /// The CPU.
-        cpu: u32,
-    },
+    Governor { cpu: u32 },
     /// The CPUs that handle an interrupt.
-    IrqAffinity {
-        /// The interrupt's number.
-        irq: u32,
-    },
+    IrqAffinity { irq: u32 },
     /// The requested state of an interface's feature.
-    Feature {
-        /// The interface.
-        interface: Interface,
-        /// The feature by the kernel's name.
-        feature: String,
-    },
+    Feature { interface: Interface, feature: String },
     /// A setting of an interface's device: its number, `on` or `off`.
-    Device {
-        /// The interface.
-        interface: Interface,
-        /// The setting.
-        setting: DeviceSetting,
-    },
+    Device { interface: Interface, setting: DeviceSetting },
     /// The MTU of an interface, in bytes.
-    Mtu {
-        /// The interface.
-        interface: Interface,
-    },
+    Mtu { interface: Interface },
     /// Whether an interface is `up` or `down`.
-    Up {
-        /// The interface.
-        interface: Interface,
-    },
+    Up { interface: Interface },
     /// Whether an interface has an address: `present` or `absent`.
-    Address {
-        /// The interface.
-        interface: Interface,
-        /// The address.
-        address: IpAddr,
-        /// The length of its network's prefix, in bits.
-        prefix: u8,
-    },
+    Address { interface: Interface, address: IpAddr, prefix: u8 },
     /// All of IPv6 on an interface, which an MTU below 1280 bytes removes: sysctls, addresses,
     /// routes, permanent neighbours.
-    Ipv6 {
-        /// The interface.
-        interface: Interface,
-    },
+    Ipv6 { interface: Interface },
     /// The IPv6 addresses of an interface, which it loses when it is set down.
-    Ipv6Addresses {
-        /// The interface.
-        interface: Interface,
-    },
-    /// What follows the MTU of an interface in IPv6: its sysctl `mtu`, and routes with an MTU.
-    Ipv6Mtu {
-        /// The interface.
-        interface: Interface,
-    },
+    Ipv6Addresses { interface: Interface },
+    /// The IPv6 settings of an interface that follow its MTU: the sysctl `mtu`, and routes with an
+    /// MTU.
+    Ipv6Mtu { interface: Interface },
     /// The CPUs that do the receive work of a queue of an interface (`rps_cpus`).
-    Steering {
-        /// The interface.
-        interface: Interface,
-        /// The receive queue.
-        queue: u32,
-    },
+    Steering { interface: Interface, queue: u32 },
     /// The CPUs that use a transmit queue of an interface (`xps_cpus`), which it loses with the
     /// queue.
-    TransmitSteering {
-        /// The interface.
-        interface: Interface,
-        /// The transmit queue.
-        queue: u32,
-    },
+    TransmitSteering { interface: Interface, queue: u32 },
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
-        /// Its name.
         name: String,
-        /// Its kind (`vxlan`, `bridge`, `veth`, `tun`, `dummy`), or several with ` or ` between.
+        /// `vxlan`, `bridge`, `veth`, `tun`, `dummy`, or several with ` or ` between.
         kind: String,
     },
 }
 
-/// The longest kind of an interface, in bytes.
+// The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
 
 /// The longest value, in bytes: the kernel's longest is `net.ipv4.ip_local_reserved_ports` with
@@ -128,7 +78,7 @@ impl Target {
         }
     }
 
-    /// Reads one of another machine, or of a database, whose names are names.
+    /// Reads a setting from another machine, or from a database, and checks its names.
     pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let target = Self::deserialize(from)?;
         target.check_names().map_err(D::Error::custom)?;
@@ -153,7 +103,7 @@ impl Target {
         }
     }
 
-    /// The interface that it is a setting of, if netassay did not make that.
+    /// The interface whose setting this is, if netassay did not make that interface.
     #[must_use]
     pub fn interface(&self) -> Option<&Interface> {
         match self {
@@ -173,7 +123,7 @@ impl Target {
         }
     }
 
-    /// Whether every network namespace of the machine has it in common, and may set it.
+    /// Whether every network namespace of the machine shares the setting, and may set it.
     #[must_use]
     pub fn is_of_whole_machine(&self) -> bool {
         match self {
@@ -183,26 +133,27 @@ impl Target {
         }
     }
 
-    /// The part of an interface's IPv6 state that it is.
-    pub(crate) fn scope(&self) -> Option<Scope> {
+    /// The part of an interface's IPv6 state that this setting is.
+    pub(crate) fn scope(&self) -> Option<Ipv6Part> {
         match self {
-            Self::Ipv6 { .. } => Some(Scope::All),
-            Self::Ipv6Addresses { .. } => Some(Scope::Addresses),
-            Self::Ipv6Mtu { .. } => Some(Scope::Mtu),
+            Self::Ipv6 { .. } => Some(Ipv6Part::All),
+            Self::Ipv6Addresses { .. } => Some(Ipv6Part::Addresses),
+            Self::Ipv6Mtu { .. } => Some(Ipv6Part::Mtu),
             _ => None,
         }
     }
 
-    /// Whether the kernel goes on changing it by itself after a change, such as addresses of an
-    /// interface that was just set up: then no value after is known.
+    /// Whether the kernel goes on changing the setting by itself after a change, such as addresses
+    /// of an interface that was just set up: then no value after is known.
     pub(crate) fn has_no_value_after(&self) -> bool {
         matches!(self, Self::Ipv6Addresses { .. })
     }
 
-    /// Its place in an undo. Interfaces that were made end first. The CPUs of a queue follow the
-    /// number of queues. What IPv6 was at a larger MTU
-    /// includes addresses that were added before, so these are removed behind it. An interface that
-    /// is set down loses addresses, and an MTU of IPv6 follows all of that.
+    /// The place in the order of an undo, so that causes are undone before their effects.
+    /// Interfaces that netassay made are deleted first. The CPUs of a queue follow the number of
+    /// queues. The IPv6 state at a larger MTU includes addresses that were added before the MTU
+    /// changed, so added addresses are removed after it is restored. Setting an interface down
+    /// removes addresses, and the MTU of IPv6 depends on all of these.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Made { .. } => 0,
@@ -222,17 +173,16 @@ impl Target {
         }
     }
 
-    /// The rank of [`Target::Ipv6`].
     pub(crate) const RANK_OF_IPV6: u8 = 4;
 
-    /// Whether a write of `cause` changes it: then its present value says nothing about other
-    /// programs, and it is written behind the cause in any case.
+    /// Whether a write of `cause` changes this setting: then its present value says nothing about
+    /// other programs, and it is written after the cause in any case.
     pub(crate) fn follows(&self, cause: &Self) -> bool {
         let is_followed = match self {
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
             Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
             Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
-            // A queue that is gone loses its CPUs, and a driver may choose them again.
+            // A removed queue loses its CPUs, and a driver may choose them again.
             Self::Steering { .. } | Self::TransmitSteering { .. } => {
                 matches!(cause, Self::Device { setting, .. } if setting.is_count_of_queues())
             }
@@ -242,7 +192,6 @@ impl Target {
         is_followed && self.interface() == cause.interface()
     }
 
-    /// Whether it belongs to a queue, and is gone with it.
     pub(crate) fn is_of_queue(&self) -> bool {
         matches!(self, Self::Steering { .. } | Self::TransmitSteering { .. })
     }
@@ -253,33 +202,32 @@ impl Target {
         self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
     }
 
-    /// Whether a value is now as it was before.
+    /// Whether a value equals the value before the change.
     pub(crate) fn is_same(&self, now: &Value, before: &Value) -> bool {
         if now == before {
             return true;
         }
         if let Self::Device { .. } = self {
-            // Both are what the driver chose at that moment.
+            // The driver chose both values itself.
             return [now, before].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
         }
-        let state = |value: &Value| State::of_text(str::from_utf8(value.bytes()).ok()?);
+        let state = |value: &Value| Ipv6State::of_text(str::from_utf8(value.bytes()).ok()?);
         let states = self.scope().and_then(|_| state(now).zip(state(before)));
         states.is_some_and(|(now, before)| now.is_same(&before))
     }
 
-    /// A value for people.
     pub(crate) fn show(&self, value: &Value) -> String {
         let text = str::from_utf8(value.bytes()).ok();
         text.filter(|_| self.scope().is_some())
-            .and_then(State::of_text)
+            .and_then(Ipv6State::of_text)
             .map_or_else(|| value.to_string(), |state| state.summary())
     }
 }
 
-/// The end of a number of [`Target::Device`] that the driver chose by itself.
+/// The end of a [`Target::Device`] number that the driver chose by itself.
 pub(super) const CHOSEN: &str = " (adaptive)";
 
-/// Whether this can be the value of a setting.
+/// Checks that this can be the value of a setting.
 pub(crate) fn check_value(value: &Value) -> Result<(), String> {
     let bytes = value.bytes().len();
     if bytes > LONGEST_VALUE {
@@ -289,8 +237,8 @@ pub(crate) fn check_value(value: &Value) -> Result<(), String> {
 }
 
 impl Target {
-    /// Whether a value that was read back is the requested one. The kernel writes equal values in
-    /// one way: decimal numbers, neighbours as ranges.
+    /// Whether a value that was read back is the requested one. The kernel has one form for equal
+    /// values: decimal numbers, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {
@@ -311,7 +259,7 @@ impl Target {
     }
 }
 
-/// Ports are numbers up to 65535, as are those of CPUs here.
+/// Compares lists of ports or CPUs: numbers up to 65535.
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
 }

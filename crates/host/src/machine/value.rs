@@ -4,16 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a setting, byte for byte with its end of line: so the value written back is exactly
-/// the one that was read.
+/// The value of a setting, byte for byte with its end of line: so the written value is exactly the
+/// one that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
-/// The most characters that are shown.
+// The most characters that are shown.
 const SHOWN: usize = 120;
 
 impl Value {
-    /// The bytes.
+    /// The bytes, with the end of line.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -36,7 +36,7 @@ impl From<&str> for Value {
     }
 }
 
-/// On one line, for people: unprintable characters are escaped, and a long value is cut.
+/// One line for people: unprintable characters are escaped, and a long value is cut.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.words().join(" ");
@@ -53,7 +53,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As a text, or else as bytes.
+/// A text, or else bytes.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
@@ -67,18 +67,17 @@ impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Form {
+        enum ValueForm {
             Text(String),
             Bytes(Vec<u8>),
         }
-        Ok(Self(match Form::deserialize(deserializer)? {
-            Form::Text(text) => text.into_bytes(),
-            Form::Bytes(bytes) => bytes,
+        Ok(Self(match ValueForm::deserialize(deserializer)? {
+            ValueForm::Text(text) => text.into_bytes(),
+            ValueForm::Bytes(bytes) => bytes,
         }))
     }
 }
 
-/// The value of a feature that is on, or off.
 pub(super) fn switch(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }

@@ -1,4 +1,4 @@
-//! Where CPU time goes, by function: samples of the kernel's stacks at a timer's ticks.
+//! CPU time by function: samples of the kernel's stacks at a timer's ticks.
 //!
 //! The timer is the kernel's own (`PERF_COUNT_SW_CPU_CLOCK`): it needs no counter of the hardware,
 //! so that it ticks in virtual machines too, in instructions where these are what a clock counts.
@@ -8,7 +8,10 @@ mod record;
 mod sampler;
 mod symbols;
 
-pub use profile::{Cost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Means, Own, Profile, Stack};
-pub use record::{Sample, Samples};
+pub use profile::{
+    FunctionCost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Profile, SampledFunction, SampledStack,
+    SamplingScope,
+};
+pub use record::{SampleBatch, StackSample};
 pub use sampler::{PerfError, Sampler, frequency, softirq_threads};
 pub use symbols::{Symbols, SymbolsError};

@@ -1,4 +1,4 @@
-//! Samples summed up: how often each function ran, and each stack.
+//! Sums of samples: the samples of each function, and of each stack.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -7,109 +7,109 @@ use std::os::unix::fs::FileExt as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Sample, Samples};
+use super::record::{SampleBatch, StackSample};
 use super::symbols::Symbols;
 
 /// The most functions that a profile keeps, as the kernel has them on its stacks.
 pub const MOST_FUNCTIONS: usize = 1024;
-/// The most stacks that it keeps: those that were sampled most.
+/// The most stacks that a profile keeps: those with the most samples.
 pub const MOST_STACKS: usize = 500;
 /// The most functions of one stack: the innermost.
 pub const MOST_FRAMES: usize = 64;
 
-/// Where the CPU time of a message goes.
+/// The CPU time of a message by function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What was sampled.
-    pub means: Means,
+    /// The CPUs or threads that were sampled.
+    pub means: SamplingScope,
     /// From one sample to the next, in ns, or in instructions where a guest counts them.
     pub period: u64,
-    /// The CPU time of a message, measured without samples and without probes; with that of threads
-    /// for soft interrupts, by their samples.
+    /// The CPU time of a message, measured without samples and without probes; with the time of
+    /// threads for soft interrupts, by their samples.
     pub message: f64,
     /// All samples of the work.
     pub samples: u64,
-    /// Those of other threads, and of idle CPUs: not of the work.
+    /// Samples of other threads, and of idle CPUs: not of the work.
     pub elsewhere: u64,
-    /// Those for which the kernel had no room, at least.
+    /// The least number of samples for which the kernel had no room.
     pub lost: u64,
-    /// The functions, those first that ran in most samples.
-    pub functions: Vec<Own>,
-    /// The stacks, those first that were sampled most.
-    pub stacks: Vec<Stack>,
+    /// The functions, the most sampled first.
+    pub functions: Vec<SampledFunction>,
+    /// The stacks, the most sampled first.
+    pub stacks: Vec<SampledStack>,
 }
 
-/// What is sampled.
+/// The scope of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Means {
-    /// CPUs, whatever runs there.
+pub enum SamplingScope {
+    /// CPUs, whatever thread runs there.
     Cpus,
     /// The threads of the work only.
     Threads,
 }
 
-/// A function.
+/// The samples of a function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Own {
-    /// Its name; what the compiler copied into it is a part of it.
+pub struct SampledFunction {
+    /// Its name; code that the compiler inlined into it is a part of it.
     pub name: String,
     /// The samples in which it ran itself, not a function that it called.
     pub samples: u64,
-    /// The standard error of that number, by the parts in which the samples were taken; `None` of
+    /// The standard error of that number, by the parts in which the samples were taken; `None` with
     /// one part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
 }
 
-/// A stack.
+/// The samples of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stack {
+pub struct SampledStack {
     /// Its functions as indexes of [`Profile::functions`], the outermost first.
     pub frames: Vec<u16>,
-    /// How often it was sampled.
+    /// The number of samples.
     pub samples: u64,
 }
 
-/// What a function costs.
+/// The cost of a function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cost {
+pub struct FunctionCost {
     /// The function.
     pub name: String,
-    /// Its part of all samples, of 1.
+    /// Its share of all samples, from 0 to 1.
     pub share: f64,
     /// Its cost for a message.
     pub cost: f64,
-    /// The standard error of that cost, by the parts in which the samples were taken; of one part,
-    /// or stored before it was kept, by their number.
+    /// The standard error of that cost, by the parts in which the samples were taken; with one
+    /// part, or in profiles stored before parts were kept, by their number.
     pub error: f64,
 }
 
-/// What stands for a function outside of the kernel, and for one without a name.
+// The name for a function outside of the kernel.
 const USER: &str = "[user]";
-/// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
-/// at the first instruction of user space.
+// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
+// at the first instruction of user space.
 const RETURN: &str = "[return to user]";
 const UNKNOWN: &str = "[unknown]";
-/// The root of what a thread of the kernel does for soft interrupts.
+// The root of a kernel thread's work on soft interrupts.
 const SOFTIRQ: &str = "[ksoftirqd]";
 
 impl Profile {
-    /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which take
-    /// the CPU for `message` long a message, and of threads for soft interrupts.
+    /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which use
+    /// the CPU for `message` per message, and of threads for soft interrupts.
     #[must_use]
-    pub fn of(
-        parts: &[Samples],
+    pub fn from_samples(
+        parts: &[SampleBatch],
         symbols: &Symbols,
-        (means, period): (Means, u64),
+        (means, period): (SamplingScope, u64),
         (threads, softirqs): (&BTreeSet<u32>, &BTreeSet<u32>),
         message: f64,
     ) -> Self {
         let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
-        // Of each function the samples in each part.
+        // The samples of each function in each part.
         let mut own = BTreeMap::<&str, Vec<u64>>::new();
         let mut all = vec![0; parts.len()];
         let (mut elsewhere, mut in_softirqs) = (0, 0);
@@ -131,7 +131,7 @@ impl Profile {
             }
         }
         let samples: u64 = all.iter().sum();
-        let functions = own.into_iter().map(|(name, counts)| Own {
+        let functions = own.into_iter().map(|(name, counts)| SampledFunction {
             name: name.to_owned(),
             samples: counts.iter().sum(),
             error: error_of_count(&counts, &all),
@@ -156,11 +156,11 @@ impl Profile {
         let names = self.functions.iter().enumerate();
         let numbers: HashMap<&str, u16> =
             names.map(|(index, own)| (own.name.as_str(), place(index))).collect();
-        let mut kept: Vec<Stack> = stacks
+        let mut kept: Vec<SampledStack> = stacks
             .iter()
             .filter_map(|(stack, samples)| {
                 let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
-                Some(Stack { frames, samples: *samples })
+                Some(SampledStack { frames, samples: *samples })
             })
             .collect();
         kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
@@ -169,26 +169,26 @@ impl Profile {
         self
     }
 
-    /// What each function costs that ran in a sample, the dearest first.
+    /// The cost of each function that ran in a sample, the dearest first.
     #[must_use]
-    pub fn costs(&self) -> Vec<Cost> {
+    pub fn costs(&self) -> Vec<FunctionCost> {
         let all = self.samples.max(1) as f64;
-        let cost = |own: &Own| {
+        let cost = |own: &SampledFunction| {
             let share = own.samples as f64 / all;
             let error = own.error.unwrap_or_else(|| (all * share * (1.0 - share)).max(0.0).sqrt());
             let error = self.message * error / all;
-            Cost { name: own.name.clone(), share, cost: self.message * share, error }
+            FunctionCost { name: own.name.clone(), share, cost: self.message * share, error }
         };
         self.functions.iter().filter(|own| own.samples > 0).map(cost).collect()
     }
 
-    /// What one sample stands for, of the cost of a message.
+    /// The cost of a message that one sample stands for.
     #[must_use]
     pub fn sample(&self) -> f64 {
         self.message / self.samples.max(1) as f64
     }
 
-    /// The stacks that were kept, by names, with what each costs for a message.
+    /// The stacks that were kept, by names, with the cost of each for a message.
     pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, f64)> {
         let each = self.sample();
         self.stacks.iter().map(move |stack| (self.names(stack), each * stack.samples as f64))
@@ -202,11 +202,11 @@ impl Profile {
     }
 
     /// The stacks in which a function ran, or one that it called.
-    pub fn stacks_with(&self, name: &str) -> impl Iterator<Item = &Stack> {
+    pub fn stacks_with(&self, name: &str) -> impl Iterator<Item = &SampledStack> {
         self.stacks.iter().filter(move |stack| self.names(stack).contains(&name))
     }
 
-    fn names(&self, stack: &Stack) -> Vec<&str> {
+    fn names(&self, stack: &SampledStack) -> Vec<&str> {
         let name = |index: &u16| self.functions.get(usize::from(*index)).map(|own| own.name.as_str());
         stack.frames.iter().filter_map(name).collect()
     }
@@ -220,7 +220,7 @@ impl Profile {
         };
         let is_known = |index: &u16| usize::from(*index) < self.functions.len();
         let stack =
-            |stack: &Stack| stack.frames.len() <= MOST_FRAMES + 1 && stack.frames.iter().all(is_known);
+            |stack: &SampledStack| stack.frames.len() <= MOST_FRAMES + 1 && stack.frames.iter().all(is_known);
         self.message.is_finite()
             && self.message >= 0.0
             && self.functions.len() <= MOST_FUNCTIONS
@@ -254,12 +254,13 @@ fn is_behind_call(address: u64) -> bool {
 }
 
 /// The functions of a sample, the outermost first.
-fn named<'s>(sample: &Sample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
+fn named<'s>(sample: &StackSample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
     // A function that was called returns to the instruction behind the call: that may be the next
     // function's first.
     let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
     let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
-    let mut names: Vec<&str> = innermost.map(|address| symbols.at(address).unwrap_or(UNKNOWN)).collect();
+    let mut names: Vec<&str> =
+        innermost.map(|address| symbols.function_at(address).unwrap_or(UNKNOWN)).collect();
     if names.is_empty() {
         names.push(if sample.user.is_some_and(is_behind_call) { RETURN } else { USER });
     }
@@ -268,7 +269,7 @@ fn named<'s>(sample: &Sample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s
     names
 }
 
-impl fmt::Display for Means {
+impl fmt::Display for SamplingScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cpus => "CPUs",
@@ -293,19 +294,19 @@ mod tests {
     }
 
     /// A sample in these functions, the innermost first.
-    fn sample(thread: u32, functions: &[u64]) -> Sample {
-        // Where it is, or where it returns to: behind the last instruction of the caller.
+    fn sample(thread: u32, functions: &[u64]) -> StackSample {
+        // The sampled address, or the return address: behind the last instruction of the caller.
         let address = |(place, number): (usize, &u64)| BEGIN + 16 * number + if place == 0 { 0 } else { 16 };
-        Sample { thread, stack: functions.iter().enumerate().map(address).collect(), user: None }
+        StackSample { thread, stack: functions.iter().enumerate().map(address).collect(), user: None }
     }
 
-    fn profile(taken: Vec<Sample>) -> Profile {
-        of_parts(&[Samples { taken, lost: 2 }])
+    fn profile(taken: Vec<StackSample>) -> Profile {
+        of_parts(&[SampleBatch { taken, lost: 2 }])
     }
 
-    fn of_parts(parts: &[Samples]) -> Profile {
+    fn of_parts(parts: &[SampleBatch]) -> Profile {
         let threads = (&BTreeSet::from([1]), &BTreeSet::from([2]));
-        Profile::of(parts, &symbols(64), (Means::Cpus, 1000), threads, MESSAGE)
+        Profile::from_samples(parts, &symbols(64), (SamplingScope::Cpus, 1000), threads, MESSAGE)
     }
 
     #[test]
@@ -335,9 +336,12 @@ mod tests {
     #[test]
     fn the_way_out_of_a_system_call_is_the_kernels() {
         let code: [u8; 3] = [0x0f, 0x05, 0xc3];
-        let at =
-            |place: u64| Sample { thread: 1, stack: Vec::new(), user: Some(code.as_ptr() as u64 + place) };
-        let found = profile(vec![at(2), at(2), at(3), Sample { user: Some(1), ..at(0) }]);
+        let at = |place: u64| StackSample {
+            thread: 1,
+            stack: Vec::new(),
+            user: Some(code.as_ptr() as u64 + place),
+        };
+        let found = profile(vec![at(2), at(2), at(3), StackSample { user: Some(1), ..at(0) }]);
         let own: Vec<(&str, u64)> =
             found.functions.iter().map(|own| (own.name.as_str(), own.samples)).collect();
         assert_eq!(own, [(RETURN, 2), (USER, 2)]);
@@ -358,7 +362,7 @@ mod tests {
         const SHARES: [f64; 4] = [0.035, 0.1, 0.265, 0.6];
         const PROFILES: u32 = 600;
         let mut state = 1;
-        // How much too small errors by the number of samples alone are.
+        // The factor by which errors from the number of samples alone are too small.
         for (again, too_small) in [(0.0, 1.0), (1.0 / 3.0, 1.4), (0.8, 2.7)] {
             let [mut apart, mut said, mut by_number, mut within] = [0.0; 4];
             for _ in 0..PROFILES {
@@ -372,10 +376,10 @@ mod tests {
                         }
                         sample(1, &[function])
                     };
-                    Samples { taken: (0..size).map(next).collect(), lost: 0 }
+                    SampleBatch { taken: (0..size).map(next).collect(), lost: 0 }
                 };
                 // Parts are of unlike sizes.
-                let parts: Vec<Samples> = (0..64).map(|number| part(20 + number % 7)).collect();
+                let parts: Vec<SampleBatch> = (0..64).map(|number| part(20 + number % 7)).collect();
                 for cost in of_parts(&parts).costs() {
                     let share = SHARES[cost.name[1..].parse::<usize>().unwrap()];
                     let (off, all) = ((cost.share - share).abs(), 64.0 * 23.0);

@@ -1,12 +1,12 @@
 //! Records that the kernel writes for samples, as numbers.
 
-/// A sample.
+/// A sample of a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Sample {
+pub struct StackSample {
     /// The thread that ran, by the kernel's number; 0 if none did.
     pub thread: u32,
-    /// The addresses in the kernel, the one that ran first, then those to which functions return.
-    /// None in user space.
+    /// The addresses in the kernel: the one that ran, then those to which functions return. None in
+    /// user space.
     pub stack: Vec<u64>,
     /// The address in user space, where the thread ran there.
     pub user: Option<u64>,
@@ -14,32 +14,32 @@ pub struct Sample {
 
 /// Samples in the order in which they were taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Samples {
-    /// Those for which there was room.
-    pub taken: Vec<Sample>,
-    /// How many more there were.
+pub struct SampleBatch {
+    /// The samples for which there was room.
+    pub taken: Vec<StackSample>,
+    /// The number of samples without room.
     pub lost: u64,
 }
 
-/// `enum perf_event_type`.
+// `enum perf_event_type`.
 const LOST: u32 = 2;
 const SAMPLE: u32 = 9;
-/// Before each record: its kind, flags and length.
+// Before each record: its kind, flags and length.
 const HEADER: usize = 8;
-/// Where the kernel's half of the addresses begins, and where marks between the parts of a stack
-/// do (`PERF_CONTEXT_MAX`).
+// The begin of the kernel's half of the addresses, and of the marks between the parts of a stack
+// (`PERF_CONTEXT_MAX`).
 const KERNEL: u64 = 1 << 63;
 const MARKS: u64 = -4095_i64 as u64;
 
-impl Samples {
-    /// Adds what was taken elsewhere, or later.
+impl SampleBatch {
+    /// Adds samples of another CPU or a later time.
     pub fn add(&mut self, more: Self) {
         self.taken.extend(more.taken);
         self.lost = self.lost.saturating_add(more.lost);
     }
 
-    /// Records one behind the other, each sample with address, thread and stack
-    /// (`perf_event_open(2)`). One that is cut short ends them.
+    /// Reads consecutive records, each sample with address, thread and stack
+    /// (`perf_event_open(2)`). An incomplete record ends them.
     pub(crate) fn parse(mut bytes: &[u8]) -> Self {
         let mut samples = Self::default();
         while let Some(header) = bytes.first_chunk::<HEADER>() {
@@ -49,9 +49,9 @@ impl Samples {
             let words: Vec<u64> =
                 body.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
             match (kind, words.as_slice()) {
-                (SAMPLE, [address, of, count, stack @ ..]) => {
+                (SAMPLE, [address, process_and_thread, count, stack @ ..]) => {
                     let stack = &stack[..stack.len().min(usize::try_from(*count).unwrap_or(usize::MAX))];
-                    samples.taken.push(Sample::of(*address, *of, stack));
+                    samples.taken.push(StackSample::from_words(*address, *process_and_thread, stack));
                 }
                 (LOST, [_, lost, ..]) => samples.lost = samples.lost.saturating_add(*lost),
                 _ => {}
@@ -62,8 +62,8 @@ impl Samples {
     }
 }
 
-impl Sample {
-    fn of(address: u64, of: u64, stack: &[u64]) -> Self {
+impl StackSample {
+    fn from_words(address: u64, process_and_thread: u64, stack: &[u64]) -> Self {
         let is_kernel = |one: &u64| (KERNEL..MARKS).contains(one);
         let mut stack: Vec<u64> = stack.iter().copied().filter(is_kernel).collect();
         if stack.is_empty() {
@@ -71,7 +71,7 @@ impl Sample {
         }
         let user = Some(address).filter(|_| stack.is_empty());
         // Process and thread, of 32 bits each in the machine's order.
-        let [_, _, _, _, thread @ ..] = of.to_ne_bytes();
+        let [_, _, _, _, thread @ ..] = process_and_thread.to_ne_bytes();
         Self { thread: u32::from_ne_bytes(thread), stack, user }
     }
 }
@@ -99,10 +99,10 @@ mod tests {
         const CONTEXT_KERNEL: u64 = -128_i64 as u64;
         let inside = record(SAMPLE, &[KERNEL + 5, thread(9), 3, CONTEXT_KERNEL, KERNEL + 5, KERNEL + 1]);
         let outside = record(SAMPLE, &[0x400_000, thread(9), 0]);
-        let samples = Samples::parse(&[inside, record(LOST, &[1, 40]), outside].concat());
-        let inside = Sample { thread: 9, stack: vec![KERNEL + 5, KERNEL + 1], user: None };
-        let outside = Sample { thread: 9, stack: Vec::new(), user: Some(0x400_000) };
-        assert_eq!(samples, Samples { taken: vec![inside, outside], lost: 40 });
+        let samples = SampleBatch::parse(&[inside, record(LOST, &[1, 40]), outside].concat());
+        let inside = StackSample { thread: 9, stack: vec![KERNEL + 5, KERNEL + 1], user: None };
+        let outside = StackSample { thread: 9, stack: Vec::new(), user: Some(0x400_000) };
+        assert_eq!(samples, SampleBatch { taken: vec![inside, outside], lost: 40 });
     }
 
     proptest! {
@@ -120,7 +120,7 @@ mod tests {
                 ends.push(bytes.len());
             }
             let read = |bytes: &[u8]| -> Vec<Vec<u64>> {
-                Samples::parse(bytes).taken.into_iter().map(|sample| sample.stack).collect()
+                SampleBatch::parse(bytes).taken.into_iter().map(|sample| sample.stack).collect()
             };
             prop_assert_eq!(read(&bytes), stacks.clone());
             let cut = cut.index(bytes.len() + 1);
@@ -130,7 +130,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            let samples = Samples::parse(&bytes);
+            let samples = SampleBatch::parse(&bytes);
             prop_assert!(samples.taken.len() <= bytes.len() / HEADER);
         }
     }

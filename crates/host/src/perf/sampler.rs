@@ -1,4 +1,4 @@
-//! Samples, as the kernel takes them.
+//! The kernel's sampling of stacks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,12 +9,12 @@ use nix::sys::mman::ProtFlags;
 use thiserror::Error;
 
 use crate::cpu::affinity::allowed_cpus;
-use crate::kernel::event::{Control, Event, EventAttributes, Whose};
+use crate::kernel::event::{Control, Event, EventAttributes, EventScope};
 use crate::kernel::files::{Files, numbers};
 use crate::kernel::pages::{Pages, page_size};
 
-use super::profile::Means;
-use super::record::Samples;
+use super::profile::SamplingScope;
+use super::record::SampleBatch;
 
 /// Samples a second: a prime number, so that no timer of the work keeps pace with it. Where
 /// instructions are counted a second has few of them, and samples are dearer than they are rare.
@@ -23,20 +23,19 @@ pub fn frequency(exact: bool) -> u32 {
     if exact { 19_937 } else { 3_989 }
 }
 
-/// Why nothing is sampled.
+/// The reason why sampling is impossible.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum PerfError {
     /// The kernel refuses.
     #[error(
         "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (--inside guest) it needs neither"
     )]
     Refused {
-        /// Its error.
         errno: io::Error,
-        /// What it allows to whom.
+        /// The setting that limits it to some users.
         paranoid: String,
     },
-    /// The kernel has no samples, or they cannot be read.
     #[error("the kernel cannot be sampled: {0}; it needs CONFIG_PERF_EVENTS")]
     Failed(#[from] io::Error),
 }
@@ -44,26 +43,23 @@ pub enum PerfError {
 /// Takes samples, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Sampler {
-    rings: Vec<Ring>,
-    means: Means,
+    rings: Vec<SampleRing>,
+    means: SamplingScope,
 }
 
 impl Sampler {
-    /// Gets ready to take one sample each `period` ns, on each CPU that the calling thread may use,
-    /// whatever runs there; where that is not allowed, of these threads of this process only.
-    ///
-    /// # Errors
-    /// [`PerfError`]
+    /// Prepares one sample each `period` ns, on each CPU that the calling thread may use, whatever
+    /// runs there; if that is not allowed, of these threads of this process only.
     pub fn open(period: u64, threads: &[u32]) -> Result<Self, PerfError> {
         let is_refused = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM));
-        let rings = |whose: Vec<Whose>| -> io::Result<Vec<Ring>> {
-            whose.into_iter().map(|whose| Ring::open(period, whose)).collect()
+        let rings = |whose: Vec<EventScope>| -> io::Result<Vec<SampleRing>> {
+            whose.into_iter().map(|whose| SampleRing::open(period, whose)).collect()
         };
-        let (rings, means) = match rings(allowed_cpus().into_iter().map(Whose::Cpu).collect()) {
+        let (rings, means) = match rings(allowed_cpus().into_iter().map(EventScope::Cpu).collect()) {
             Err(error) if is_refused(&error) => {
-                (rings(threads.iter().copied().map(Whose::Thread).collect()), Means::Threads)
+                (rings(threads.iter().copied().map(EventScope::Thread).collect()), SamplingScope::Threads)
             }
-            opened => (opened, Means::Cpus),
+            opened => (opened, SamplingScope::Cpus),
         };
         match rings {
             Ok(rings) => Ok(Self { rings, means }),
@@ -77,31 +73,25 @@ impl Sampler {
 
     /// Whether it samples CPUs or threads.
     #[must_use]
-    pub fn means(&self) -> Means {
+    pub fn means(&self) -> SamplingScope {
         self.means
     }
 
     /// Takes samples from now on.
-    ///
-    /// # Errors
-    /// The kernel's.
     pub fn start(&self) -> io::Result<()> {
         self.rings.iter().try_for_each(|ring| ring.event.control(Control::Enable, 0))
     }
 
-    /// Takes no more, and reads those that were taken.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn stop(&mut self) -> io::Result<Samples> {
+    /// Stops sampling, and reads the samples.
+    pub fn stop(&mut self) -> io::Result<SampleBatch> {
         self.rings.iter().try_for_each(|ring| ring.event.control(Control::Disable, 0))?;
-        let mut samples = Samples::default();
+        let mut samples = SampleBatch::default();
         self.rings.iter_mut().for_each(|ring| samples.add(ring.read()));
         Ok(samples)
     }
 }
 
-/// The threads in which the kernel does what soft interrupts leave to it.
+/// The threads to which the kernel leaves work of soft interrupts.
 #[must_use]
 pub fn softirq_threads() -> BTreeSet<u32> {
     let is_one = |number: &u32| {
@@ -113,24 +103,24 @@ pub fn softirq_threads() -> BTreeSet<u32> {
 
 /// An event, and the memory in which the kernel writes its samples.
 #[derive(Debug)]
-struct Ring {
+struct SampleRing {
     event: Event,
     pages: Pages,
-    /// Where the samples begin behind the first page, and their room, a power of two.
+    /// The offset of the samples behind the first page, and their room, a power of two.
     page: usize,
     size: usize,
 }
 
-/// Room for so many pages of samples: a thousand samples, or many more of shallow stacks.
+// The room for samples in pages: a thousand samples, or many more of shallow stacks.
 const PAGES: usize = 64;
-/// Where the kernel has written, and where this process has read (`struct perf_event_mmap_page`).
+// The kernel's write position, and this process's read position (`struct perf_event_mmap_page`).
 const WRITTEN: usize = 1024;
 const READ: usize = 1032;
-/// The most that a sample takes: 127 addresses (`kernel.perf_event_max_stack`) and a few numbers.
+// The most that a sample takes: 127 addresses (`kernel.perf_event_max_stack`) and a few numbers.
 const LARGEST: usize = 2048;
 
-impl Ring {
-    fn open(period: u64, whose: Whose) -> io::Result<Self> {
+impl SampleRing {
+    fn open(period: u64, whose: EventScope) -> io::Result<Self> {
         const SOFTWARE: u32 = 1;
         const CPU_CLOCK: u64 = 0;
         // Address, thread, stack (`enum perf_event_sample_format`).
@@ -149,23 +139,23 @@ impl Ring {
         let event = unsafe { Event::open(attributes, whose) }?;
         let page = page_size()?;
         let size = PAGES * page;
-        // Writable: the kernel then keeps what was not read, and counts what it has no room for.
+        // Writable: the kernel then keeps unread samples, and counts those without room.
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let pages = Pages::of(event.descriptor(), 0, page + size, access)?;
+        let pages = Pages::map(event.descriptor(), 0, page + size, access)?;
         Ok(Self { event, pages, page, size })
     }
 
-    /// What was written since the last time. Its room is free again.
-    fn read(&mut self) -> Samples {
+    /// The samples since the last reading. Their room is free again.
+    fn read(&mut self) -> SampleBatch {
         let end = self.pages.position(WRITTEN).load(Ordering::Acquire);
         let begin = self.pages.position(READ).load(Ordering::Relaxed);
         let len = usize::try_from(end.saturating_sub(begin)).unwrap_or(self.size).min(self.size);
         let at = begin as usize & (self.size - 1);
         let first = len.min(self.size - at);
         let bytes = |at: usize, len: usize| self.pages.bytes(self.page + at, len);
-        let mut samples = Samples::parse(&[bytes(at, first), bytes(0, len - first)].concat());
+        let mut samples = SampleBatch::parse(&[bytes(at, first), bytes(0, len - first)].concat());
         self.pages.position(READ).store(end, Ordering::Release);
-        // What it counts as lost it tells with the next sample that has room: there may be none.
+        // The kernel tells its lost samples with the next sample that has room: there may be none.
         if self.size - len < LARGEST && samples.lost == 0 {
             samples.lost = 1;
         }
@@ -215,18 +205,19 @@ mod tests {
             Err(error) => panic!("{error}"),
         };
         let threads = (&[own].into(), &BTreeSet::new());
-        let profile = Profile::of(&[samples], &symbols, (sampler.means(), 250_689), threads, 1.0);
-        // However busy the machine is: of this thread's samples. It fills memory with zeros.
+        let profile = Profile::from_samples(&[samples], &symbols, (sampler.means(), 250_689), threads, 1.0);
+        // Only this thread's samples count, so a busy machine does no harm. The thread fills memory
+        // with zeros.
         let inside = |name: &str| -> u64 { profile.stacks_with(name).map(|stack| stack.samples).sum() };
         assert!(inside("ksys_read") * 2 > profile.samples, "{profile:?}");
         assert!(profile.is_sound(), "{profile:?}");
-        // Nothing is taken any more.
-        assert_eq!(sampler.stop().unwrap(), Samples::default());
+        // No sample is taken any more.
+        assert_eq!(sampler.stop().unwrap(), SampleBatch::default());
     }
 
     #[test]
     fn a_thread_that_is_not_there_is_no_privilege_that_is_missing() {
-        let error = Ring::open(250_689, Whose::Thread(u32::MAX >> 2)).unwrap_err();
+        let error = SampleRing::open(250_689, EventScope::Thread(u32::MAX >> 2)).unwrap_err();
         assert_ne!(error.raw_os_error(), Some(libc::EFAULT), "{error}");
     }
 }

@@ -8,17 +8,16 @@ use thiserror::Error;
 /// The kernel's functions, those of its modules included.
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
-    /// Where each begins, in order.
+    /// The address at which each begins, in order.
     begins: Vec<(u64, String)>,
 }
 
-/// Why no function has a name.
+/// The reason why functions have no names.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
 pub enum SymbolsError {
-    /// There is no list.
     #[error("/{SYMBOLS} cannot be read: {0}: functions have no names without it (CONFIG_KALLSYMS)")]
     Missing(#[from] io::Error),
-    /// All addresses are 0.
     #[error(
         "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (--inside guest) it needs nothing"
     )]
@@ -26,16 +25,13 @@ pub enum SymbolsError {
 }
 
 const SYMBOLS: &str = "proc/kallsyms";
-/// More than any kernel's list has, in bytes.
+// More than any kernel's list has, in bytes.
 const MOST: u64 = 256 << 20;
-/// The longest name that is kept.
+// The longest name that is kept.
 const LONGEST: usize = 128;
 
 impl Symbols {
-    /// Those of the running kernel.
-    ///
-    /// # Errors
-    /// [`SymbolsError`]
+    /// Reads the functions of the running kernel.
     pub fn read() -> Result<Self, SymbolsError> {
         let mut list = Vec::new();
         File::open(format!("/{SYMBOLS}"))?.take(MOST).read_to_end(&mut list)?;
@@ -43,9 +39,6 @@ impl Symbols {
     }
 
     /// Reads a list: lines of address, type, name and module.
-    ///
-    /// # Errors
-    /// [`SymbolsError::Hidden`]
     pub fn parse(list: &str) -> Result<Self, SymbolsError> {
         let function = |line: &str| {
             let mut words = line.split_ascii_whitespace();
@@ -66,14 +59,14 @@ impl Symbols {
 
     /// The function at an address; `None` before the first.
     #[must_use]
-    pub fn at(&self, address: u64) -> Option<&str> {
+    pub fn function_at(&self, address: u64) -> Option<&str> {
         let behind = self.begins.partition_point(|(begin, _)| *begin <= address);
         Some(self.begins.get(behind.checked_sub(1)?)?.1.as_str())
     }
 }
 
-/// The name without what a compiler added to it for a copy or a part: kernels, and so conditions,
-/// differ in that. `None` for what is no name.
+/// The name without suffixes that a compiler added for a copy or a part: kernels, and so
+/// conditions, differ in them. `None` for an invalid name.
 fn without_suffix(name: &str) -> Option<String> {
     let function = name.split('.').next().unwrap_or_default();
     let is_name = !function.is_empty() && function.len() <= LONGEST;
@@ -92,7 +85,7 @@ mod tests {
         let list = "ffff30 t veth_xmit\t[veth]\nffff10 T udp_sendmsg\nffff10 T __pfx_other\n\
                     ffff20 d jiffies\nffff28 t copy.constprop.0\nbad\nffff40 t a;b\n";
         let symbols = Symbols::parse(list).unwrap();
-        let at = |address| symbols.at(address);
+        let at = |address| symbols.function_at(address);
         assert_eq!(
             [at(0xff_ff0f), at(0xff_ff10), at(0xff_ff27)],
             [None, Some("udp_sendmsg"), Some("udp_sendmsg")]
@@ -111,7 +104,7 @@ mod tests {
         fn any_list_is_read(list in "([0-9a-f]{0,6} [tTd] [a-c.;]{0,4}\n){0,9}", address in 0u64..1 << 24) {
             if let Ok(symbols) = Symbols::parse(&list) {
                 let begins = symbols.begins.iter().rev().find(|(begin, _)| *begin <= address);
-                prop_assert_eq!(symbols.at(address), begins.map(|(_, name)| name.as_str()));
+                prop_assert_eq!(symbols.function_at(address), begins.map(|(_, name)| name.as_str()));
             }
         }
     }

@@ -1,5 +1,4 @@
-//! Drops what a process does not need: capabilities, ways to new ones, and files that others left
-//! open.
+//! Drops unneeded capabilities, ways to new ones, and files that other processes left open.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -43,7 +42,7 @@ pub enum Capability {
 }
 
 impl Capability {
-    /// Whether this kernel has it.
+    /// Whether this kernel has the capability.
     pub fn is_known(self) -> bool {
         // SAFETY: plain numbers.
         unsafe { libc::prctl(libc::PR_CAPBSET_READ, self as libc::c_ulong, 0, 0, 0) >= 0 }
@@ -53,7 +52,7 @@ impl Capability {
 /// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper ones.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Half {
+struct CapabilityHalf {
     effective: u32,
     permitted: u32,
     inheritable: u32,
@@ -61,20 +60,17 @@ struct Half {
 
 /// `struct __user_cap_header_struct`; process 0 is the calling thread.
 #[repr(C)]
-struct Header {
+struct CapabilityHeader {
     version: u32,
     process: i32,
 }
 
-/// `_LINUX_CAPABILITY_VERSION_3`.
+// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
 /// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
-/// and gets no new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
+/// and prevents new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
 /// starts later, not for running ones.
-///
-/// # Errors
-/// The kernel's error.
 pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
     let mut halves = capabilities()?;
@@ -94,16 +90,16 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     gain_no_privileges()
 }
 
-fn capabilities() -> io::Result<[Half; 2]> {
-    let mut header = Header { version: VERSION, process: 0 };
-    let mut halves = [Half::default(); 2];
+fn capabilities() -> io::Result<[CapabilityHalf; 2]> {
+    let mut header = CapabilityHeader { version: VERSION, process: 0 };
+    let mut halves = [CapabilityHalf::default(); 2];
     // SAFETY: a header and the two halves that its version has, which outlive the call.
     check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
     Ok(halves)
 }
 
-fn set_capabilities(halves: &[Half; 2]) -> io::Result<()> {
-    let mut header = Header { version: VERSION, process: 0 };
+fn set_capabilities(halves: &[CapabilityHalf; 2]) -> io::Result<()> {
+    let mut header = CapabilityHeader { version: VERSION, process: 0 };
     // SAFETY: a header and the two halves that its version has, which outlive the call.
     check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })
 }
@@ -130,15 +126,12 @@ pub fn lower_bounds(kept: u64) -> io::Result<()> {
 
 /// Prevents new privileges by programs that the calling thread runs (`NO_NEW_PRIVS`). It makes
 /// system calls only.
-///
-/// # Errors
-/// The kernel's error.
 pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
 
-/// Closes all but standard input, output and error, at the start of a process that owns nothing
-/// yet.
+/// Closes all files but standard input, output and error, at the start of a process that owns
+/// nothing yet.
 ///
 /// # Errors
 /// If `/proc` does not list the open files.

@@ -120,7 +120,7 @@ impl UserNamespaces {
     }
 }
 
-/// The profiles of programs without one of their own, outside of and inside a user namespace.
+// The profiles of programs without one of their own, outside of and inside a user namespace.
 const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
 #[cfg(test)]

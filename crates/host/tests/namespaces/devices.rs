@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use netassay_host::journal::{Fate, Journal, Manner, Outcome, Process, restore, restore_of};
+use netassay_host::journal::{
+    Journal, JournalFate, Process, RestoreOptions, UndoOutcome, restore, restore_of,
+};
 use netassay_host::machine::{Interface, Machine, Target};
 use netassay_host::{Ethtool, Links, Vxlan, affinity, namespace, steering};
 use nix::sys::signal::{Signal, kill, raise};
@@ -17,13 +19,13 @@ use crate::harness::{Identity, Stage, skipped};
 use crate::journal::{child, traced, undo};
 use crate::wire::connect;
 
-/// What a process does with an interface, through its journal.
+/// A process's changes of an interface, through its journal.
 type Act = fn(&mut Journal, &str);
 
 /// A small MTU removes IPv6, a larger one brings it back, and another changes what follows it.
 fn mtu(journal: &mut Journal, name: &str) {
     set_mtu(journal, name, 1000);
-    journal.undo_some(|target| matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. })).unwrap();
+    journal.undo_matching(|target| matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. })).unwrap();
     assert_eq!(Links::open().unwrap().find(name).unwrap().mtu, 1450);
     set_mtu(journal, name, 1300);
     set_mtu(journal, name, 1000);
@@ -34,8 +36,8 @@ fn features(journal: &mut Journal, name: &str) {
     for on in [false, true, false] {
         let wanted = ["tx-checksum-ip-generic", "rx-gro", "tx-nocache-copy"];
         let wanted: BTreeMap<String, bool> = wanted.iter().map(|name| ((*name).to_owned(), on)).collect();
-        let around = Machine::system().around_features(&Interface::find(name).unwrap()).unwrap();
-        journal.cover(&around, || Ethtool::open()?.set(name, &wanted)).unwrap();
+        let affected = Machine::system().affected_by_features(&Interface::find(name).unwrap()).unwrap();
+        journal.cover(&affected, || Ethtool::open()?.set(name, &wanted)).unwrap();
     }
 }
 
@@ -55,13 +57,13 @@ fn addresses(journal: &mut Journal, name: &str) {
 
 /// An interface that was down is set up.
 fn up(journal: &mut Journal, name: &str) {
-    let around = Machine::system().around_up(&Interface::find(name).unwrap());
-    journal.cover(&around, || Links::open()?.set_up(name)).unwrap();
+    let affected = Machine::system().affected_by_up(&Interface::find(name).unwrap());
+    journal.cover(&affected, || Links::open()?.set_up(name)).unwrap();
 }
 
 fn set_mtu(journal: &mut Journal, name: &str, mtu: u32) {
-    let around = Machine::system().around_mtu(&Interface::find(name).unwrap(), mtu).unwrap();
-    journal.cover(&around, || Links::open()?.set_mtu(name, mtu)).unwrap();
+    let affected = Machine::system().affected_by_mtu(&Interface::find(name).unwrap(), mtu).unwrap();
+    journal.cover(&affected, || Links::open()?.set_mtu(name, mtu)).unwrap();
 }
 
 pub(crate) fn mtu_after_a_kill(stage: &mut Stage) {
@@ -76,18 +78,18 @@ pub(crate) fn features_after_a_kill(stage: &mut Stage) {
 fn queues(journal: &mut Journal, name: &str) {
     for (rx, tx) in [(1, 1), (2, 1)] {
         let interface = Interface::find(name).unwrap();
-        let around = Machine::system().around_device(&interface).unwrap();
+        let affected = Machine::system().affected_by_device(&interface).unwrap();
         let wanted = [(DeviceSetting::RxQueues, rx), (DeviceSetting::TxQueues, tx)].into();
-        let change = journal.cover(&around, || Ethtool::open()?.set_device(name, &wanted)).unwrap();
+        let change = journal.cover(&affected, || Ethtool::open()?.set_device(name, &wanted)).unwrap();
         assert_eq!(change.refused, BTreeMap::new());
     }
 }
 
-/// The same, and CPUs are chosen for the queues that there are then.
+/// Changes the queues, and then chooses CPUs for the new ones.
 fn queues_and_cpus(journal: &mut Journal, name: &str) {
     queues(journal, name);
-    let around = Machine::system().around_steering(&Interface::find(name).unwrap()).unwrap();
-    journal.cover(&around, || steering::steer(name, &[0])).unwrap();
+    let affected = Machine::system().affected_by_steering(&Interface::find(name).unwrap()).unwrap();
+    journal.cover(&affected, || steering::steer(name, &[0])).unwrap();
 }
 
 /// The CPUs of a queue that ends when there is one less.
@@ -147,7 +149,7 @@ pub(crate) fn late_carrier(stage: &mut Stage) {
     ip(&["-6", "address", "add", "fd00:1::1/64", "dev", name]);
     let directory = tempfile::tempdir().unwrap();
     let undo_left =
-        || restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+        || restore(&directory.path().join("undo"), &Machine::system(), RestoreOptions::default()).unwrap();
     for removed in [false, true] {
         if removed {
             ip(&["-6", "address", "flush", "dev", name, "scope", "link"]);
@@ -162,7 +164,7 @@ pub(crate) fn late_carrier(stage: &mut Stage) {
             ip(&["link", "set", peer, "up"]);
             undoing.join().unwrap()
         });
-        assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
+        assert_eq!(reports[0].fate, JournalFate::Undone, "{reports:?}");
         let after = snapshot_like(name, &before);
         assert!(before == after, "removed: {removed}\n{}", difference(&before, &after));
     }
@@ -176,7 +178,7 @@ pub(crate) fn late_carrier(stage: &mut Stage) {
     ip(&["link", "set", peer, "down"]);
     let reports = undo_left();
     let failed: Vec<_> = reports[0].changes.iter().filter(|one| !one.outcome.is_settled()).collect();
-    assert_eq!((&reports[0].fate, failed.len()), (&Fate::Kept, 1), "{reports:?}");
+    assert_eq!((&reports[0].fate, failed.len()), (&JournalFate::Kept, 1), "{reports:?}");
     let said = failed[0].sentence(false);
     assert!(said.contains("interface \"wire0\" has no carrier") && said.contains("restore again"), "{said}");
     ip(&["link", "set", peer, "up"]);
@@ -288,7 +290,7 @@ fn settled(name: &str) -> String {
     }
 }
 
-/// What is there once it is as before, or after half a minute: the kernel adds the route of an
+/// The snapshot once it equals `before`, or after half a minute: the kernel adds the route of an
 /// address in the background.
 fn snapshot_like(name: &str, before: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -301,8 +303,8 @@ fn snapshot_like(name: &str, before: &str) -> String {
     }
 }
 
-/// All that is known of the namespace's interfaces. Equal routes of IPv6 over several interfaces
-/// are listed in the order in which they came, which is not kept.
+/// The state of the namespace's interfaces. Equal routes of IPv6 over several interfaces are listed
+/// in the order in which they came, which is not kept.
 fn snapshot(name: &str) -> String {
     let sorted = |text: String| {
         let mut lines: Vec<&str> = text.lines().collect();
@@ -319,7 +321,7 @@ fn snapshot(name: &str) -> String {
         format!("{:#?}", Ethtool::open().unwrap().features(name).unwrap()),
         format!("{:#?}", Ethtool::open().unwrap().device(name).unwrap()),
     ];
-    // Nothing where /sys shows another namespace.
+    // No such files if /sys shows another namespace.
     all.extend(CPUS_OF_QUEUES.map(|file| format!("{file} {:?}", std::fs::read(queue_file(name, file)).ok())));
     for directory in ["ipv4/conf", "ipv4/neigh", "ipv6/conf", "ipv6/neigh"] {
         let directory = format!("/proc/sys/net/{directory}/{name}");
@@ -354,9 +356,10 @@ pub(crate) fn renamed(stage: &mut Stage) {
     left_by_a_kill(directory.path(), "second", |journal| set_mtu(journal, "second", 1400));
     ip(&["link", "delete", "second"]);
     ip(&["link", "add", "second", "mtu", "1400", "type", "bridge"]);
-    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
-    assert_eq!(reports[0].fate, Fate::Undone);
-    assert!(reports[0].changes.iter().all(|one| one.outcome == Outcome::Gone), "{reports:?}");
+    let reports =
+        restore(&directory.path().join("undo"), &Machine::system(), RestoreOptions::default()).unwrap();
+    assert_eq!(reports[0].fate, JournalFate::Undone);
+    assert!(reports[0].changes.iter().all(|one| one.outcome == UndoOutcome::Gone), "{reports:?}");
     assert_eq!(
         reports[0].changes[0].sentence(false),
         "the MTU of second: the interface does not exist here any more (it was removed, or moved to another network \
@@ -364,7 +367,7 @@ pub(crate) fn renamed(stage: &mut Stage) {
     );
     assert_eq!(mtu("second"), 1400);
 
-    // What was made is deleted, and what has its name later is not.
+    // The made interface is deleted, and a later one of its name is not.
     let make = |journal: &mut Journal| {
         let made = Target::Made { name: "made0".to_owned(), kind: "bridge".to_owned() };
         journal.cover(&[made], || Links::open()?.create_bridge("made0")).unwrap();
@@ -372,9 +375,12 @@ pub(crate) fn renamed(stage: &mut Stage) {
     left_by_a_kill(directory.path(), "made0", make);
     ip(&["link", "delete", "made0"]);
     ip(&["link", "add", "made0", "type", "bridge"]);
-    let force = Manner { force: true, ..Manner::default() };
+    let force = RestoreOptions { force: true, ..RestoreOptions::default() };
     let reports = restore(&directory.path().join("undo"), &Machine::system(), force).unwrap();
-    assert_eq!((&reports[0].fate, &reports[0].changes[0].outcome), (&Fate::Undone, &Outcome::Gone));
+    assert_eq!(
+        (&reports[0].fate, &reports[0].changes[0].outcome),
+        (&JournalFate::Undone, &UndoOutcome::Gone)
+    );
     assert!(Links::open().unwrap().find("made0").is_ok());
     // Nor if it is not known whether it was made.
     let target = Target::Made { name: "made0".to_owned(), kind: "bridge".to_owned() };
@@ -382,7 +388,7 @@ pub(crate) fn renamed(stage: &mut Stage) {
     assert!(refused.contains("bridge, and not netassay's"), "{refused}");
 }
 
-/// Only what one process left is undone, as a guardian does it.
+/// Only what one process left is undone, as an undo process does it.
 pub(crate) fn of_one_process(stage: &mut Stage) {
     connect(stage);
     let directory = tempfile::tempdir().unwrap();

@@ -47,8 +47,8 @@ pub(crate) fn found(stage: &mut Stage) {
     assert_eq!(twice.errno(), Some(17), "{twice}");
 }
 
-/// What may be missing: a device that this kernel is built without, or XDP for those who are not
-/// the machine's root.
+/// Checks the error of a missing device: one that this kernel is built without, or XDP for users
+/// other than the machine's root.
 fn refused(identity: Identity, device: DiscardDevice, error: &Error) {
     let text = error.to_string();
     match device {
@@ -88,8 +88,8 @@ fn discards(links: &mut Links, name: &str, device: DiscardDevice) {
     }
 }
 
-/// What happened once all that was sent is counted: the far end of a veth counts what it dropped in
-/// XDP in batches.
+/// The counters once all sent packets are counted: the far end of a veth counts its drops in XDP in
+/// batches.
 fn settled(links: &mut Links, name: &str, before: &Counters) -> Counters {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     loop {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use netassay_host::machine::{FeatureRequest, Interface, Machine, MachineRequest, Target};
-use netassay_host::{Environment, Error, Ethtool, Features, Links, Located, RefusalReason, namespace};
+use netassay_host::{
+    Environment, Error, Ethtool, Features, Links, LocatedInterface, RefusalReason, namespace,
+};
 
 use crate::devices::ip;
 use crate::harness::{Stage, skipped};
@@ -86,8 +88,7 @@ pub(crate) fn refused(stage: &mut Stage) {
     assert!(matches!(ethtool.features("a/b"), Err(Error::InterfaceName { .. })));
 }
 
-/// The same features, the same states and the same `[fixed]` marks as the tool that everybody
-/// knows.
+/// Features, states and `[fixed]` marks equal those that `ethtool` prints.
 pub(crate) fn as_ethtool_says(stage: &mut Stage) {
     connect(stage);
     let mut ethtool = Ethtool::open().unwrap();
@@ -139,7 +140,7 @@ pub(crate) fn environment(stage: &mut Stage) {
     let mut links = Links::open().unwrap();
     for name in [stage.here.as_str(), long, "left"] {
         assert_eq!(links.find(name).unwrap().name, stage.here, "{name}");
-        let found = Located::find(Some(name), &[], None, None).unwrap();
+        let found = LocatedInterface::find(Some(name), &[], None, None).unwrap();
         assert_eq!((found.interface, found.addresses.len()), (stage.here.clone(), 2), "{name}");
         let off = FeatureRequest { interface: name.to_owned(), features: vec![TSO.to_owned()], on: false };
         let wanted = MachineRequest { features: vec![off], ..MachineRequest::default() };

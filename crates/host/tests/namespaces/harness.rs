@@ -21,8 +21,8 @@ pub(crate) struct Case {
     run: fn(&mut Stage),
 }
 
-/// As whom a case runs: in the gate, and besides in `cargo xtask test --all`, where the harness
-/// calls it ignored.
+/// The identities of a case in the gate, and those in `cargo xtask test --all`, where the harness
+/// calls the case ignored.
 #[derive(Clone, Copy)]
 pub(crate) struct Identities {
     gate: &'static [Identity],
@@ -72,7 +72,7 @@ pub(crate) enum Identity {
     User,
 }
 
-/// What a case finds: it is in a network namespace of its own.
+/// The environment of a case: a network namespace of its own.
 pub(crate) struct Stage {
     pub(crate) identity: Identity,
     /// A second process; see [`Peer`].
@@ -175,7 +175,7 @@ fn run_all(cases: &[Case], arguments: &[String]) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What is missing to run cases as `identity`.
+/// The reason why cases cannot run as `identity`; `None` if they can.
 fn missing(identity: Identity) -> Option<String> {
     let privileges = Privileges::read();
     match identity {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use netassay_host::Ethtool;
-use netassay_host::journal::{Fate, Journal, Manner, restore};
+use netassay_host::journal::{Journal, JournalFate, RestoreOptions, restore};
 use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, Target, Value};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
@@ -51,7 +51,7 @@ pub(crate) fn undone(stage: &mut Stage) {
     assert!(text.contains("cannot switch nonsense"), "{text}");
 }
 
-/// Both of the session itself, and of the one after a kill.
+/// The undo of the session itself, and that of the session after a kill.
 pub(crate) fn full(_stage: &mut Stage) {
     const NOTHING: Option<&str> = None;
     let parent = tempfile::tempdir().unwrap();
@@ -93,8 +93,8 @@ pub(crate) fn full(_stage: &mut Stage) {
     });
     waitpid(killed, None).unwrap();
     fill();
-    let reports = restore(&undo, &machine, Manner::default()).unwrap();
-    assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
+    let reports = restore(&undo, &machine, RestoreOptions::default()).unwrap();
+    assert_eq!(reports[0].fate, JournalFate::Undone, "{reports:?}");
     assert_eq!((machine.read(&ttl).unwrap(), journals()), (before, 0));
     // There is no space for a new journal: nothing is changed.
     fill();
@@ -275,8 +275,8 @@ pub(crate) fn child(run: impl FnOnce()) -> Pid {
 }
 
 pub(crate) fn undo(directory: &Path) {
-    let reports = restore(&directory.join("undo"), &Machine::system(), Manner::default()).unwrap();
-    assert!(reports.iter().all(|report| report.fate == Fate::Undone), "{reports:?}");
+    let reports = restore(&directory.join("undo"), &Machine::system(), RestoreOptions::default()).unwrap();
+    assert!(reports.iter().all(|report| report.fate == JournalFate::Undone), "{reports:?}");
 }
 
 fn sysctl(name: &str) -> Target {
@@ -296,7 +296,7 @@ fn is_of_this_namespace(file: &str) -> bool {
     std::fs::metadata(file).is_ok_and(may_be_written) && !SHARED.iter().any(|shared| file.starts_with(shared))
 }
 
-/// What else a setting may be that reads so, some written as the kernel does not write it.
+/// Other values of a setting that reads `before`, some in a form that the kernel does not write.
 fn others(before: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(before);
     let mut words: Vec<&str> = text.split_whitespace().collect();

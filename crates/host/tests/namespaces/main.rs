@@ -58,7 +58,7 @@ const CASES: &[Case] = &[
     Case::new("an_interface_is_down_again_after_a_kill", ROOT_FIRST, devices::up_after_a_kill),
     Case::new("ipv6_comes_back_as_it_was_with_a_late_carrier", LATER, devices::late_carrier),
     Case::new("a_renamed_interface_is_restored_and_another_is_not", ROOT_FIRST, devices::renamed),
-    Case::new("a_guardian_follows_one_process", AS_ROOT, devices::of_one_process),
+    Case::new("an_undo_process_follows_one_process", AS_ROOT, devices::of_one_process),
     Case::new("namespaces_are_of_a_thread", ROOT_FIRST, walls::of_a_thread),
     Case::new("threads_keep_out_of_user_namespaces", ROOT_FIRST, walls::threads),
     Case::new("sysfs_shows_this_namespace", AS_BOTH, walls::sysfs),

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, UdpSocket};
 
-use netassay_host::{Error, Links, Located, Vxlan, create_tap};
+use netassay_host::{Error, Links, LocatedInterface, Vxlan, create_tap};
 
 use crate::harness::{Stage, skipped};
 use crate::wire::{connect, lay, round_trip, sockets};
@@ -14,7 +14,7 @@ fn vxlan(underlay: &str, local: &str, remote: &str) -> Vxlan {
     Vxlan { id: 7, local: at(local), remote: at(remote), port: Vxlan::PORT, underlay: underlay.to_owned() }
 }
 
-/// Its MTU is what the underlay leaves, and it cannot be made twice.
+/// A tunnel gets the underlay's MTU less its overhead, and cannot be made twice.
 pub(crate) fn made(stage: &mut Stage) {
     let mut links = connect(stage);
     let ends = [("10.11.12.1", "10.11.12.2"), ("fd00:11:12::1", "fd00:11:12::2")];
@@ -44,10 +44,11 @@ pub(crate) fn made(stage: &mut Stage) {
     assert!(none.contains("02:00:00:00:00:07") && none.contains(&stage.here), "{none}");
 }
 
-/// Somebody has the port: its number is taken, and the message names it, where, and what to do.
+/// Another socket has the port: its number is taken, and the message names the port, its user and
+/// the remedy.
 pub(crate) fn port_in_use(stage: &mut Stage) {
     let mut links = connect(stage);
-    let taken = || Located::find(Some(&stage.here), &[], None, None).unwrap().taken;
+    let taken = || LocatedInterface::find(Some(&stage.here), &[], None, None).unwrap().taken;
     assert_eq!(taken(), [0; 0]);
     let holder = UdpSocket::bind(("0.0.0.0", Vxlan::PORT)).unwrap();
     let tunnel = vxlan(&stage.here, "10.11.12.1", "10.11.12.2");

@@ -118,7 +118,7 @@ pub(crate) fn steering(stage: &mut Stage) {
             links.create_veth("new0", "new1", std::process::id()).unwrap();
             steer("new0", &cpus[..1]).unwrap();
             steer("new1", &cpus[..1]).unwrap();
-            // What was there before is as it was, and what comes after is not steered.
+            // Earlier interfaces stay as they were, and later ones are not steered.
             assert!(steer(&stage.here, &cpus[..1]).is_err());
             steer_new(&[]).unwrap();
             links.create_veth("new2", "new3", std::process::id()).unwrap();

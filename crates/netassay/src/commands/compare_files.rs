@@ -112,7 +112,7 @@ fn sheet(
 ) -> Result<MeasurementFile, Failure> {
     if path != Path::new("-") {
         let opened =
-            host::named::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
+            host::user_file::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
         return Ok(MeasurementFile::read(file, opened, options)?);
     }
     if !std::mem::take(stdin_is_free) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use host::named::refuse_planted;
+use host::user_file::refuse_planted;
 use store::{Store, StoredStudy};
 
 use crate::cli::{Export, ExportFormat};

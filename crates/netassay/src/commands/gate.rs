@@ -108,7 +108,7 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
 
 /// Reads a file of acknowledgements, as of today.
 fn acknowledged(path: &Path) -> Result<Acknowledged, Failure> {
-    let read = host::named::read(path, MOST_BYTES as u64);
+    let read = host::user_file::read(path, MOST_BYTES as u64);
     let bytes = read.map_err(|source| Failure::Read { path: path.to_owned(), source })?;
     let name = path.display().to_string();
     let text = String::from_utf8(bytes)

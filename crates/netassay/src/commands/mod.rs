@@ -55,6 +55,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Unrestored => undo::unrestored(),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),
-        Command::Hold { lease } => agent::hold(*lease).map(done),
+        Command::Hold { lease } => agent::await_lease_end(*lease).map(done),
     }
 }

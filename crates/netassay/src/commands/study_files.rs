@@ -131,7 +131,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// The text of a file that the user wrote. `what`: the kind of file, of at most `most` bytes.
 pub(crate) fn read_text(path: &Path, most: u64, what: &str) -> Result<String, Failure> {
-    let bytes = host::named::read(path, most).map_err(|source| match source.kind() {
+    let bytes = host::user_file::read(path, most).map_err(|source| match source.kind() {
         ErrorKind::FileTooLarge => Failure::Usage(format!("{}: {source}, the limit of {what}", named(path))),
         _ => Failure::Read { path: path.to_owned(), source },
     })?;

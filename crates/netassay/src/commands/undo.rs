@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use host::journal::{Manner, Report};
+use host::journal::{JournalReport, RestoreOptions};
 use host::machine::Machine;
 
 use crate::cli::{Format, Undo};
@@ -24,7 +24,8 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     if let Some(code) = elsewhere(&flags.on, &again)? {
         return Ok(code);
     }
-    let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
+    let manner =
+        RestoreOptions { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
     match flags.output.format {
         Format::Json => print_json(&reports)?,
@@ -34,7 +35,7 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
             print_page(&texts.collect::<String>(), layout(false))?;
         }
     }
-    Ok(exit_code(!reports.iter().any(Report::is_left)))
+    Ok(exit_code(!reports.iter().any(JournalReport::is_left)))
 }
 
 /// The question of a controller at the end of its session. What `apply` set stays.

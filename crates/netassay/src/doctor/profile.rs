@@ -1,6 +1,6 @@
 //! Whether the functions that take the CPU can be sampled here.
 
-use host::perf::{Means, Sampler, Symbols, frequency};
+use host::perf::{Sampler, SamplingScope, Symbols, frequency};
 
 use super::finding::Finding;
 
@@ -13,8 +13,10 @@ pub(super) fn findings() -> Vec<Finding> {
         Ok(sampler.means())
     });
     vec![match means {
-        Ok(Means::Cpus) => Finding::ok("tracing", NAME, "yes: the kernel's CPU clock samples CPUs"),
-        Ok(Means::Threads) => Finding::ok("tracing", NAME, "yes: the kernel's CPU clock samples own threads"),
+        Ok(SamplingScope::Cpus) => Finding::ok("tracing", NAME, "yes: the kernel's CPU clock samples CPUs"),
+        Ok(SamplingScope::Threads) => {
+            Finding::ok("tracing", NAME, "yes: the kernel's CPU clock samples own threads")
+        }
         Err(why) => Finding::warn(
             "tracing",
             NAME,

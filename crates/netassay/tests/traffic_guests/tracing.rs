@@ -3,7 +3,7 @@
 mod apart;
 mod studies;
 
-use agent::message::{Answer, Request, Traced};
+use agent::message::{Answer, Request, TraceOptions};
 use load::{Kind, Sender, Traffic};
 use trace::{Availability, Journeys, PATHS, ProbePoints, Rung, StageTime, TraceAccount};
 
@@ -32,7 +32,7 @@ impl World {
         asleep: bool,
         every: u32,
     ) -> Result<TraceAccount, String> {
-        let wanted = Traced {
+        let wanted = TraceOptions {
             path: path.to_owned(),
             functions: true,
             batch: BATCH,

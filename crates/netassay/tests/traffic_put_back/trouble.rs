@@ -68,8 +68,8 @@ impl Trouble {
             Self::KillSshd => signal(&agent.map(sshd_of).unwrap_or_default(), libc::SIGKILL),
             Self::KillAgent => signal(agent.as_slice(), libc::SIGKILL),
             Self::KillAgentAndGuardian => {
-                let guardians = agent.map(children).unwrap_or_default();
-                signal(&[agent.as_slice(), &guardians].concat(), libc::SIGKILL);
+                let undo_processes = agent.map(children).unwrap_or_default();
+                signal(&[agent.as_slice(), &undo_processes].concat(), libc::SIGKILL);
             }
             Self::CutNetwork => machines.controller_sh(&format!("ip link set mgmt-{name} down")),
             Self::StopController => signal(&[controller], libc::SIGSTOP),

@@ -1,6 +1,6 @@
 //! Runs that something disturbs: kept, repeated within bounds, and never counted.
 
-use host::journal::{Difference, Now};
+use host::journal::{Difference, PresentValue};
 use host::machine::Target;
 use netassay_runner::{Ending, Error, Event, Invalid};
 use record::Cause;
@@ -216,7 +216,7 @@ fn ttl() -> Cause {
     Cause::Setting(Difference {
         target: Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() },
         after: "7".into(),
-        now: Now::Reads("5".into()),
+        now: PresentValue::Reads("5".into()),
     })
 }
 

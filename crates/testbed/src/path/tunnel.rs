@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use agent::message::Request;
-use host::{Located, NUMBERED, NUMBERS, Vxlan};
+use host::{LocatedInterface, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub(crate) fn numbered(number: u16) -> [String; 2] {
 }
 
 /// The least number of which nobody has anything at either end.
-pub(crate) fn free_number(both: &BySide<&Located>) -> u16 {
+pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
     let is_free =
         |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
     // Without any the kernel tells which is taken.

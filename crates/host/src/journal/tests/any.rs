@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a setting may hold: nothing, a line, a long list, anything.
+/// Values of a setting: nothing, a line, a long list, any bytes.
 fn values() -> impl Strategy<Value = Vec<u8>> {
     let long = (100usize..9000).prop_map(|ports| {
         (0..ports).flat_map(|port| format!("{},", port * 2).into_bytes()).collect::<Vec<u8>>()
@@ -76,8 +76,8 @@ proptest! {
             }
         }
         drop(file);
-        let reports = world.restore(Manner::default());
-        prop_assert_eq!(fates(&reports), [&Fate::Undone], "{:?}", reports);
+        let reports = world.restore(RestoreOptions::default());
+        prop_assert_eq!(fates(&reports), [&JournalFate::Undone], "{:?}", reports);
         for (name, value) in names.iter().zip(&before) {
             prop_assert_eq!(&world.machine().read(&target(name)).unwrap(), &Value::from(value.clone()));
         }
@@ -90,7 +90,7 @@ proptest! {
         let world = World::new(&[("a", "2")]);
         let path = world.leave("1.journal", dead(), &[]);
         std::fs::write(&path, [write(&Record::Begun(dead())), bytes].concat()).unwrap();
-        let reports = world.restore(Manner::default());
+        let reports = world.restore(RestoreOptions::default());
         prop_assert_eq!(reports.len(), 1);
         prop_assert_eq!(world.value("a"), "2");
     }

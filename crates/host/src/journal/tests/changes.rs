@@ -10,7 +10,7 @@ fn changes_are_undone_in_reverse_order_and_nothing_is_left() {
     journal.change(&[to("a", "2"), to("b", "z  z")].concat()).unwrap();
     journal.change(&to("a", "0x3")).unwrap();
     assert_eq!((world.value("a"), world.value("b")), ("0x3".to_owned(), "z z".to_owned()));
-    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse], "it is not for others to undo");
+    assert_eq!(fates(&world.restore(FORCE)), [&JournalFate::InUse], "it is not for others to undo");
     let done = journal.undo().unwrap();
     let numbers: Vec<u32> = done.iter().map(|one| one.change.number).collect();
     assert_eq!(numbers, [3, 2, 1]);
@@ -99,13 +99,13 @@ fn one_process_at_a_time_changes_the_machine() {
     assert_eq!(world.bytes("b"), b"1\n");
     // Nor is anything restored under it.
     world.leave("1.journal", dead(), &[("b", "0", "1\n")]);
-    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
+    assert_eq!(fates(&world.restore(FORCE)), [&JournalFate::InUse, &JournalFate::InUse]);
     first.undo().unwrap();
     for left in [world.journal().change(&to("b", "2")), world.journal().check_free()] {
         let left = left.unwrap_err().to_string();
         assert!(left.contains("are not undone") && left.contains("1.journal"), "{left}");
     }
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
+    assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::Undone]);
     world.journal().change(&to("b", "2")).unwrap();
 }
 
@@ -121,13 +121,13 @@ fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none()
     }
     let mut second = world.journal().of_session(7);
     second.change(&to("b", "2")).unwrap();
-    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
+    assert_eq!(fates(&world.restore(FORCE)), [&JournalFate::InUse, &JournalFate::InUse]);
     drop(second);
     // The changes that a dead end left are undone beside the other end, by their session only.
     let left = Header { network: "net:[2]".to_owned(), ..dead() };
     world.leave("1.journal", left, &[("c", "0", "1\n")]);
     let gone = Process { pid: NOBODY, start: 1 };
-    for (session, fate, value) in [(8, Fate::InUse, "1"), (7, Fate::Undone, "0")] {
+    for (session, fate, value) in [(8, JournalFate::InUse, "1"), (7, JournalFate::Undone, "0")] {
         let patience = std::time::Duration::ZERO;
         let reports = restore_of(&world.undo(), &world.machine(), (gone, session), patience).unwrap();
         assert_eq!((fates(&reports), world.value("c").as_str()), (vec![&fate], value));
@@ -154,7 +154,7 @@ fn a_session_that_begins_while_another_ends_waits_for_its_end() {
 #[test]
 fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
     let world = World::new(&[("a", "1")]);
-    place::make(&world.undo(), 0o700).unwrap();
+    journal_directory::make(&world.undo(), 0o700).unwrap();
     world.file("state/undo/1.new", "half a li");
     let mut journal = world.journal();
     journal.change(&to("a", "2")).unwrap();
@@ -163,7 +163,7 @@ fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
     assert_eq!(world.journals(), 0);
 }
 
-/// What is undone is on disk, and so is what was changed again.
+/// Undone changes are noted on disk, and so are settings that were changed again.
 #[test]
 fn a_setting_that_is_changed_again_is_announced_once() {
     let world = World::new(&[("a", "1\n")]);
@@ -183,7 +183,7 @@ fn a_setting_that_is_changed_again_is_announced_once() {
     let parsed = parse(&std::fs::read(path).unwrap());
     assert_eq!(parsed.changes, journal.changes());
     assert_eq!((parsed.changes.len(), parsed.changes[0].after.clone()), (1, Some("4\n".into())));
-    journal.undo_some(|_| true).unwrap();
+    journal.undo_matching(|_| true).unwrap();
     assert_eq!(world.bytes("a"), b"1\n");
     assert_eq!(journal.changes(), []);
     cover(&mut journal, "5\n");

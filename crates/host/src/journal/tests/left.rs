@@ -1,4 +1,4 @@
-//! What processes that are gone left.
+//! Changes that ended processes left.
 
 use super::*;
 
@@ -7,22 +7,25 @@ fn what_a_dead_process_left_is_undone_the_newest_first() {
     let world = World::new(&[("a", "3")]);
     world.leave("1.journal", dead(), &[("a", "1", "2")]);
     world.leave("2.journal", dead(), &[("a", "2", "3")]);
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone, &Fate::Undone]);
+    assert_eq!(
+        fates(&world.restore(RestoreOptions::default())),
+        [&JournalFate::Undone, &JournalFate::Undone]
+    );
     assert_eq!(world.value("a"), "1");
     assert_eq!(world.journals(), 0);
-    assert_eq!(world.restore(Manner::default()), []);
+    assert_eq!(world.restore(RestoreOptions::default()), []);
 }
 
 #[test]
 fn what_somebody_else_changed_is_left_unless_forced_or_forgotten() {
     let world = World::new(&[("a", "7"), ("b", "2")]);
     let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
-    let reports = world.restore(Manner::default());
-    assert_eq!(reports[0].changes[0].outcome, Outcome::Undone);
-    assert_eq!(reports[0].changes[1].outcome, Outcome::ChangedMeanwhile { now: "7".into() });
+    let reports = world.restore(RestoreOptions::default());
+    assert_eq!(reports[0].changes[0].outcome, UndoOutcome::Undone);
+    assert_eq!(reports[0].changes[1].outcome, UndoOutcome::ChangedMeanwhile { now: "7".into() });
     assert!(reports[0].is_left());
     assert_eq!((world.value("a"), world.value("b")), ("7".to_owned(), "1".to_owned()));
-    // What is undone is not looked at again, whatever becomes of it.
+    // An undone change is not looked at again, whatever value the setting gets.
     world.set("b", "2");
     let reports = world.restore(FORCE);
     assert_eq!(reports[0].changes.len(), 1);
@@ -31,10 +34,10 @@ fn what_somebody_else_changed_is_left_unless_forced_or_forgotten() {
 
     world.set("a", "7");
     world.leave("2.journal", dead(), &[("a", "1", "2")]);
-    assert!(matches!(world.restore(FORGET)[0].fate, Fate::SetAside { .. }));
+    assert!(matches!(world.restore(FORGET)[0].fate, JournalFate::SetAside { .. }));
     assert_eq!(world.value("a"), "7");
     assert!(world.undo().join("2.set-aside").exists(), "nothing is lost");
-    assert_eq!(world.restore(Manner::default()), []);
+    assert_eq!(world.restore(RestoreOptions::default()), []);
 }
 
 #[test]
@@ -45,7 +48,7 @@ fn a_dry_run_tells_the_same_and_touches_nothing() {
     let told = world.restore(DRY);
     assert_eq!(world.value("a"), "3");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    assert_eq!(world.restore(Manner::default()), told);
+    assert_eq!(world.restore(RestoreOptions::default()), told);
     assert_eq!(world.value("a"), "1");
 }
 
@@ -58,16 +61,16 @@ fn a_damaged_line_is_told_with_its_place_and_nothing_is_lost() {
     text[place] ^= 1;
     text.pop();
     std::fs::write(&path, &text).unwrap();
-    let reports = world.restore(Manner::default());
+    let reports = world.restore(RestoreOptions::default());
     assert_eq!(reports[0].damaged[0].line, 5);
-    assert_eq!(reports[0].fate, Fate::Kept);
-    // What the value after was is lost, so that any is set back.
+    assert_eq!(reports[0].fate, JournalFate::Kept);
+    // The value after is lost, so that any value is set back.
     assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "1".to_owned()));
-    // What was noted meanwhile stands behind the damaged line, and is read.
-    let again = world.restore(Manner::default());
+    // Records that were noted meanwhile stand behind the damaged line, and are read.
+    let again = world.restore(RestoreOptions::default());
     assert_eq!((again[0].changes.len(), again[0].damaged.len()), (0, 1));
     assert_eq!(again[0].damaged[0].line, 5);
-    assert!(matches!(world.restore(FORGET)[0].fate, Fate::SetAside { .. }));
+    assert!(matches!(world.restore(FORGET)[0].fate, JournalFate::SetAside { .. }));
 }
 
 /// By a kill in the middle of a write, at any byte: the change that it announces was not begun.
@@ -86,7 +89,7 @@ fn a_line_whose_writer_was_stopped_keeps_nobody_from_undoing_everything() {
         world.set("a", set(is_made[0]));
         world.set("b", set(is_made[1]));
         std::fs::write(&path, &text[..cut]).unwrap();
-        assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone], "cut at {cut}");
+        assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::Undone], "cut at {cut}");
         assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "1".to_owned()), "cut at {cut}");
         assert_eq!(world.journals(), 0, "cut at {cut}");
     }
@@ -96,21 +99,21 @@ fn a_line_whose_writer_was_stopped_keeps_nobody_from_undoing_everything() {
 fn a_journal_is_followed_in_its_own_boot_and_network_namespace_only() {
     let another_boot = Header { boot: "another".to_owned(), ..dead() };
     let another_network = Header { network: "net:[2]".to_owned(), ..dead() };
-    let elsewhere = Fate::Elsewhere { network: "net:[2]".to_owned() };
+    let elsewhere = JournalFate::Elsewhere { network: "net:[2]".to_owned() };
     for (header, now, manner, fate, value, left) in [
-        // It is what the machine started with.
-        (another_boot, "2", Manner::default(), Fate::Restarted, "2", 0),
+        // The machine started with this value.
+        (another_boot, "2", RestoreOptions::default(), JournalFate::Restarted, "2", 0),
         (another_network, "2", FORCE, elsewhere, "2", 1),
-        (dead(), "2", Manner::default(), Fate::Undone, "1", 0),
+        (dead(), "2", RestoreOptions::default(), JournalFate::Undone, "1", 0),
         // The change was announced and never made.
-        (dead(), "1", Manner::default(), Fate::Undone, "1", 0),
+        (dead(), "1", RestoreOptions::default(), JournalFate::Undone, "1", 0),
     ] {
         let world = World::new(&[("a", now)]);
         world.leave("1.journal", header, &[("a", "1", "2")]);
         let reports = world.restore(manner);
         assert_eq!(fates(&reports), [&fate]);
         assert_eq!((world.value("a").as_str(), world.journals()), (value, left));
-        let same = reports[0].changes.first().is_some_and(|one| one.outcome == Outcome::AlreadySo);
+        let same = reports[0].changes.first().is_some_and(|one| one.outcome == UndoOutcome::AlreadySo);
         assert_eq!(same, now == "1");
     }
 }
@@ -121,10 +124,10 @@ fn a_living_process_keeps_its_journal_even_unlocked() {
     let pid = std::process::id();
     let start = restore::start_of(pid).unwrap();
     world.leave("1.journal", Header { pid, start, ..dead() }, &[("a", "1", "2")]);
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::InUse]);
-    // Its number alone is not it: another process may have it by now.
+    assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::InUse]);
+    // The process number alone does not identify it: another process may have the number by now.
     world.leave("2.journal", Header { pid, start: start + 1, ..dead() }, &[("a", "1", "2")]);
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone, &Fate::InUse]);
+    assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::Undone, &JournalFate::InUse]);
 }
 
 #[test]
@@ -143,11 +146,11 @@ fn what_is_no_journal_of_ours_is_reported_and_the_others_are_followed() {
     std::fs::create_dir(odd("7")).unwrap();
     nix::unistd::mkfifo(&odd("6"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     std::fs::File::create(odd("4")).unwrap().set_len(1 << 30).unwrap();
-    let reports = world.restore(Manner::default());
+    let reports = world.restore(RestoreOptions::default());
     let told: Vec<String> = reports
         .iter()
         .map(|report| match &report.fate {
-            Fate::NotFollowed { why } => why.clone(),
+            JournalFate::NotFollowed { why } => why.clone(),
             fate => format!("{fate:?}"),
         })
         .collect();
@@ -166,8 +169,8 @@ fn what_is_no_journal_of_ours_is_reported_and_the_others_are_followed() {
     assert_eq!(world.value("a"), "1");
     // They do not keep others from changing the machine, either.
     world.journal().change(&to("a", "3")).unwrap();
-    assert!(world.restore(FORGET).iter().all(|report| matches!(report.fate, Fate::SetAside { .. })));
-    assert_eq!(world.restore(Manner::default()), []);
+    assert!(world.restore(FORGET).iter().all(|report| matches!(report.fate, JournalFate::SetAside { .. })));
+    assert_eq!(world.restore(RestoreOptions::default()), []);
     assert!(world.root.path().join("x").exists(), "what a link leads to is left");
 }
 
@@ -179,9 +182,9 @@ fn without_a_header_nothing_is_followed() {
     let mut text = std::fs::read(&path).unwrap();
     text[30] ^= 1;
     std::fs::write(&path, text).unwrap();
-    for manner in [Manner::default(), FORCE] {
+    for manner in [RestoreOptions::default(), FORCE] {
         let reports = world.restore(manner);
-        assert_eq!(fates(&reports), [&Fate::Kept]);
+        assert_eq!(fates(&reports), [&JournalFate::Kept]);
         assert_eq!(reports[0].damaged[0].line, 1);
         assert_eq!(world.value("a"), "2", "it may be of another namespace");
     }
@@ -194,10 +197,11 @@ fn an_unknown_boot_is_no_restart() {
     for file in ["proc/sys/kernel/random/boot_id", "proc/thread-self/ns/net"] {
         let file = world.root.path().join(file);
         std::fs::rename(&file, file.with_extension("hidden")).unwrap();
-        let error = restore(&world.undo(), &world.machine(), Manner::default()).unwrap_err().to_string();
+        let error =
+            restore(&world.undo(), &world.machine(), RestoreOptions::default()).unwrap_err().to_string();
         assert!(error.contains("cannot identify this machine and its boot"), "{error}");
         assert!(path.exists());
         std::fs::rename(file.with_extension("hidden"), &file).unwrap();
     }
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
+    assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::Undone]);
 }

@@ -16,7 +16,7 @@ use super::line::{Announced, Header, Record, write};
 use super::*;
 use crate::machine::{Machine, Target, Value};
 
-/// No process has such a number: `PID_MAX_LIMIT` is 2^22.
+// No process has such a number: `PID_MAX_LIMIT` is 2^22.
 const NOBODY: u32 = u32::MAX;
 
 struct World {
@@ -73,7 +73,7 @@ impl World {
         Journal::new(&self.undo(), self.machine())
     }
 
-    fn restore(&self, manner: Manner) -> Vec<Report> {
+    fn restore(&self, manner: RestoreOptions) -> Vec<JournalReport> {
         restore(&self.undo(), &self.machine(), manner).unwrap()
     }
 
@@ -84,9 +84,9 @@ impl World {
         names.filter(|name| name != "lock" && !name.to_string_lossy().ends_with(".claim")).count()
     }
 
-    /// What a process that was killed leaves behind.
+    /// Leaves a journal and settings as a killed process does.
     fn leave(&self, name: &str, header: Header, changes: &[(&str, &str, &str)]) -> PathBuf {
-        place::make(&self.undo(), 0o700).unwrap();
+        journal_directory::make(&self.undo(), 0o700).unwrap();
         let path = self.undo().join(name);
         let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {
@@ -117,10 +117,10 @@ fn dead() -> Header {
     Header::new(NOBODY, 1, "this-boot".to_owned(), "net:[1]".to_owned())
 }
 
-const FORCE: Manner = Manner { dry_run: false, force: true, forget: false, applied: false };
-const FORGET: Manner = Manner { dry_run: false, force: false, forget: true, applied: false };
-const DRY: Manner = Manner { dry_run: true, force: false, forget: false, applied: false };
+const FORCE: RestoreOptions = RestoreOptions { dry_run: false, force: true, forget: false, applied: false };
+const FORGET: RestoreOptions = RestoreOptions { dry_run: false, force: false, forget: true, applied: false };
+const DRY: RestoreOptions = RestoreOptions { dry_run: true, force: false, forget: false, applied: false };
 
-fn fates(reports: &[Report]) -> Vec<&Fate> {
+fn fates(reports: &[JournalReport]) -> Vec<&JournalFate> {
     reports.iter().map(|report| &report.fate).collect()
 }

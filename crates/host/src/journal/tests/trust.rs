@@ -25,13 +25,13 @@ fn a_place_that_others_may_write_is_not_trusted() {
         std::os::unix::fs::chown(&parent, Some(0), None).unwrap();
     }
     assert_eq!(world.value("a"), "2");
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
+    assert_eq!(fates(&world.restore(RestoreOptions::default())), [&JournalFate::Undone]);
 }
 
 #[test]
 fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
     let world = World::new(&[("a", "2")]);
-    place::make(&world.undo(), 0o700).unwrap();
+    journal_directory::make(&world.undo(), 0o700).unwrap();
     let (lock, elsewhere) = (world.undo().join("lock"), world.root.path().join("elsewhere"));
     symlink(&elsewhere, &lock).unwrap();
     let error = world.journal().change(&to("a", "3")).unwrap_err().to_string();
@@ -48,7 +48,7 @@ fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
         let path = world.leave("1.journal", dead(), &[("a", "1", "2")]);
         std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
         let reports = world.restore(FORCE);
-        let Fate::NotFollowed { why } = &reports[0].fate else { panic!("{reports:?}") };
+        let JournalFate::NotFollowed { why } = &reports[0].fate else { panic!("{reports:?}") };
         assert!(why.contains("it belongs to user 12345"), "{why}");
     }
     assert_eq!(world.value("a"), "2");
@@ -58,7 +58,7 @@ fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
 fn where_a_link_leads_counts_too() {
     let world = World::new(&[("a", "2")]);
     let (open, link) = (world.root.path().join("open"), world.root.path().join("link"));
-    place::make(&open.join("state/undo"), 0o700).unwrap();
+    journal_directory::make(&open.join("state/undo"), 0o700).unwrap();
     symlink(open.join("state"), &link).unwrap();
     Journal::new(&link.join("undo"), world.machine()).change(&to("a", "3")).unwrap();
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();

@@ -1,4 +1,4 @@
-//! Where programs run.
+//! Attaching programs to tracepoints and functions.
 
 use std::ffi::CStr;
 use std::fs;
@@ -8,9 +8,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::call::{Command, made};
 #[cfg(doc)]
 use super::program::Program;
-use crate::kernel::event::{Control, Event, EventAttributes, Whose};
+use crate::kernel::event::{Control, Event, EventAttributes, EventScope};
 
-/// A program at its place, until this is dropped or the process ends.
+/// An attached program, until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct Attached(#[expect(dead_code, reason = "the kernel detaches when it is closed")] OwnedFd);
 
@@ -74,8 +74,8 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
     };
     // SAFETY: the kernel reads a NUL-terminated string behind `function`, which lives until the
     // call returns.
-    let event = unsafe { Event::open(attributes, Whose::Cpu(FIRST_CPU)) }?;
-    // A program of a kprobe runs on every CPU, whichever the event was opened for.
+    let event = unsafe { Event::open(attributes, EventScope::Cpu(FIRST_CPU)) }?;
+    // A program of a kprobe runs on every CPU, whichever CPU the event was opened for.
     event.control(Control::SetBpf, program.as_raw_fd())?;
     event.control(Control::Enable, 0)?;
     Ok(Attached(event.into()))

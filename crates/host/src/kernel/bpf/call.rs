@@ -1,4 +1,4 @@
-//! The system call itself.
+//! The BPF system call.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -37,7 +37,7 @@ pub(super) unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<Own
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Whether this process may lock as much memory as it likes from now on.
+/// Lifts this process's limit on locked memory; returns whether the kernel allowed it.
 fn unlimited() -> bool {
     setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
 }

@@ -32,13 +32,13 @@ impl MapKind {
 
     /// The kind with this number.
     #[must_use]
-    pub fn of(number: u32) -> Option<Self> {
+    pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
         all.into_iter().find(|kind| kind.number() == number)
     }
 }
 
-/// A map. The kernel removes it when nobody holds it: neither this process nor a program.
+/// A map. The kernel removes it when neither a process nor a program holds it.
 #[derive(Debug)]
 pub struct Map {
     pub(super) descriptor: OwnedFd,
@@ -49,7 +49,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// Makes one for so many `entries`, with keys and values of so many bytes.
+    /// Makes a map for this many `entries`, with keys and values of these lengths in bytes.
     ///
     /// # Errors
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
@@ -66,14 +66,14 @@ impl Map {
         Ok(Self { descriptor, kind, key, value, entries })
     }
 
-    /// Its descriptor, which instructions name.
+    /// The number of its descriptor, which instructions name.
     #[must_use]
     pub fn number(&self) -> i32 {
         self.descriptor.as_raw_fd()
     }
 
-    /// The bytes of a value; of a map by CPU one value behind the other, each at a multiple of
-    /// eight bytes.
+    /// The bytes of a value; for a map by CPU the values of all CPUs in order, each at a multiple
+    /// of eight bytes.
     ///
     /// # Errors
     /// The kernel's error: `ENOENT` for a key that is not there.
@@ -98,10 +98,7 @@ impl Map {
         self.element(Command::Update, key, &mut value.to_vec())
     }
 
-    /// Makes a value zero, in a map by CPU that of each.
-    ///
-    /// # Errors
-    /// The kernel's error.
+    /// Makes a value zero; in a map by CPU the value of each CPU.
     ///
     /// # Panics
     /// If the key has another length than the map's.
@@ -134,7 +131,7 @@ impl Map {
     }
 }
 
-/// The number of CPUs that this machine may come to have, for which the kernel keeps values.
+/// The number of CPUs that this machine may ever have, for which the kernel keeps values.
 fn possible_cpus() -> io::Result<usize> {
     const FILE: &str = "/sys/devices/system/cpu/possible";
     let list = std::fs::read_to_string(FILE)?;
@@ -143,11 +140,11 @@ fn possible_cpus() -> io::Result<usize> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
 }
 
-/// One number.
+/// A map with one number.
 #[derive(Debug)]
-pub(crate) struct Cell(Map);
+pub(crate) struct SharedNumber(Map);
 
-impl Cell {
+impl SharedNumber {
     pub(crate) fn new() -> io::Result<Self> {
         Map::new(MapKind::Array, 4, 8, 1).map(Self)
     }

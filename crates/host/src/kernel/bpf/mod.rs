@@ -1,5 +1,5 @@
-//! The BPF system call: programs, the maps that they share with this process, and what they are
-//! attached to. A file that holds programs is read elsewhere; here they are instructions.
+//! The BPF system call: programs, the maps that they share with this process, and their attachment.
+//! Files of programs are read elsewhere; here programs are instructions.
 
 mod attach;
 mod call;
@@ -13,5 +13,5 @@ pub use map::{Map, MapKind};
 pub use program::{Instruction, LoadError, Program, current_thread, load, load_return};
 pub use ring::Ring;
 
-pub(crate) use map::Cell;
+pub(crate) use map::SharedNumber;
 pub(crate) use query::{TCX, name, names_at};

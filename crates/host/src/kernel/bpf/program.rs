@@ -19,7 +19,7 @@ pub enum Program {
     Kprobe,
     /// The entry of the function with this number in the kernel's own types (fentry).
     Entry(u32),
-    /// Its return (fexit).
+    /// The return of the function with this number (fexit).
     Return(u32),
 }
 
@@ -37,14 +37,14 @@ impl Program {
     }
 }
 
-/// Why a program was not loaded.
+/// The reason why a program was not loaded.
 #[derive(Debug, Error)]
 #[error("{error}{}{said}", if said.is_empty() { "" } else { ": " })]
 pub struct LoadError {
     /// The kernel's error: `EPERM` without the privilege, `EINVAL` for an unknown kind or a program
     /// that the verifier refuses.
     pub error: io::Error,
-    /// The last line of the verifier, if it said anything.
+    /// The last line of the verifier; empty if it wrote none.
     pub said: String,
 }
 
@@ -81,9 +81,6 @@ pub fn current_thread() -> io::Result<u32> {
 }
 
 /// Loads a program without attaching it.
-///
-/// # Errors
-/// [`LoadError`].
 pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, LoadError> {
     let [program_type, expected_attach_type, function] = program.numbers();
     let attributes = LoadAttributes {
@@ -102,7 +99,7 @@ pub fn load(program: Program, instructions: &[Instruction]) -> Result<OwnedFd, L
         Ok(loaded) => return Ok(loaded),
         Err(error) => error,
     };
-    // Once more, with the verifier's reasons: they cost time that a good program need not pay.
+    // Again, with the verifier's log: writing the log costs time that a good program need not pay.
     let mut log = vec![0u8; LOG_BYTES];
     let attributes = LoadAttributes {
         log_level: 1,

@@ -1,4 +1,4 @@
-//! Programs that others have loaded.
+//! The BPF programs that other processes have loaded.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,7 +9,7 @@ use super::call::{Command, call, made};
 /// queueing discipline, since Linux 6.6.
 pub(crate) const TCX: [u32; 2] = [46, 47];
 
-/// More programs at one place of an interface than the kernel allows (`BPF_MPROG_MAX`).
+// More programs at one place of an interface than the kernel allows (`BPF_MPROG_MAX`).
 const MOST: usize = 64;
 
 /// The names of the programs at a place of an interface, in the order in which they run.
@@ -31,8 +31,8 @@ pub(crate) fn names_at(interface: u32, place: u32) -> io::Result<Vec<String>> {
     Ok(numbers.iter().take(query.count as usize).map(|number| name(*number)).collect())
 }
 
-/// The name of a program by its number; `unnamed` where it has none, or where the kernel does not
-/// tell it, as without `CAP_SYS_ADMIN`. The number itself is another one after each start.
+/// The name of a program by its number; `unnamed` if it has none, or if the kernel does not tell
+/// it, as without `CAP_SYS_ADMIN`. The number itself changes with each start of the program.
 pub(crate) fn name(number: u32) -> String {
     let told = || -> io::Result<ProgramInfo> {
         let attributes = DescriptorAttributes { number, ..DescriptorAttributes::default() };

@@ -12,20 +12,20 @@ use crate::kernel::pages::{Pages, page_size};
 /// describes it.
 #[derive(Debug)]
 pub struct Ring {
-    /// How far this process has read.
+    /// The position up to which this process has read.
     consumed: Pages,
-    /// How far programs have written; behind this page the records, twice in a row, so that none of
-    /// them is divided.
+    /// The position up to which programs have written; behind this page the records, mapped twice
+    /// in a row, so that none of them is divided.
     produced: Pages,
     page: usize,
     size: usize,
     _map: Map,
 }
 
-/// What a record's first number has beside its length: it is not complete, or is to be skipped.
+// The flags beside the length in a record's first number: it is not complete, or is to be skipped.
 const BUSY: u32 = 1 << 31;
 const DISCARDED: u32 = 1 << 30;
-/// What stands in front of a record, in bytes.
+// The length of a record's header, in bytes.
 const HEADER: usize = 8;
 
 impl Ring {
@@ -33,16 +33,15 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel's error: `EINVAL` or `ENOTSUP` for a map of another kind.
-    pub fn of(map: Map) -> io::Result<Self> {
+    pub fn new(map: Map) -> io::Result<Self> {
         let page = page_size()?;
         let size = map.entries as usize;
-        let consumed = Pages::of(&map.descriptor, 0, page, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
-        let produced = Pages::of(&map.descriptor, page, page + 2 * size, ProtFlags::PROT_READ)?;
+        let consumed = Pages::map(&map.descriptor, 0, page, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
+        let produced = Pages::map(&map.descriptor, page, page + 2 * size, ProtFlags::PROT_READ)?;
         Ok(Self { consumed, produced, page, size, _map: map })
     }
 
-    /// The records that are complete and were not read before, in their order. Their room is free
-    /// again.
+    /// The complete records that were not read before, in their order. Their room is free again.
     pub fn read(&mut self) -> Vec<Vec<u8>> {
         let mut records = Vec::new();
         let end = self.produced.position(0).load(Ordering::Acquire);

@@ -433,7 +433,7 @@ fn unrestored_on(reached: &RemoteHost) -> Result<String, String> {
     }
 }
 
-fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
+fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {
     let addresses: Vec<String> =
         located.addresses.iter().map(|(address, prefix)| format!("{address}/{prefix}")).collect();
     let addresses = match (own, addresses.is_empty()) {

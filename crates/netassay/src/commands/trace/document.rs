@@ -59,7 +59,7 @@ pub(super) struct OfSize {
     journeys: Journeys,
     /// The functions that take the CPU for a message, without probes; none if that was not asked
     /// for.
-    pub(super) functions: Vec<host::perf::Cost>,
+    pub(super) functions: Vec<host::perf::FunctionCost>,
     pub(super) account: TraceAccount,
 }
 

@@ -1,6 +1,6 @@
 //! The functions that take the CPU for a message, below the stages that its packets pass.
 
-use host::perf::{Cost, Profile};
+use host::perf::{FunctionCost, Profile};
 use report::{Table, beyond_rounding, counted, figure};
 
 /// So many are shown, and the rest together.
@@ -12,7 +12,7 @@ pub(super) struct Sampled<'d> {
     pub(super) message: u32,
     pub(super) profile: &'d Profile,
     /// Its costs.
-    pub(super) costs: &'d [Cost],
+    pub(super) costs: &'d [FunctionCost],
 }
 
 /// The table and what is said below it; `None` where nothing was sampled.
@@ -58,7 +58,7 @@ fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {
 
 /// The functions, those first that cost most with any size.
 fn dearest<'d>(sampled: &[Sampled<'d>]) -> Vec<&'d str> {
-    let mut costs: Vec<&Cost> = sampled.iter().flat_map(|one| one.costs).collect();
+    let mut costs: Vec<&FunctionCost> = sampled.iter().flat_map(|one| one.costs).collect();
     costs.sort_by(|one, other| other.cost.total_cmp(&one.cost));
     let mut names: Vec<&str> = Vec::new();
     for cost in costs {

@@ -14,7 +14,7 @@ mod planned;
 
 use std::process::ExitCode;
 
-use agent::message::Traced;
+use agent::message::TraceOptions;
 use report::counted;
 use study::{CongestionControl, Kind, Tracing};
 use testbed::RunOrder;
@@ -97,7 +97,7 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let has_packets = charts.iter().any(|(_, form)| matches!(form, Form::Packets));
     let every = if has_packets { flags.every } else { 0 };
     let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
-    let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
+    let wanted = TraceOptions { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
     let on = place::on(&mut testbed, hosts.as_ref())?;
     let mut orders: Vec<RunOrder> = all.iter().map(|asked| asked.order.clone()).collect();
     if asked.leaves_congestion_control_open() {

@@ -9,8 +9,8 @@ fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;
     window.cpu.system += ns;
-    let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns };
-    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![spent] });
+    let spent = host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns };
+    case.1.others = Some(host::OtherProcesses { elapsed_ns: SECOND, complete: true, spent: vec![spent] });
     receiver_of(case).window.cpus = vec![1];
 }
 
@@ -112,8 +112,9 @@ fn guests_are_contended_by_what_their_host_tells() {
         Label::Contended,
         "without a CPU 32.0 % of the time while the guests' own threads explain 20.0 % at most",
     );
-    let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 350_000_000 };
-    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
+    let dd = |cpu| host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 350_000_000 };
+    case.1.others =
+        Some(host::OtherProcesses { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
     expect(
         &case,
         Label::Contended,
@@ -150,8 +151,9 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     for (_, host) in both.1.hosts.as_mut().unwrap().each_mut() {
         host.cpu_each[0].system = 200_000_000;
     }
-    let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 190_000_000 };
-    both.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
+    let dd = |cpu| host::ProcessOnCpu { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 190_000_000 };
+    both.1.others =
+        Some(host::OtherProcesses { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
     assert_eq!(limit(&both.0, &both.1).label, Label::Contended);
     // A guest's own reading of its stolen time is evidence.
     let mut inside = quiet(Kind::TcpStream);

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-/// How long a pipe may be without a writer.
+// The longest wait for the writer of a pipe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a regular file, or a pipe (such as a shell's `<(…)`) with a writer. Follows links.
@@ -38,7 +38,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads such a file, of at most `most` bytes.
+/// Reads a file or pipe of at most `most` bytes.
 ///
 /// # Errors
 /// As [`open`]; `FileTooLarge` for a larger one.
@@ -69,8 +69,8 @@ pub enum MayReplace {
     Nothing,
     /// A regular file of this user: for names that others can guess.
     OwnFile,
-    /// Any file that the user named by `-o`, but for one that another user put into a directory
-    /// that others may write. A link is followed; a pipe or a device is written to.
+    /// Any file that the user named by `-o`, except one that another user put into a directory that
+    /// others may write. A link is followed; a pipe or a device is written to.
     NamedByUser,
 }
 
@@ -110,11 +110,9 @@ pub fn write(path: &Path, bytes: &[u8], may_replace: MayReplace) -> io::Result<(
     written
 }
 
-/// Refuses what another user put into a directory that others may write, such as `/tmp`. A link
-/// there may lead to any file, and a pipe may have no reader. The directory's owner is trusted.
-///
-/// # Errors
-/// `PermissionDenied`.
+/// Refuses a file that another user put into a directory that others may write, such as `/tmp`. A
+/// link there may lead to any file, and a pipe may have no reader. The directory's owner is
+/// trusted.
 pub fn refuse_planted(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = fs::metadata(parent.unwrap_or(Path::new(".")));
@@ -127,7 +125,7 @@ pub fn refuse_planted(path: &Path) -> io::Result<()> {
     Err(refusal(&format!("{}, in a directory that others may write", belongs(&about))))
 }
 
-/// Refuses everything but a regular file of this user, and nothing.
+/// Refuses any existing file except a regular file of this user.
 fn check_own(path: &Path) -> io::Result<()> {
     let about = match fs::symlink_metadata(path) {
         Ok(about) => about,
@@ -151,7 +149,8 @@ fn refusal(why: &str) -> io::Error {
     io::Error::new(ErrorKind::PermissionDenied, format!("{why}: name another file, or remove it"))
 }
 
-/// Whether a file begins as those of SQLite do (<https://sqlite.org/fileformat.html>, section 1.3).
+/// Whether a file begins like a database of SQLite (<https://sqlite.org/fileformat.html>, section
+/// 1.3).
 fn is_database(path: &Path) -> bool {
     let mut begin = [0; 16];
     let read = open(path).and_then(|mut file| file.read_exact(&mut begin));
@@ -238,10 +237,9 @@ mod tests {
         (directory, shared.join("quick-1.html"), precious)
     }
 
-    /// Puts something into the place of a file.
     type Plant = fn(&Path, &Path);
 
-    /// Ways to obstruct the place, each with the reason of the refusal.
+    // Ways to obstruct the place, each with the reason of the refusal.
     const PLANTS: [(&str, Plant); 5] = [
         ("it is a symbolic link", |path, precious| symlink(precious, path).unwrap()),
         ("it is a symbolic link", |path, _| symlink("nowhere", path).unwrap()),

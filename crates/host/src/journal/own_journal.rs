@@ -7,36 +7,36 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, End};
+use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
-use super::restore::{Fate, Report, follow_all, start_of};
-use super::undo::{Manner, Undoing, undo};
-use super::{JournalError, place};
+use super::restore::{JournalFate, JournalReport, follow_all, start_of};
+use super::undo::{RestoreOptions, Undoing, undo};
+use super::{JournalError, journal_directory};
 use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
-/// A setting that is not as it was read back when it was changed. It prints as a sentence without a
-/// full stop.
+/// A setting that differs from the value that was read back after its change. It prints as a
+/// sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The setting.
     #[serde(deserialize_with = "Target::read")]
     pub target: Target,
-    /// What it was set to.
+    /// The value that was read back after the change.
     pub after: Value,
-    /// What became of it.
-    pub now: Now,
+    /// The present value, or the reason why it is unknown.
+    pub now: PresentValue,
 }
 
-/// What became of a setting.
+/// The present value of a setting, or the reason why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Now {
-    /// It reads so.
+pub enum PresentValue {
+    /// The setting has this value.
     Reads(Value),
-    /// It cannot be read: why.
+    /// The setting cannot be read, for this reason.
     Unreadable(String),
 }
 
@@ -45,8 +45,8 @@ impl fmt::Display for Difference {
         let Self { target, after, .. } = self;
         write!(f, "{target} was set to {} for the study and ", target.show(after))?;
         match &self.now {
-            Now::Reads(now) => write!(f, "is {}: something changed it", target.show(now)),
-            Now::Unreadable(why) => write!(f, "cannot be read now: {why}"),
+            PresentValue::Reads(now) => write!(f, "is {}: something changed it", target.show(now)),
+            PresentValue::Unreadable(why) => write!(f, "cannot be read now: {why}"),
         }
     }
 }
@@ -59,24 +59,23 @@ pub struct Journal {
     /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
-    /// See [`Journal::of_session`].
     session: u64,
-    /// Those that are open, by their numbers.
+    /// The changes that are not undone.
     changes: Vec<Change>,
-    /// Those that are announced, and have nothing to undo now. A change of the same setting from
-    /// the same value is the same change again: so the journal of a long study stays short.
+    /// Announced changes with nothing to undo now. A change of the same setting from the same value
+    /// is the same change again: so the journal of a long study stays short.
     closed: Vec<Change>,
-    /// Settings that others than [`Journal::change`] changed last: they are read back elsewhere.
+    /// Settings that other code than [`Journal::change`] changed last, and reads back itself.
     covered: BTreeSet<Target>,
-    /// Whether it may change what a user had applied to stay.
-    is_over_applied: bool,
+    /// Whether changes that a user had applied to stay may be changed.
+    may_change_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
 
 impl Journal {
-    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. It writes
-    /// nothing yet.
+    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. The first
+    /// change makes the file.
     pub fn new(directory: &Path, machine: Machine) -> Self {
         Self {
             machine,
@@ -86,27 +85,27 @@ impl Journal {
             changes: Vec::new(),
             closed: Vec::new(),
             covered: BTreeSet::new(),
-            is_over_applied: false,
+            may_change_applied: false,
             claim: None,
         }
     }
 
-    /// A journal of this session. Journals of one session do not exclude each other in a directory
-    /// that several network namespaces share, if each is of another one.
+    /// Sets the session. Journals of one session do not exclude each other in a directory that
+    /// several network namespaces share, if each is of another namespace.
     #[must_use]
     pub fn of_session(mut self, session: u64) -> Self {
         self.session = session;
         self
     }
 
-    /// Lets it change what a user had applied to stay ([`Journal::keep`]). Its own changes are
-    /// newer, so they are undone first.
-    pub fn go_over_applied(&mut self) {
-        self.is_over_applied = true;
+    /// Permits changes of settings that a user had applied to stay ([`Journal::keep`]). The new
+    /// changes are undone first.
+    pub fn allow_changing_applied(&mut self) {
+        self.may_change_applied = true;
     }
 
-    /// Has the changes stay after the end of this process, until a user restores the machine or it
-    /// boots. `why`: what they were applied for, for everybody who meets the journal.
+    /// Lets the changes stay after the end of this process, until a user restores the machine or it
+    /// boots. `why`: the purpose of the changes, for everybody who meets the journal.
     ///
     /// # Errors
     /// [`JournalError`] if this cannot be noted: then the changes are undone.
@@ -122,12 +121,9 @@ impl Journal {
     }
 
     /// Refuses a machine that another process changes, or that has changes of a process that is
-    /// gone. What a user had applied to stay is in nobody's way.
-    ///
-    /// # Errors
-    /// [`JournalError`] as with [`Journal::change`].
+    /// gone. Changes that a user had applied to stay are no obstacle.
     pub fn check_free(&self) -> Result<(), JournalError> {
-        // Without the directory nobody has changed anything, and it is not made for a look.
+        // Without the directory no change was made, and the directory is not made for a look.
         let is_unknown = self.claim.is_none() && self.directory.exists();
         if is_unknown { self.take_claim(true).map(drop) } else { Ok(()) }
     }
@@ -171,7 +167,7 @@ impl Journal {
         }
         for (index, (target, value)) in (first..).zip(settings) {
             let set = self.machine.set(target, value);
-            // A refused write may have changed something too.
+            // A refused write may have changed the setting too.
             let after = self.machine.read(target)?;
             let number = self.changes[index].number;
             self.file()?.add(&[Record::Made(number, after.clone())])?;
@@ -182,7 +178,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The settings that may change with those that are requested, and are none of them.
+    /// The settings that may change with the requested ones, and are not among them.
     fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, JournalError> {
         let features = settings.iter().filter_map(|(target, _)| match target {
             Target::Feature { interface, .. } => Some(interface),
@@ -190,7 +186,7 @@ impl Journal {
         });
         let mut all = Vec::new();
         for interface in features.collect::<BTreeSet<_>>() {
-            all.extend(self.machine.around_features(interface)?);
+            all.extend(self.machine.affected_by_features(interface)?);
         }
         all.retain(|target| settings.iter().all(|(requested, _)| requested != target));
         Ok(all)
@@ -216,11 +212,8 @@ impl Journal {
         Ok(done?)
     }
 
-    /// Changes settings that are changed again and again, from one condition to the next: each is
-    /// announced once, as by [`Journal::cover`], and is read back now.
-    ///
-    /// # Errors
-    /// [`JournalError`] as with [`Journal::change`].
+    /// Changes settings that every condition changes again: each is announced once, as by
+    /// [`Journal::cover`], and is read back now.
     pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
         let machine = self.machine.clone();
@@ -269,7 +262,7 @@ impl Journal {
         Ok(numbers)
     }
 
-    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that: an
+    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that MTU: an
     /// earlier change of the MTU may have raised it, and at the end the kernel refuses more than
     /// the interface's own.
     fn at_first(&self, target: &Target, now: Value) -> Value {
@@ -294,12 +287,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes what became of the settings of these changes.
+    /// Notes the values of the settings of these changes after the changes.
     fn end(&mut self, numbers: &[u32]) -> Result<(), JournalError> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
-            // Of a setting that cannot be read no value after is known.
+            // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
             if change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
@@ -323,14 +316,13 @@ impl Journal {
         self.closed.extend::<Vec<Change>>(closed);
     }
 
-    /// The highest number of a change so far.
     fn last(&self) -> u32 {
         self.changes.iter().chain(&self.closed).map(|one| one.number).max().unwrap_or(0)
     }
 
-    /// How a study's settings differ from what was read back when they were changed; nothing if
-    /// nobody has touched them. What [`Journal::cover`] changed since is not looked at: it is set
-    /// for each run, and read back then.
+    /// The settings of a study that differ from the value that was read back after their change.
+    /// Settings that [`Journal::cover`] changed since are not compared: they are set for each run,
+    /// and read back then.
     pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
         let watched = self.changes.iter().filter(|change| !self.covered.contains(&change.target));
@@ -339,8 +331,8 @@ impl Journal {
         let differs = |(target, after): (&Target, &Value)| {
             let now = match self.machine.read(target) {
                 Ok(now) if target.is_same(&now, after) => return None,
-                Ok(now) => Now::Reads(now),
-                Err(error) => Now::Unreadable(error.to_string()),
+                Ok(now) => PresentValue::Reads(now),
+                Err(error) => PresentValue::Unreadable(error.to_string()),
             };
             Some(Difference { target: target.clone(), after: after.clone(), now })
         };
@@ -352,7 +344,7 @@ impl Journal {
         &self.changes
     }
 
-    /// Undoes everything, the last first, and removes the journal if nothing is left.
+    /// Undoes all changes, the last first, and removes the journal if no change is left.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be written: the next restore checks changes whose
@@ -365,14 +357,14 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`] if one of them cannot be undone, with the reason: it stays open.
-    pub fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
+    pub fn undo_matching(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
         let changes: Vec<Change> = self.changes.iter().filter(|one| chosen(&one.target)).cloned().collect();
         if changes.is_empty() {
             return Ok(());
         }
         self.file()?;
         let Some(file) = &mut self.file else { return Ok(()) };
-        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
+        let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
         let settled: Vec<u32> = settled.collect();
         self.close(&settled);
@@ -386,27 +378,28 @@ impl Journal {
         let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
         let changes = std::mem::take(&mut self.changes);
         self.closed.clear();
-        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
+        let done = undo(&self.machine, &changes, RestoreOptions::default(), |records| file.add(records));
         if done.iter().all(|one| one.outcome.is_settled()) {
             file.remove()?;
         }
         Ok(done)
     }
 
-    /// Takes the right to change the machine, unless it has it.
+    /// Takes the right to change the machine, unless this journal has it.
     fn claim(&mut self) -> Result<(), JournalError> {
         if self.claim.is_none() {
-            self.claim = Some(self.take_claim(self.is_over_applied)?);
+            self.claim = Some(self.take_claim(self.may_change_applied)?);
         }
         Ok(())
     }
 
-    /// Takes that right, and checks that no earlier owner left anything to undo.
-    fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
-        place::make(&self.directory, 0o700)?;
+    /// Takes the right to change the machine, and checks that no earlier owner left changes to
+    /// undo.
+    fn take_claim(&self, may_change_applied: bool) -> Result<Claim, JournalError> {
+        journal_directory::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
-        let end = End { session: self.session, network };
+        let end = SessionEnd { session: self.session, network };
         let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
@@ -414,26 +407,26 @@ impl Journal {
                 self.directory.display()
             )
         })?;
-        let look = Manner { dry_run: true, ..Manner::default() };
+        let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
-        let is_in_the_way = |left: &Report| match left.fate {
-            // Of the session's other end: those of other sessions have no claim.
-            Fate::InUse => {
+        let is_in_the_way = |left: &JournalReport| match left.fate {
+            // A journal of the session's other end: other sessions' have no claim.
+            JournalFate::InUse => {
                 JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
             }
-            Fate::NotFollowed { .. } => false,
-            Fate::Applied { .. } => !is_over_applied,
+            JournalFate::NotFollowed { .. } => false,
+            JournalFate::Applied { .. } => !may_change_applied,
             _ => true,
         };
         if let Some(left) = left.into_iter().find(is_in_the_way) {
-            if let Fate::Applied { why } = &left.fate {
+            if let JournalFate::Applied { why } = &left.fate {
                 return Err(JournalError::from(format!(
                     "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
                      (of another machine with --host); their journal is {}",
                     left.journal.display()
                 )));
             }
-            // What a process that is gone changed is still so, says its journal.
+            // The journal says that the changes of a process that is gone are still in force.
             return Err(JournalError::from(format!(
                 "changes of another session to this machine are not undone: {}; `netassay undo` (from elsewhere with --host) undoes them, or says why not",
                 left.journal.display()
@@ -459,7 +452,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Nobody reads the result here; the file stays if anything is left.
+        // No caller can read the result here; the file stays if a change is left.
         let _ = self.undo_now();
     }
 }

@@ -1,4 +1,5 @@
-//! What a study varies of a machine from one condition to the next: as a request, and as read back.
+//! The settings of a machine that a study varies from one condition to the next: as a request, and
+//! as read back.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -14,11 +15,11 @@ use crate::cpu::mask::parse_cpu_mask;
 use crate::error::Error;
 
 impl MachineRequest {
-    /// What a condition asks for on a machine whose traffic uses this interface.
+    /// The request of a condition for a machine whose traffic uses this interface.
     #[must_use]
     pub fn of_condition(tuning: &Tuning, interface: &str) -> Self {
         let placement = tuning.placement;
-        // A placement says the same of the interrupts.
+        // A placement covers the interrupts too.
         let irq_affinity = tuning.irq_affinity.iter().filter(|_| placement.is_none());
         Self {
             sysctls: tuning.sysctl.clone(),
@@ -33,12 +34,9 @@ impl MachineRequest {
 }
 
 impl Machine {
-    /// Sets a sysctl of the caller's own network namespace. Nobody undoes it: it ends with the
-    /// namespace.
-    ///
-    /// # Errors
-    /// What is of the whole machine, what the namespace does not have, and what is not taken as it
-    /// is.
+    /// Sets a sysctl of the caller's own network namespace, which ends with the namespace and needs
+    /// no undo. Fails for a setting of the whole machine, one that the namespace lacks, and a value
+    /// that reads back differently.
     pub fn set_of_network(&self, target: &Target, value: &str) -> Result<(), Error> {
         if !matches!(target, Target::Sysctl { .. }) || target.is_of_whole_machine() {
             return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
@@ -48,8 +46,8 @@ impl Machine {
         self.check(target, value, &self.read(target)?)
     }
 
-    /// Whether the caller's network namespace has a sysctl only to look at, or not at all: the
-    /// kernel keeps one for the whole machine.
+    /// Whether the caller's network namespace can only read a sysctl, or lacks it: the kernel keeps
+    /// one for the whole machine.
     fn is_shared(&self, target: &Target) -> bool {
         let file = self.path(target).map(|path| path.metadata());
         let is_absent = file.is_ok_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
@@ -66,8 +64,8 @@ impl Machine {
         if is_read_only { Err(shared(target)) } else { Ok(()) }
     }
 
-    /// Which of these sysctls a new network namespace of this machine does not have of its own, and
-    /// why it cannot vary them. Without the privilege to make one nothing is known.
+    /// The sysctls among `names` that a new network namespace of this machine shares or lacks, with
+    /// the reason why they cannot be varied. Empty without the privilege to make a namespace.
     #[must_use]
     pub fn shared_sysctls(names: &BTreeSet<String>) -> Vec<String> {
         let targets = names.iter().map(|name| Target::Sysctl { name: name.clone() });
@@ -83,10 +81,10 @@ impl Machine {
         })
     }
 
-    /// What this machine has of a setting that a condition varies, in words; several where CPUs or
+    /// The machine's value of a setting that a condition varies, in words; several where CPUs or
     /// interrupts differ.
     #[must_use]
-    pub fn tuned(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
+    pub fn setting_text(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
             TuningKey::Sysctl => {
                 let read = |name: &String| {
@@ -110,16 +108,17 @@ impl Machine {
         if told.is_empty() { NONE.to_owned() } else { told }
     }
 
-    /// What says which CPUs receive for an interface: its interrupts, or without any its queues.
+    /// The settings that decide which CPUs receive for an interface: the CPUs of its interrupts, or
+    /// without interrupts of its queues.
     #[must_use]
     pub fn receiving(&self, interface: &str) -> Vec<Target> {
         if let Ok(interrupts) = interrupts(self, interface) {
             return interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }).collect();
         }
-        Interface::find(interface).and_then(|found| self.around_steering(&found)).unwrap_or_default()
+        Interface::find(interface).and_then(|found| self.affected_by_steering(&found)).unwrap_or_default()
     }
 
-    /// The CPUs that one of these names; `None` for none.
+    /// The CPUs in the value of a setting; `None` for none.
     fn cpus_of(&self, target: &Target) -> Option<String> {
         let value = self.read(target).ok()?;
         if let Target::IrqAffinity { .. } = target {
@@ -130,7 +129,7 @@ impl Machine {
     }
 }
 
-/// Of a setting that nobody has set, or that this machine does not have.
+// The text for a setting that is not set, or that this machine does not have.
 const NONE: &str = "none";
 
 #[cfg(test)]
@@ -193,11 +192,11 @@ mod tests {
         let sysctl = sysctl.map(|name| (name.to_owned(), "1".to_owned())).into();
         let tuning = Tuning { sysctl, ..Tuning::default() };
         let read = "net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456";
-        assert_eq!(machine.tuned(TuningKey::Sysctl, &tuning, "eth0"), read);
-        assert_eq!(machine.tuned(TuningKey::Sysctl, &Tuning::default(), "eth0"), "none");
-        assert_eq!(machine.tuned(TuningKey::Governor, &tuning, "eth0"), "powersave");
-        assert_eq!(machine.tuned(TuningKey::IrqAffinity, &tuning, "eth0"), "0 and 1-3");
-        assert_eq!(machine.tuned(TuningKey::CpuLatency, &tuning, "eth0"), "none");
-        assert_eq!(machine.tuned(TuningKey::Placement, &tuning, "no-such-thing"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Sysctl, &tuning, "eth0"), read);
+        assert_eq!(machine.setting_text(TuningKey::Sysctl, &Tuning::default(), "eth0"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Governor, &tuning, "eth0"), "powersave");
+        assert_eq!(machine.setting_text(TuningKey::IrqAffinity, &tuning, "eth0"), "0 and 1-3");
+        assert_eq!(machine.setting_text(TuningKey::CpuLatency, &tuning, "eth0"), "none");
+        assert_eq!(machine.setting_text(TuningKey::Placement, &tuning, "no-such-thing"), "none");
     }
 }

@@ -13,39 +13,39 @@ use load::{Endpoint, Kind, Phase, SocketSwitches};
 use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply, done};
-use crate::series::{self, Recorder, Row};
+use crate::series::{self, Recorder, SeriesRow};
 use record::{Finished, Late, Measured, Series};
 
-/// How often a waiting measurement checks that its threads live: two loads per thread.
+// The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// At most this many accounts of single flows; of more, neighbours are summed, so that answers and
+/// The most accounts of single flows; with more flows, neighbours are summed, so that answers and
 /// stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
-/// How long a workload stays open without its window, and after it. The controller asks for the
-/// account at once; if it does not, the sockets are closed, whatever keeps it.
+// The times for which a workload stays open without its window, and after it. The controller asks
+// for the account at once; otherwise the sockets are closed, whatever keeps the controller.
 const BEFORE_WINDOW: Duration = Duration::from_secs(60);
 const AFTER_WINDOW: Duration = Duration::from_secs(10);
 
-/// What each flow adds: the other end has as many sockets to close first.
+// The additional time per flow: the other end has as many sockets to close first.
 const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
-pub(crate) struct Traffic {
+pub(crate) struct WorkloadSide {
     endpoint: Endpoint,
-    /// When it is closed if nothing asks for its account.
+    /// The time at which the workload is closed if no request for its account comes.
     closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
-    /// How many sockets carry the traffic.
+    /// The number of sockets that carry the traffic.
     flows: u32,
     pub(crate) kind: Kind,
     quotas: Quotas,
 }
 
-impl Traffic {
+impl WorkloadSide {
     pub(crate) fn listen(
         links: &mut Links,
         spec: &load::Spec,
@@ -54,7 +54,7 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
-        Ok(Self::of(endpoint, interface, underlay, before, spec))
+        Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
     pub(crate) fn connect(
@@ -66,10 +66,10 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
-        Ok(Self::of(endpoint, interface, underlay, before, spec))
+        Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
-    fn of(
+    fn new(
         endpoint: Endpoint,
         interface: String,
         underlay: Option<String>,
@@ -82,12 +82,11 @@ impl Traffic {
         Self { endpoint, closes, interface, underlay, before, flows, kind, quotas }
     }
 
-    /// Counts how often these quotas throttle it.
+    /// Also counts the throttling by these quotas.
     pub(crate) fn with_quotas(self, quotas: &Quotas) -> Self {
         Self { quotas: quotas.clone(), ..self }
     }
 
-    /// When it is closed if nothing asks for its account.
     pub(crate) fn closes(&self) -> Instant {
         self.closes
     }
@@ -104,7 +103,7 @@ impl Traffic {
         done(self.endpoint.start().map_err(Refusal::passing))
     }
 
-    /// Stays open for so long without a window.
+    /// Stays open for this time without a window.
     pub(crate) fn stay(&mut self, time: Duration) {
         self.closes = within(time, self.flows);
     }
@@ -113,12 +112,12 @@ impl Traffic {
         &self.endpoint
     }
 
-    /// The interface that the machine's settings are of: below a tunnel the machine's own.
+    /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
     }
 
-    /// Makes its sockets ready to be given in turn what each of these states has.
+    /// Prepares the sockets for switching between these states.
     pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<SocketSwitches, Refusal> {
         self.endpoint.take_turns(states).map_err(Refusal::passing)
     }
@@ -128,7 +127,7 @@ impl Traffic {
         Answer::Done
     }
 
-    /// Reads all counters at both edges of the window, and a few at each step. The edges are of
+    /// Reads all counters at both edges of the window, and a few at each step. The edges are by
     /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
     /// times: ramp, window, step of the series.
     pub(crate) fn measure(
@@ -138,27 +137,26 @@ impl Traffic {
         times: [Duration; 3],
         deadline: Deadline,
     ) -> Reply {
-        let measured = self.over_window(links, cpus, times, deadline);
-        self.measured();
+        let measured = self.measure_window(links, cpus, times, deadline);
+        self.note_window_end();
         measured
     }
 
-    /// Its window ends, and the traffic goes on.
+    /// Ends the window; the traffic goes on.
     pub(crate) fn end_window(&self) {
         self.endpoint.set_phase(Phase::Tail);
     }
 
-    /// How many sockets carry it.
     pub(crate) fn flows(&self) -> u32 {
         self.flows
     }
 
-    /// Its window is over.
-    pub(crate) fn measured(&mut self) {
+    /// Notes that the window is over.
+    pub(crate) fn note_window_end(&mut self) {
         self.closes = within(AFTER_WINDOW, self.flows);
     }
 
-    fn over_window(
+    fn measure_window(
         &self,
         links: &mut Links,
         cpus: &[u32],
@@ -170,7 +168,7 @@ impl Traffic {
         deadline.allows(closes)?;
         let step = series::step(step, window, self.flows);
 
-        // Of a tunnel, the driver below it counts.
+        // In a tunnel's traffic, the driver below the tunnel counts.
         let mut device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
@@ -183,7 +181,7 @@ impl Traffic {
                 break;
             }
             self.wait_until(next)?;
-            recorder.take(&self.row(links, cpus)?);
+            recorder.record(&self.row(links, cpus)?);
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
@@ -193,7 +191,7 @@ impl Traffic {
             device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
             power: Some(last.power.since(&first.power)).filter(|power| !power.is_unknown()),
             late: Late { opened_ns, closed_ns },
-            // After the window, so that reading it disturbs nothing.
+            // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
             series: recorder.finish(&last.reading.row()),
             ..last.reading.since(&first.reading, cpus)
@@ -213,15 +211,15 @@ impl Traffic {
         device: &mut DeviceReader,
         cpus: &[u32],
         next: Phase,
-    ) -> Result<Edge, Refusal> {
-        // What takes longest to read comes first at both edges: then each quantity covers a window
-        // of the same length.
+    ) -> Result<EdgeReading, Refusal> {
+        // The slowest reading comes first at both edges: then each quantity covers a window of the
+        // same length.
         let power = Power::read(cpus);
         let device = device.read();
-        Ok(Edge { power, device, reading: self.read(links, cpus, next)? })
+        Ok(EdgeReading { power, device, reading: self.read(links, cpus, next)? })
     }
 
-    /// Reads what a few hundred µs suffice for, and enters the next phase.
+    /// Reads the counters that take a few hundred µs, and enters the next phase.
     pub(crate) fn read(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Reading, Refusal> {
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
@@ -239,12 +237,12 @@ impl Traffic {
         Ok(Reading { counters, underlay, interrupts, cpu_each, threads, own, throttled, clock, load })
     }
 
-    fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
+    fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<SeriesRow, Refusal> {
         let queue = links.queue(&self.interface)?;
-        Ok(Row { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
+        Ok(SeriesRow { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
     }
 
-    /// All flows together: single flows are only reported at the end.
+    /// The sum of all flows: single flows are only reported at the end.
     pub(crate) fn sample(&self) -> load::Sample {
         load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
@@ -267,13 +265,13 @@ fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
-struct Edge {
+struct EdgeReading {
     power: Power,
     device: DeviceReading,
     reading: Reading,
 }
 
-/// All counters that are cheap to read.
+/// All counters that are quick to read.
 pub(crate) struct Reading {
     counters: Counters,
     underlay: Option<WireCounters>,
@@ -287,11 +285,11 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn row(&self) -> Row {
-        Row { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
+    fn row(&self) -> SeriesRow {
+        SeriesRow { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
     }
 
-    /// What passed since `first`.
+    /// The changes of the counters since `first`.
     pub(crate) fn since(&self, first: &Self, cpus: &[u32]) -> Measured {
         let cpu_each: Vec<CpuTimes> =
             self.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
@@ -308,7 +306,7 @@ impl Reading {
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             device: None,
             power: None,
-            throttled: Throttled::most(&self.throttled, &first.throttled),
+            throttled: Throttled::most_throttled(&self.throttled, &first.throttled),
             clock: self.clock.since(&first.clock),
             late: Late::default(),
             link: LinkLimit::default(),

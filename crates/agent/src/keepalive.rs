@@ -1,4 +1,4 @@
-//! Signs of life for an agent with a lease: empty lines, from a thread of the controller's.
+//! Signs of life for an agent with a lease: empty lines, sent by a thread of the controller.
 //!
 //! An agent answers each by one of its own, also in the middle of a request. So a machine that is
 //! stuck, or a network that is cut, is known long before the lease ends.
@@ -16,45 +16,42 @@ use std::time::{Duration, Instant};
 
 use crate::launch::Launch;
 
-/// How many times longer than ever before an answer may take.
-const SLOWER: u32 = 3;
+// The factor by which an answer to a sign of life may be slower than the slowest one so far.
+const SLOWDOWN: u32 = 3;
 
 /// The controller's end of an agent's standard input. A message is written under its lock, so that
 /// no sign of life comes between its parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
-    whole: Mutex<()>,
+    writing: Mutex<()>,
     signs: Mutex<Signs>,
 }
 
-/// What is known of the answers to signs of life.
+/// The signs of life that were sent and answered.
 #[derive(Debug, Default)]
 struct Signs {
-    /// Since when one has no answer.
+    /// The time of the oldest unanswered sign of life.
     unanswered: Option<Instant>,
-    /// The longest time that an answer was waited for.
+    /// The longest wait for an answer so far.
     slowest: Duration,
 }
 
 impl Input {
     pub(crate) fn new(file: File) -> Arc<Self> {
-        Arc::new(Self { file, whole: Mutex::new(()), signs: Mutex::default() })
+        Arc::new(Self { file, writing: Mutex::new(()), signs: Mutex::default() })
     }
 
-    /// The right to write a message.
-    pub(crate) fn message(&self) -> MutexGuard<'_, ()> {
+    /// Locks the input for one message.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         // A thread that panicked has written nothing since.
-        self.whole.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes an empty line, unless a message is being written: its bytes are as good. Nor is it
-    /// written to a pipe that is full.
-    ///
-    /// # Errors
-    /// The agent is gone.
+    /// Writes an empty line, unless a message is being written, whose bytes are as good, or the
+    /// pipe is full.
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
-        let Ok(_message) = self.whole.try_lock() else { return Ok(()) };
+        let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
             Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Err(error)
@@ -67,13 +64,13 @@ impl Input {
         }
     }
 
-    /// When a sign of life will have waited too long for its answer.
+    /// The time at which the agent counts as lost.
     pub(crate) fn lost_at(&self, within: Duration) -> Instant {
         self.signs().lost_at(within, Instant::now())
     }
 
-    /// Bytes have come from the agent, for which the controller waited from `since` on: they answer
-    /// all signs before.
+    /// Notes that bytes came from the agent, for which the controller had waited since `since`:
+    /// they answer all earlier signs of life.
     pub(crate) fn heard(&self, since: Instant) {
         self.signs().heard(since, Instant::now());
     }
@@ -84,31 +81,31 @@ impl Input {
 }
 
 impl Signs {
-    /// When the oldest sign without an answer, or one that were given now, will have waited too
-    /// long: for `within`, or for several times what this agent has needed before. The machine of
-    /// one that is emulated, or has a single busy CPU, may be deaf for a second, and again.
+    /// The time at which the agent counts as lost: its oldest unanswered sign of life (or one sent
+    /// now) is older than `within`, and older than three times its slowest answer so far. An
+    /// emulated machine, or one with a single busy CPU, may be silent for a second again and again.
     fn lost_at(&self, within: Duration, now: Instant) -> Instant {
-        let slow = (SLOWER * self.slowest).min(Launch::LEASE);
+        let slow = (SLOWDOWN * self.slowest).min(Launch::LEASE);
         self.unanswered.unwrap_or(now) + within.max(slow)
     }
 
     fn heard(&mut self, since: Instant, now: Instant) {
         if let Some(given) = self.unanswered.take() {
-            // What came while the controller was busy elsewhere was not waited for.
+            // Time in which the controller was busy elsewhere is not a wait for the agent.
             self.slowest = self.slowest.max(now.saturating_duration_since(given.max(since)));
         }
     }
 }
 
-/// The thread. Dropping this ends it.
+/// The thread that sends signs of life. Dropping this ends it.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct KeepaliveThread {
     _end: Sender<()>,
 }
 
-impl Keeper {
-    /// Starts it, with a sign at once and then after each interval. It does not keep the input
-    /// open.
+impl KeepaliveThread {
+    /// Starts the thread, which sends a sign of life at once and then after each interval. It does
+    /// not keep the input open.
     pub(crate) fn start(input: &Arc<Input>, interval: Duration) -> io::Result<Self> {
         let (end, ended) = channel::<()>();
         let input: Weak<Input> = Arc::downgrade(input);
@@ -141,7 +138,7 @@ mod tests {
         assert_eq!(signs.lost_at(second, at(5)), at(6));
         signs.unanswered = Some(at(6));
         signs.heard(at(5), at(8));
-        assert_eq!(signs.lost_at(second, at(8)), at(8) + SLOWER * 2 * second);
+        assert_eq!(signs.lost_at(second, at(8)), at(8) + SLOWDOWN * 2 * second);
         // It is slow, not lost for ever.
         signs.unanswered = Some(at(8));
         signs.heard(at(8), at(100));

@@ -1,4 +1,4 @@
-//! A wait for the end of a lease.
+//! The end of a lease: no sign of life of the controller has come in time.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -7,21 +7,18 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// The time in which signs of life that have reached a machine reach the process that waits.
+// The time in which signs of life that have reached a machine reach the waiting process.
 const DELIVERY: Duration = Duration::from_secs(1);
 
-/// The waits that make up a lease. A machine that was paused or starved wakes with the first one
-/// expired and the signs in sshd's socket: they arrive during the second one.
+/// The two waits that make up a lease. A machine that was paused or starved wakes with the first
+/// wait expired and the signs of life in sshd's socket: they arrive during the second wait.
 pub(crate) fn waits(lease: Duration) -> [Duration; 2] {
     let last = DELIVERY.min(lease / 2);
     [lease - last, last]
 }
 
 /// Waits until standard input ends, or no byte has come for the time of the lease.
-///
-/// # Errors
-/// Standard input cannot be read.
-pub fn hold(lease: Duration) -> io::Result<()> {
+pub fn await_lease_end(lease: Duration) -> io::Result<()> {
     let input = io::stdin();
     let wait = |time: Duration| {
         let time = PollTimeout::try_from(time.as_millis()).unwrap_or(PollTimeout::MAX);
@@ -58,13 +55,13 @@ mod tests {
 
     const LEASE: Duration = Duration::from_millis(600);
     const TEST: &str =
-        "hold::tests::a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived";
+        "lease::tests::a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived";
     const HOLDS: &str = "NETASSAY_TEST_HOLDS";
 
     #[test]
     fn a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived() {
         if std::env::var_os(HOLDS).is_some() {
-            return hold(LEASE).unwrap();
+            return await_lease_end(LEASE).unwrap();
         }
         let mut holders = [true, false].map(|_| {
             let mut command = Command::new(std::env::current_exe().unwrap());

@@ -9,15 +9,15 @@ use nix::unistd::{getegid, geteuid};
 use super::JournalError;
 use crate::privileges::Privileges;
 
-/// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
+// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
 const OVERFLOW: u32 = 65534;
 
 const NO_PLACE: &str =
     "cannot store the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one";
 
-/// The directory of this user's journals: `/var/lib/netassay/undo` of the machine's root, whatever
-/// its environment says, so that every session finds what another left; of others
-/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not be there yet.
+/// The directory of this user's journals: `/var/lib/netassay/undo` for the machine's root, whatever
+/// its environment says, so that every session finds the journals of others; for other users
+/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not exist yet.
 ///
 /// # Errors
 /// Without any of them.
@@ -36,7 +36,7 @@ pub(crate) fn in_user_namespace() -> bool {
     Privileges::read().in_user_namespace == Some(true)
 }
 
-/// Makes the directory, in which only we write, and syncs its parent.
+/// Makes the directory, which only this user can write, and syncs its parent.
 pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
     let mut builder = std::fs::DirBuilder::new();
     builder
@@ -50,7 +50,7 @@ pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
     check(directory)
 }
 
-/// Whether only we can have written into the directory, and nobody can replace it.
+/// Checks that only this user can have written into the directory, and nobody can replace it.
 pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
     ours(directory, &look_at(directory)?)?;
     // Of a path with links, both the links and their targets count.
@@ -65,7 +65,7 @@ fn look_at(path: &Path) -> Result<Metadata, JournalError> {
     std::fs::symlink_metadata(path).map_err(JournalError::file("look at", path))
 }
 
-/// Whether only we or root can rename our files in a directory.
+/// Checks that only this user or root can rename our files in a directory.
 fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     let foreign = |why: String| Err(JournalError::foreign(path, &why));
     let (owner, user) = (metadata.uid(), geteuid().as_raw());
@@ -84,13 +84,12 @@ fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Syncs a directory.
 pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
     let synced = std::fs::File::open(directory).and_then(|file| file.sync_all());
     synced.map_err(JournalError::file("sync the place of", directory))
 }
 
-/// Whether a journal is ours alone: it is undone with our privileges.
+/// Checks that a journal is ours alone: it is undone with our privileges.
 pub(crate) fn ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     let foreign = |why: String| Err(JournalError::foreign(path, &why));
     let user = geteuid().as_raw();

@@ -2,7 +2,7 @@
 
 use nix::libc;
 
-/// The nice value of such a thread: the highest priority.
+// The nice value of such a thread: the highest priority.
 const URGENT: i32 = -20;
 
 /// Raises the priority of the calling thread, so that it runs soon after it wakes on busy CPUs. Its

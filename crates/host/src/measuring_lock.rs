@@ -1,4 +1,4 @@
-//! One measuring session at a time on a machine.
+//! The lock that lets one measuring session at a time run on a machine.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,35 +9,34 @@ use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
 use crate::error::Error;
-use crate::journal::{self, JournalError, lock, place};
+use crate::journal::{self, JournalError, journal_directory, lock};
 
-/// The directory of root's turns.
+// The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
 
-/// The right to measure on this machine, until it is dropped or the process ends.
-///
-/// It is the lock of a file, one for each network namespace: in a directory of root's for root's
-/// sessions, and in a directory of the user's for another user's, so that no user can block another
-/// one's sessions. A user's session also waits for root's. Containers with a file system or a
-/// network namespace of their own do not see each other.
+/// The right to measure on this machine, until it is dropped or the process ends. It is the lock of
+/// a file, one for each network namespace: in a directory of root's for root's sessions, and in a
+/// directory of the user's for another user's, so that no user can block another one's sessions. A
+/// user's session also waits for root's. Containers with a file system or a network namespace of
+/// their own do not see each other.
 #[derive(Debug)]
-pub struct Turn {
+pub struct MeasuringLock {
     _file: File,
 }
 
-/// The process, command line and user of the session that has the turn.
+/// The process, command line and user of the session that has the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder(String);
+pub struct LockHolder(String);
 
-impl Turn {
-    /// Takes the turn, or names the session that has it.
+impl MeasuringLock {
+    /// Takes the lock, or names the session that has it.
     ///
     /// # Errors
     /// If no directory can hold the file.
-    pub fn take() -> Result<Result<Self, Holder>, Error> {
+    pub fn take() -> Result<Result<Self, LockHolder>, Error> {
         let name = network_file()?;
         let mut refused = None;
-        let is_root = geteuid().is_root() && !place::in_user_namespace();
+        let is_root = geteuid().is_root() && !journal_directory::in_user_namespace();
         if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
             return Ok(Err(holder));
         }
@@ -58,11 +57,11 @@ impl Turn {
         .into())
     }
 
-    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, Holder>, JournalError> {
+    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, LockHolder>, JournalError> {
         // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
-        place::make(directory, 0o711)?;
+        journal_directory::make(directory, 0o711)?;
         let taken = lock::take(&directory.join(name))?;
-        Ok(taken.map(|file| Self { _file: file }).map_err(Holder))
+        Ok(taken.map(|file| Self { _file: file }).map_err(LockHolder))
     }
 }
 
@@ -80,7 +79,6 @@ fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
     [runtime].into_iter().chain(state).chain([temporary])
 }
 
-/// The name of this network namespace's file.
 fn network_file() -> Result<String, Error> {
     const NETWORK: &str = "/proc/thread-self/ns/net";
     let network = fs::metadata(NETWORK).map_err(|error| {
@@ -91,7 +89,7 @@ fn network_file() -> Result<String, Error> {
 
 /// The process that holds the lock of a file, as the kernel lists it: this user cannot open root's
 /// file.
-fn holder_seen_from_outside(path: &Path) -> Option<Holder> {
+fn holder_seen_from_outside(path: &Path) -> Option<LockHolder> {
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -101,10 +99,10 @@ fn holder_seen_from_outside(path: &Path) -> Option<Holder> {
         let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
         (kind == "FLOCK" && locked == id).then(|| process.parse().ok()).flatten()
     })?;
-    Some(Holder(format!("{}, user root", lock::process(process))))
+    Some(LockHolder(format!("{}, user root", lock::process(process))))
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -119,7 +117,7 @@ mod tests {
     #[test]
     fn one_has_the_turn_and_the_others_learn_who() {
         let directory = tempfile::tempdir().unwrap();
-        let take = |name: &str| Turn::take_in(directory.path(), name).unwrap();
+        let take = |name: &str| MeasuringLock::take_in(directory.path(), name).unwrap();
         let turn = take("turn-1").unwrap();
         let holder = take("turn-1").unwrap_err().to_string();
         assert!(holder.starts_with(&format!("process {} (netassay_host-", std::process::id())), "{holder}");
@@ -152,14 +150,14 @@ mod tests {
             ("directory", "Is a directory"),
             ("open", "others may write it: mode 666"),
         ] {
-            let error = Turn::take_in(directory.path(), name).unwrap_err().to_string();
+            let error = MeasuringLock::take_in(directory.path(), name).unwrap_err().to_string();
             assert!(error.contains(why), "{name}: {error}");
         }
         assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
         let world = at("world");
         fs::create_dir(&world).unwrap();
         fs::set_permissions(&world, PermissionsExt::from_mode(0o777)).unwrap();
-        let error = Turn::take_in(&world, "turn-1").unwrap_err().to_string();
+        let error = MeasuringLock::take_in(&world, "turn-1").unwrap_err().to_string();
         assert!(error.contains("others may write it: mode 777"), "{error}");
         assert!(!world.join("turn-1").exists());
     }
