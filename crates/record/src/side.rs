@@ -186,7 +186,7 @@ pub struct GuestTimes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finished {
-    /// What the threads did.
+    /// The work of the threads.
     pub outcome: load::EndOutcome,
     /// The kernel's counters over the whole run.
     pub counters: host::Counters,

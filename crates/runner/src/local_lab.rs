@@ -27,7 +27,7 @@ pub struct LocalLab {
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
     pub memory: TrialCache,
-    /// What the user's machines need after a restart; none where none restart.
+    /// The restarter of the user's machines; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
 }
 
