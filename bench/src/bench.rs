@@ -24,7 +24,7 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     smoke: bool,
     /// How often each contestant has its turn, unless the bench has an option of its own for that;
-    /// left out: as README.md says
+    /// left out: the bench's own number
     #[arg(long, global = true, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: Option<u32>,
     /// The netassay binary; left out: the one beside this program

@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` is true: which crates each crate uses, and the answers to its questions.
+//! `ARCHITECTURE.md` is true: the crates that each crate uses, and the files that its tables name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,12 @@ use crate::session::Session;
 
 const PAGE: &str = "ARCHITECTURE.md";
 const CRATES: &str = "| crate | its one job | uses |";
-const QUESTIONS: &str = "| question | file | look for |";
+/// Tables whose last two columns are a file, and a text in it.
+const PLACES: [&str; 3] = [
+    "| step | file | look for |",
+    "| type | what it is | file | look for |",
+    "| question | file | look for |",
+];
 
 /// Crates by name, each with the names of the crates that it uses, in its tests too.
 type Uses = BTreeMap<String, BTreeSet<String>>;
@@ -18,10 +23,16 @@ pub(crate) fn check(session: &mut Session) -> Result {
     let mut tree = session.cargo(&["tree", "--workspace", "--depth", "1", "--no-dedupe", "--target", "all"]);
     tree.args(["--edges", "normal,build,dev", "--all-features", "--prefix", "depth", "--format", " {p}"]);
     let mut offences = crates_offences(&page, &uses(&output(&mut tree)?));
-    for row in rows(&page, QUESTIONS) {
-        match row[..] {
-            [_, file, word] if session.read(file).is_ok_and(|text| text.contains(word)) => {}
-            _ => offences.push(format!("not true: {}", row.join(" | "))),
+    for head in PLACES {
+        let mut rows = rows(&page, head).peekable();
+        if rows.peek().is_none() {
+            offences.push(format!("no table begins with {head}"));
+        }
+        for row in rows {
+            match row[..] {
+                [.., file, word] if session.read(file).is_ok_and(|text| text.contains(word)) => {}
+                _ => offences.push(format!("not true: {}", row.join(" | "))),
+            }
         }
     }
     if offences.is_empty() { Ok(()) } else { Err(format!("{PAGE}:\n{}", offences.join("\n"))) }

@@ -10,7 +10,7 @@ use study::metric::Metric;
 use crate::depends::{AsLeft, DependsOn};
 use crate::judge::Standing;
 use crate::recommendation::Recommendation;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// How what serves a goal was checked against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -44,7 +44,7 @@ impl<'s> Checks<'s> {
         level: f64,
         confidence: f64,
         contexts: &[usize],
-        under: &[Under],
+        under: &[WorkloadAdvice],
     ) -> Self {
         let read = |level: f64| {
             let mut pairs = BTreeMap::new();
@@ -79,7 +79,7 @@ impl<'s> Checks<'s> {
 
     /// Withdraws what the state that the advice leaves contradicts, and says of each on what it
     /// depends.
-    pub(crate) fn settle(&self, contexts: &[usize], under: &mut [Under]) {
+    pub(crate) fn settle(&self, contexts: &[usize], under: &mut [WorkloadAdvice]) {
         for (context, under) in contexts.iter().zip(under) {
             for (_, all) in &mut under.recommendations {
                 self.withdraw(*context, all);

@@ -125,9 +125,23 @@ impl Command {
 }
 
 /// The lines that a person types for these commands: features of one interface in one line.
+///
+/// A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel keeps
+/// that a feature without a group is wanted while those that it needs are off. So these are not in
+/// the line.
 pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
+    let is_group = |name: &str| feature::GROUPS.iter().any(|group| group.short == name);
+    let follows = |command: &Command| {
+        let Command::Feature { side, interface, name, on: true, .. } = command else { return false };
+        let place = (side, interface);
+        !is_group(name)
+            && commands.iter().any(|other| {
+                matches!(other, Command::Feature { side, interface, name, on: true, .. }
+                    if (side, interface) == place && ["sg", "tx"].contains(&name.as_str()))
+            })
+    };
     let mut lines: Vec<(Option<Side>, Option<Interface>, String)> = Vec::new();
-    for command in commands {
+    for command in commands.iter().filter(|command| !follows(command)) {
         let (side, of) = match command {
             Command::Feature { side, interface, .. } => (*side, Some(*interface)),
             other => (other.side(), None),
@@ -232,6 +246,17 @@ fn feature(side: Option<Side>, interface: Interface, name: &str, on: bool) -> Co
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_restores_the_defaults_names_the_groups_of_ethtool() {
+        let names = ["tx-gre-segmentation", "tx", "tx-udp-segmentation", "sg", "tso", "gso"];
+        let set = |on| names.map(|name| feature(None, Interface::Traffic, name, on));
+        let line = "ethtool -K \"$IF\" tx on sg on tso on gso on";
+        assert_eq!(lines(&set(true)), [(None, line.to_owned())]);
+        assert!(lines(&set(false))[0].1.contains("tx-gre-segmentation off"));
+        let alone = [feature(None, Interface::Traffic, "tx-udp-segmentation", true)];
+        assert_eq!(lines(&alone)[0].1, "ethtool -K \"$IF\" tx-udp-segmentation on");
+    }
 
     #[test]
     fn a_feature_of_others_is_one_word_of_the_line_to_paste() {

@@ -9,7 +9,7 @@ use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::Recommendation;
 use crate::request::Request;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// Advice drawn from one study.
 #[derive(Debug, Clone, Serialize)]
@@ -39,13 +39,13 @@ pub struct StudyAdvice {
     /// Factors that vary and are no switches of a host.
     pub others: Vec<String>,
     /// What is said under each kind of traffic and the levels of all other factors.
-    pub under: Vec<Under>,
+    pub under: Vec<WorkloadAdvice>,
 }
 
 impl StudyAdvice {
     pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
         let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
-        let under = |context: &Context| Under {
+        let under = |context: &Context| WorkloadAdvice {
             scenario: context.scenario,
             workload: context.workload.clone(),
             kind: context.kind,
@@ -59,7 +59,7 @@ impl StudyAdvice {
                 .collect(),
         };
         let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();
-        let mut found: Vec<Under> = contexts.iter().map(|(_, context)| under(context)).collect();
+        let mut found: Vec<WorkloadAdvice> = contexts.iter().map(|(_, context)| under(context)).collect();
         let places: Vec<usize> = contexts.iter().map(|(place, _)| *place).collect();
         let checks = Checks::of(stored, switches.level, switches.confidence, &places, &found);
         checks.settle(&places, &mut found);

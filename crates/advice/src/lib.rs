@@ -1,8 +1,8 @@
 //! Advice drawn from stored studies: which switch to set on which side, what that changes, what it
 //! costs elsewhere, and the commands that do it and undo it.
 //!
-//! [`Advice::of`] gives all of it as data; [`Advice::said`], [`Advice::text`] and
-//! [`Advice::script`] put it into words. Nothing is recommended that the study did not prove, and
+//! [`Advice::of`] gives all of it as data; [`Advice::blocks`] and [`Advice::script`] put it into
+//! words. Nothing is recommended that the study did not prove, and
 //! no opinion is built in: what is known of a switch is what `report` found in the runs.
 //!
 //! Pure: no I/O.
@@ -20,11 +20,11 @@ mod planned;
 mod recommendation;
 mod request;
 mod row;
-mod said;
 mod script;
+mod sentences;
 mod summary;
-mod text;
-mod under;
+mod view;
+mod workload_advice;
 
 pub use advice::Advice;
 pub use checks::Checked;
@@ -38,7 +38,6 @@ pub use planned::{Planned, Setting};
 pub use recommendation::Recommendation;
 pub use request::Request;
 pub use row::{Condition, Row};
-pub use said::{Fact, ForGoal, Said};
 pub use summary::{Scope, Summary};
-pub use text::NOTHING;
-pub use under::Under;
+pub use view::Detail;
+pub use workload_advice::WorkloadAdvice;

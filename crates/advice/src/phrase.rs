@@ -9,7 +9,7 @@ use crate::depends::AsLeft;
 use crate::found::StudyAdvice;
 use crate::goal::side;
 use crate::recommendation::Recommendation;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
@@ -147,7 +147,7 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 }
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
-pub(crate) fn under(one: &Under) -> String {
+pub(crate) fn under(one: &WorkloadAdvice) -> String {
     let at = one.at.iter().map(|(name, level)| format!(", {}={}", text::line(name), text::line(level)));
     let kind = one.kind.to_string();
     let workload = match text::line(&one.workload) {
@@ -158,7 +158,7 @@ pub(crate) fn under(one: &Under) -> String {
 }
 
 /// What was held: `message 1450 bytes, flows 1`.
-pub(crate) fn held(one: &Under) -> String {
+pub(crate) fn held(one: &WorkloadAdvice) -> String {
     let held = one.held.iter().map(|held| format!("{} {}", held.what, text::line(&held.value)));
     held.collect::<Vec<_>>().join(", ")
 }

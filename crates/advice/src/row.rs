@@ -9,7 +9,7 @@ use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// One switch for one goal and kind of traffic, over all message sizes, MTUs and other factors.
 #[derive(Debug, Clone, Serialize)]
@@ -70,13 +70,13 @@ pub struct Condition {
 /// A switch under one kind of traffic.
 #[derive(Debug, Clone, Copy)]
 struct Case<'a> {
-    under: &'a Under,
+    under: &'a WorkloadAdvice,
     said: &'a Recommendation,
 }
 
 impl Row {
     /// By traffic and goal, the largest gain first.
-    pub(crate) fn all(under: &[&Under], goals: &[Goal]) -> Vec<Self> {
+    pub(crate) fn all(under: &[&WorkloadAdvice], goals: &[Goal]) -> Vec<Self> {
         let mut kinds: Vec<Kind> = Vec::new();
         for one in under {
             if !kinds.contains(&one.kind) {
@@ -178,9 +178,9 @@ impl Row {
     }
 }
 
-fn of_goal<'a>(under: &[&'a Under], kind: Kind, goal: Goal) -> Vec<Row> {
+fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: Goal) -> Vec<Row> {
     let own = under.iter().filter(|one| one.kind == kind);
-    let of_goal = |under: &'a Under| {
+    let of_goal = |under: &'a WorkloadAdvice| {
         let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
         own.flat_map(|(_, all)| all).map(move |said| Case { under, said })
     };

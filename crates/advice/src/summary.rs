@@ -1,13 +1,13 @@
 //! The recommendations in short: goal, side, switch, by scenario and over all.
 
-use report::{Layout, Table, listed};
+use report::{Table, listed};
 use serde::Serialize;
 use study::{Kind, Scenario};
 
 use crate::found::StudyAdvice;
 use crate::goal::Goal;
 use crate::row::Row;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// The recommendations of one scenario, or of all, in short.
 #[derive(Debug, Clone, Serialize)]
@@ -31,7 +31,7 @@ pub enum Scope {
 impl Summary {
     /// One for each scenario, then one over all if there are several.
     pub(crate) fn all(studies: &[StudyAdvice], goals: &[Goal]) -> Vec<Self> {
-        let under: Vec<&Under> = studies.iter().flat_map(|study| &study.under).collect();
+        let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
         let mut scenarios: Vec<Scenario> = Vec::new();
         for one in &under {
             if !scenarios.contains(&one.scenario) {
@@ -41,7 +41,7 @@ impl Summary {
         let mut summaries: Vec<Self> = scenarios
             .iter()
             .map(|scenario| {
-                let own: Vec<&Under> =
+                let own: Vec<&WorkloadAdvice> =
                     under.iter().filter(|one| one.scenario == *scenario).copied().collect();
                 Self { scope: Scope::Scenario(*scenario), rows: Row::all(&own, goals) }
             })
@@ -124,12 +124,5 @@ impl Summary {
             table.row(&cells.each_ref().map(String::as_str)[..columns]);
         }
         table
-    }
-
-    /// The table with its notes, for people.
-    #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
-        let notes = self.notes().into_iter().map(|note| format!("({note})\n"));
-        self.table().fit(layout) + &notes.collect::<String>()
     }
 }

@@ -24,7 +24,8 @@ impl<'l> Neighbours<'l> {
     }
 
     /// Makes the neighbours that are resolved permanent. The kernel would check each again at a
-    /// time that depends on when it was found, which would be in the cost (`docs/trace.md`).
+    /// time that depends on when it was found, which would be in the cost
+    /// (`docs/where-the-time-goes.md`).
     pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
         let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
         links.try_for_each(|links| links.keep_neighbours().map(drop))

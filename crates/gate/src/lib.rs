@@ -1,6 +1,6 @@
 //! The gate for continuous integration: does a stored study keep its bounds against a baseline?
 //!
-//! Pure: [`report::Cases`] in, [`Gate`] out, which is text, Markdown, JUnit or JSON. `docs/ci.md`
+//! Pure: [`report::Cases`] in, [`Gate`] out: blocks of a document, JUnit or JSON. `docs/ci.md`
 //! says how it is used, and why its decisions hold.
 
 mod acknowledged;
@@ -10,11 +10,12 @@ mod date;
 mod ends;
 mod gate;
 mod judge;
+mod junit;
 mod method;
-mod render;
-mod sentence;
+mod sentences;
 mod settle;
 mod unit;
+mod view;
 
 pub use acknowledged::{Acknowledged, AcknowledgedError, Acknowledgement, MOST_BYTES};
 pub use bound::{Bound, BoundError, Fails, Limit};

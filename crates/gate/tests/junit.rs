@@ -7,6 +7,7 @@ mod made_up;
 use made_up::{judged, known, request, stored, two};
 use netassay_gate::{Gate, GateRequest, Outcome};
 use proptest::prelude::*;
+use report::document::markdown;
 
 /// A gate whose first condition, study and acknowledgement are named so.
 fn named(name: &str, inconclusive: Outcome) -> Gate {
@@ -150,7 +151,7 @@ proptest! {
     fn any_name_gives_well_formed_xml_and_markdown_of_as_many_lines(name in "(.|[<>&\"'\u{0}-\u{1f}\n|`]){1,30}") {
         let gate = named(&name, Outcome::Inconclusive);
         prop_assert_eq!(read(&gate.junit()).map(|found| found.len() > 4), Ok(true));
-        let lines = |gate: &Gate| gate.markdown().lines().count();
+        let lines = |gate: &Gate| markdown(&gate.blocks()).lines().count();
         prop_assert_eq!(lines(&gate), lines(&named("plain", Outcome::Inconclusive)));
     }
 }

@@ -8,6 +8,7 @@ use made_up::{between, judged, known, metrics, outcomes, outline, request, store
 use netassay_gate::{Boots, Gate, GateError, GateRequest, Open, Outcome};
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
+use report::document::{markdown, terminal};
 use report::{Cases, Error, Layout};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
@@ -292,9 +293,9 @@ fn of_all_sorts() -> Gate {
 #[test]
 fn each_format_tells_the_same() {
     let gate = of_all_sorts();
-    insta::assert_snapshot!("all_sorts", Layout::PLAIN.wrap(&gate.text(Layout::PLAIN)));
-    insta::assert_snapshot!("all_sorts_wide", gate.text(Layout::WIDE));
-    insta::assert_snapshot!("all_sorts_markdown", gate.markdown());
+    insta::assert_snapshot!("all_sorts", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::PLAIN)));
+    insta::assert_snapshot!("all_sorts_wide", terminal(&gate.blocks(), Layout::WIDE));
+    insta::assert_snapshot!("all_sorts_markdown", markdown(&gate.blocks()));
     insta::assert_snapshot!("all_sorts_junit", gate.junit().replace("><", ">\n<"));
     let json: Value = serde_json::to_value(&gate).unwrap();
     assert_eq!(json["outcome"], "fail");
@@ -306,7 +307,7 @@ fn each_format_tells_the_same() {
 fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
     let asked = request(&["instructions_packet > +0.5%"]);
     let gate = judged(&counts(1, |_| 10_000.0), &counts(2, |_| 10_055.0), &asked);
-    insta::assert_snapshot!("counts", Layout::PLAIN.wrap(&gate.text(Layout::WIDE)));
+    insta::assert_snapshot!("counts", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::WIDE)));
     let asked = request(&["throughput < -2%"]);
     let own: Study = two();
     let own = stored(1, &own, (5, 3), &["throughput"], |condition, boot, run| {
@@ -315,7 +316,7 @@ fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
     });
     let cases = Cases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
     let gate = Gate::judge(cases, &asked).unwrap();
-    insta::assert_snapshot!("within", Layout::PLAIN.wrap(&gate.text(Layout::PLAIN)));
+    insta::assert_snapshot!("within", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::PLAIN)));
 }
 
 /// The example that users copy.

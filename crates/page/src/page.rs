@@ -1,9 +1,11 @@
 //! The report of one or several studies.
 
-use crate::block::Block;
+use chart::Id;
+use report::document::bounded::line;
+use report::document::{Block, escaped, markdown};
+
 use crate::data::Data;
 use crate::section::{Section, Study};
-use crate::words::line;
 
 /// The report of one or several studies.
 #[derive(Default)]
@@ -18,7 +20,36 @@ pub struct Page<'a> {
     pub data: Vec<Data>,
 }
 
+/// A part of a page with a heading of its own and an entry in the contents.
+pub(crate) struct Chapter<'a> {
+    /// Its name in the page.
+    pub(crate) id: Id,
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block<'a>>,
+    pub(crate) downloads: &'a [Data],
+}
+
+impl<'a> Chapter<'a> {
+    /// A chapter; its name is one of the source's.
+    pub(crate) fn new(id: &'static str, title: &str, blocks: Vec<Block<'a>>) -> Self {
+        Self { id: Id::new(id), title: title.to_owned(), blocks, downloads: &[] }
+    }
+}
+
 impl Page<'_> {
+    /// The page in GitHub's Markdown, without the downloads.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# {}\n", escaped(&self.heading()));
+        for chapter in self.chapters() {
+            let body = markdown(&chapter.blocks);
+            if !body.is_empty() {
+                text.push_str(&format!("\n## {}\n{body}", escaped(&chapter.title)));
+            }
+        }
+        text
+    }
+
     /// The heading of the page: the question of its study, or the names of its studies.
     pub(crate) fn heading(&self) -> String {
         match self.studies {

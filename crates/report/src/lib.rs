@@ -4,6 +4,7 @@
 //! prints, [`PlanListing`] what `--dry-run` prints.
 
 mod data;
+pub mod document;
 mod render;
 mod words;
 

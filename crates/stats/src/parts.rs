@@ -1,6 +1,8 @@
 //! A whole that is the sum of parts, under two conditions: which of the parts account for the
 //! difference of the whole, and how much of it none of them does.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::compare::{Comparison, Verdict, analyse};
@@ -48,7 +50,8 @@ pub struct Explained {
 
 /// Explains the differences of several pairs of conditions, each with its own runs.
 ///
-/// The boot counts, not the run ([`analyse`]). The parts of all pairs are a family of hypotheses,
+/// The boot counts, not the run ([`analyse`]). Where boots have both conditions, a boot with one of
+/// them alone is left out. The parts of all pairs are a family of hypotheses,
 /// of which Holm's procedure ([`families::levels`]) rejects a true one with a chance of at most 1 -
 /// `level`; each part's interval has the level that it got, so that it excludes zero where the
 /// difference is proven.
@@ -60,6 +63,7 @@ pub struct Explained {
 /// # Errors
 /// As [`analyse`]; [`StatsError::NoBaseline`] for a pair one of whose conditions has no run.
 pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, StatsError> {
+    let pairs: &[Vec<Divided>] = &pairs.iter().map(|runs| comparable(runs)).collect::<Vec<_>>();
     let question = Question { level, ..Question::against(0) };
     let alone = |runs: &Vec<Divided>| each(runs, |value| compare(runs, &question, value));
     let mut explained = pairs.iter().map(alone).collect::<Result<Vec<_>, _>>()?;
@@ -126,6 +130,17 @@ pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = counts.fold(ends, |(low, high), count| (low.min(count), high.max(count)));
     (high - low).max(0.0)
+}
+
+/// The runs of the boots that have both conditions; all runs where no boot has both. The weight of
+/// a boot with one condition depends on the spread of a value, so that with it the differences of
+/// the parts would not add up to that of the whole.
+fn comparable(runs: &[Divided]) -> Vec<Divided> {
+    let boots = |of_condition: bool| -> BTreeSet<u32> {
+        runs.iter().filter(|run| run.of_condition == of_condition).map(|run| run.boot).collect()
+    };
+    let both: BTreeSet<u32> = boots(false).intersection(&boots(true)).copied().collect();
+    runs.iter().filter(|run| both.is_empty() || both.contains(&run.boot)).cloned().collect()
 }
 
 /// The whole, its parts and what they leave, each compared by its value in a run.
@@ -381,6 +396,23 @@ mod tests {
         assert_eq!(explain(&[other], 0.95), Err(StatsError::NoBaseline(0)));
     }
 
+    #[test]
+    fn a_boot_with_one_condition_does_not_keep_parts_from_adding_up() {
+        let run = |of_condition: bool, boot: u32, part: f64| Divided {
+            of_condition,
+            boot,
+            whole: 0.0,
+            parts: vec![part],
+            by_count: Vec::new(),
+        };
+        let boot = |(boot, part): (u32, f64)| [run(false, boot, part), run(true, boot, 0.0)];
+        let mut runs: Vec<Divided> = (0..).zip([831.9, 0.0, 762.2]).flat_map(boot).collect();
+        runs.push(run(false, 3, 0.0));
+        let found = explain(&[runs], 0.95).unwrap().remove(0);
+        assert!((found.parts[0].difference + found.unexplained.difference).abs() < 1e-9, "{found:?}");
+        assert!(is_close(found.parts[0].difference, -(831.9 + 762.2) / 3.0, 1e-9), "{found:?}");
+    }
+
     /// Runs of both conditions, with two in some boots; boots are shared, or each condition's own.
     fn any_runs() -> impl Strategy<Value = Vec<Divided>> {
         let values = proptest::collection::vec(-1000.0..1000.0f64, 5);
@@ -412,6 +444,7 @@ mod tests {
         #[test]
         fn together_no_more_is_proven_than_by_each_alone(runs in any_runs()) {
             let found = explain(std::slice::from_ref(&runs), 0.95).unwrap().remove(0);
+            let runs = comparable(&runs);
             for (place, part) in found.parts.iter().enumerate() {
                 let alone = compare(&runs, &Question::against(0), |run| run.parts[place]).unwrap();
                 let proven = |one: &Comparison| matches!(one.verdict, Verdict::Higher | Verdict::Lower);

@@ -26,7 +26,7 @@ in_two_sizes! { 200, 1_000, "1,000 series, of which the gate makes 200":
 const LEVEL: f64 = 0.95;
 
 /// What twelve studies of one condition measured in a row on a shared machine, in Mbit/s
-/// (docs/history.md).
+/// (docs/figures/history.svg).
 const REAL: [f64; 12] =
     [4371.6, 3904.7, 3970.7, 4283.9, 4333.4, 4499.7, 4725.0, 4411.8, 4383.1, 3920.8, 4006.0, 4167.0];
 

@@ -1,9 +1,16 @@
-//! `docs/studies.md` says what the code does.
+//! `docs/studies.md` and `docs/which-offloads.md` say what the code does.
 
 use netassay_study::{Assignment, Reader, Sender, Study, bundled, feature, metric};
 use serde_json::Value;
 
 const DOCS: &str = include_str!("../../../docs/studies.md");
+/// The page of what the bundled studies found.
+const FOUND: &str = include_str!("../../../docs/which-offloads.md");
+const GLOSSARY: &str = include_str!("../../../docs/glossary.md");
+
+fn is_defined(word: &str) -> bool {
+    GLOSSARY.contains(&format!("\n| **{word}** "))
+}
 
 /// The examples of the page.
 fn examples() -> Vec<&'static str> {
@@ -44,11 +51,18 @@ fn every_key_metric_and_group_is_explained() {
     ]
     .iter()
     .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());
-    let metrics = metric::keys().filter(|key| !key.contains('.')).map(str::to_owned);
-    let groups = feature::GROUPS.iter().flat_map(|group| [group.short, group.long]).map(str::to_owned);
-    for word in keys.chain(metrics).chain(groups) {
+    let metrics = metric::keys().filter(|key| !key.contains('.'));
+    let groups = feature::GROUPS.iter().map(|group| group.short);
+    let defined: Vec<&str> = metrics.chain(groups).collect();
+    for word in keys.chain(defined.iter().map(|word| (*word).to_owned())) {
         let named = [format!("`{word}`"), format!("`[{word}]`"), format!("`[[{word}]]`")];
-        assert!(named.iter().any(|named| DOCS.contains(named)), "docs/studies.md does not explain `{word}`");
+        assert!(named.iter().any(|named| DOCS.contains(named)), "docs/studies.md does not name `{word}`");
+    }
+    for word in defined {
+        assert!(is_defined(word), "docs/glossary.md does not define `{word}`");
+    }
+    for group in feature::GROUPS {
+        assert!(GLOSSARY.contains(&format!("(also {}", group.long)), "{}", group.long);
     }
 }
 
@@ -94,30 +108,18 @@ fn the_defaults_are_those_of_the_code() {
     }
 }
 
-/// The words of a table's first column, under a heading row.
-fn words(heading: &str) -> Vec<&'static str> {
-    let table = DOCS.split(&format!("| `{heading}` | of | what |\n|---|---|---|\n")).nth(1);
-    let table = table.unwrap_or_else(|| panic!("no table of {heading}"));
-    table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next()).collect()
+#[test]
+fn every_sender_and_reader_is_named_and_explained() {
+    let words = Sender::ALL.map(Sender::word).into_iter().chain(Reader::ALL.map(Reader::word));
+    for word in words {
+        assert!(DOCS.contains(&format!("`{word}`")) && is_defined(word), "{word}");
+    }
 }
 
 #[test]
-fn every_sender_reader_and_limit_of_the_traffic_is_explained() {
-    assert_eq!(words("sender"), Sender::ALL.map(Sender::word));
-    assert_eq!(words("reader"), Reader::ALL.map(Reader::word));
-}
-
-/// The page of a study beside its published counterpart.
-fn page(study: &str) -> Option<String> {
-    std::fs::read_to_string(format!("{}/../../docs/studies/{study}.md", env!("CARGO_MANIFEST_DIR"))).ok()
-}
-
-#[test]
-fn every_study_has_a_page_but_quick_which_the_readme_shows() {
-    for study in bundled::list().iter().map(|study| study.name).filter(|study| *study != "quick") {
-        let page = page(study).unwrap_or_else(|| panic!("docs/studies/{study}.md"));
-        assert!(page.contains(&format!("    netassay run {study}")), "{study}");
-        assert!(DOCS.contains(&format!("(studies/{study}.md)")), "{study} is not linked");
+fn the_command_of_every_bundled_study_is_on_the_page_of_their_results() {
+    for study in bundled::list() {
+        assert!(FOUND.contains(&format!("    netassay run {}", study.name)), "{}", study.name);
     }
 }
 
@@ -126,8 +128,7 @@ fn every_study_has_a_page_but_quick_which_the_readme_shows() {
 #[test]
 fn every_change_on_the_pages_can_be_made() {
     let mut made = 0;
-    let pages: Vec<String> = bundled::list().iter().filter_map(|study| page(study.name)).collect();
-    let lines = DOCS.lines().chain(pages.iter().flat_map(|page| page.lines()));
+    let lines = DOCS.lines().chain(FOUND.lines());
     for line in lines.filter(|line| line.contains("netassay run ") && line.contains(" --set ")) {
         let line = line.split(" # ").next().unwrap_or(line);
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -140,16 +141,12 @@ fn every_change_on_the_pages_can_be_made() {
         Study::parse_with(study.name, study.text, &set).unwrap_or_else(|error| panic!("{line}\n{error}"));
         made += 1;
     }
-    assert!(made >= 25, "only {made} found");
+    assert!(made >= 20, "only {made} found");
 }
 
 #[test]
 fn every_bundled_study_is_listed() {
     for study in bundled::list() {
-        let question = study.study().question().to_owned();
-        let of =
-            |pair: &[&str]| pair[0].starts_with(&format!("{} (", study.name)) && pair[1].trim() == question;
-        let lines: Vec<&str> = DOCS.lines().collect();
-        assert!(lines.windows(2).any(of), "{}", study.name);
+        assert!(DOCS.contains(&format!("\n{} (", study.name)), "{}", study.name);
     }
 }

@@ -22,7 +22,7 @@ pub enum Place {
     Elsewhere,
 }
 
-/// What a probe was found to cost, in ns: in instructions (Linux 6.1, `docs/trace.md`), in an
+/// What a probe was found to cost, in ns: in instructions (Linux 6.1), in an
 /// emulated guest (half of a pair that was added), and of tracepoints on this project's machine
 /// (131 to 155). Kernels of one's own are traced by tracepoints only.
 const COSTS: [(Mean, At, [Option<f64>; 3]); 6] = [

@@ -22,21 +22,26 @@ fn keys() -> String {
     for key in KEYS {
         let (name, of, what, values, default) =
             (key.name, kinds(key.kinds), key.help, key.range(), key.default);
-        let turns = key.in_flight().map(|turns| format!("; {turns}")).unwrap_or_default();
+        let turns = if key.in_flight().is_some() { "; in flight" } else { "" };
         let what = format!("{what}{turns}{}", if key.is_factor { "" } else { "; not a factor" });
         table.push_str(&format!("| `{name}` | {of} | {what} | {values} | {default} |\n"));
     }
     table
 }
 
-/// Metrics, those of a side without it.
+/// Names of metrics by the runs that yield them and by unit, those of a side without the side. The
+/// glossary defines each.
 fn metrics(is_meant: impl Fn(&Metric) -> bool) -> String {
-    let mut table = "| metric | unit | of | what |\n|---|---|---|---|\n".to_owned();
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for metric in METRICS.iter().filter(|metric| is_meant(metric)) {
-        let key = metric.key.trim_start_matches("transmitter.");
-        table.push_str(&format!("| `{key}` | {} | {} | {} |\n", metric.unit, of(metric), metric.quantity));
+        let name = format!("`{}`", metric.key.trim_start_matches("transmitter."));
+        let group = format!("{} ({})", of(metric), metric.unit);
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((group, vec![name])),
+        }
     }
-    table
+    groups.iter().map(|(group, names)| format!("- {group}: {}\n", names.join(", "))).collect()
 }
 
 /// The runs that yield a metric.

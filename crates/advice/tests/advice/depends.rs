@@ -4,7 +4,7 @@ use netassay_advice::{Advice, Goal, Standing};
 use report::Layout;
 use study::{Condition, Plan};
 
-use crate::made::{QUIET, advice, factorial, level, measured, of, on, protocol, said, study};
+use crate::made::{QUIET, advice, brief, factorial, level, measured, of, on, protocol, said, study, wide};
 
 const TSO: &str = "transmitter.tso";
 const GSO: &str = "transmitter.gso";
@@ -46,7 +46,7 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
     let row = |factor: &str| advice.summaries[0].rows.iter().find(|row| row.factors == [factor]).unwrap();
     assert_eq!((row(GRO).to.as_deref(), row(GRO).apply.len()), (None, 0));
     assert_eq!(row(TSO).to.as_deref(), Some("on"));
-    insta::assert_snapshot!("depends", Layout::PLAIN.wrap(&advice.text(Layout::PLAIN)));
+    insta::assert_snapshot!("depends", Layout::PLAIN.wrap(&brief(&advice)));
     let script = advice.script();
     assert!(!script.contains("'gro'"), "{script}");
     let named =
@@ -121,7 +121,7 @@ fn a_state_that_was_not_measured_contradicts_nothing_and_is_called_that() {
     assert_eq!((&tx.standing, tx.depends_on.len()), (&Standing::Recommended, 0));
     // TX cannot be switched with TSO on.
     assert!(tx.as_left.as_ref().unwrap().changes.is_empty(), "{tx:?}");
-    assert!(advice.text(Layout::WIDE).contains("with all others on: not measured\n"));
+    assert!(wide(&advice).contains("with all others on: not measured\n"));
     let tso = of(all, TSO);
     assert_eq!(tso.standing, Standing::Recommended);
     assert_eq!(tso.as_left.as_ref().unwrap().changes[0].is_better(), Some(true));

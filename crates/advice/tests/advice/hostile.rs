@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use netassay_advice::{Advice, Goal};
 
-use crate::made::{advice, named as study_named};
+use crate::made::{advice, named as study_named, wide};
 
 const NAMES: [&str; 6] = [
     "$(touch /tmp/owned)",
@@ -25,7 +25,7 @@ fn named(name: &str) -> Advice {
 fn a_name_is_one_line_of_text_and_no_markup() {
     for name in NAMES {
         let found = named(name);
-        let text = found.text(report::Layout::WIDE);
+        let text = wide(&found);
         assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
         assert!(!text.lines().any(|line| line.starts_with("owned")), "{text}");
     }

@@ -1,11 +1,12 @@
 //! Studies with a known answer.
 
 use netassay_advice::{Goal, More, Standing};
+use report::document::terminal;
 use study::Dropped;
 
 use crate::made::{
-    Noise, QUIET, advice, factorial, level, limited, measured, of, of_goal, on, protocol, said, study,
-    with_workload,
+    Noise, QUIET, advice, brief, factorial, level, limited, measured, of, of_goal, on, protocol, said, study,
+    wide, with_workload,
 };
 
 const TSO: &str = "transmitter.tso";
@@ -55,7 +56,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let cpu = said(&advice, Goal::Cpu);
     assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
     assert_eq!(of(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
-    insta::assert_snapshot!("text", advice.text(report::Layout::PLAIN));
+    insta::assert_snapshot!("text", brief(&advice));
     insta::assert_snapshot!("script", advice.script());
 }
 
@@ -111,7 +112,7 @@ fn one_boot_is_no_evidence_and_three_are_the_least() {
         assert!(one.apply.is_empty());
         assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, set: Vec::new(), detects: None }));
     }
-    let text = advice.text(report::Layout::WIDE);
+    let text = wide(&advice);
     assert!(
         text.contains("3 boots are the least (about 3 min 00 s: netassay run made --set boots=3)"),
         "{text}"
@@ -134,7 +135,7 @@ fn counts_are_judged_by_their_resolution() {
     assert_eq!(of(cpu, GRO).standing, Standing::Tie);
     let why = "exact mode counts instructions, it measures no rate".to_owned();
     assert_eq!(of(said(&advice, Goal::Throughput), TSO).standing, Standing::Unknown(why));
-    let text = advice.text(report::Layout::WIDE);
+    let text = wide(&advice);
     assert!(text.contains("above the resolution of counts is real") && !text.contains("Holm"), "{text}");
 }
 
@@ -188,7 +189,7 @@ fn what_settles_one_row_leaves_out_what_that_row_does_not_need() {
         assert_eq!(more.set, [("family".to_owned(), family.to_owned())]);
         assert!((more.seconds - 40.0 * f64::from(more.boots)).abs() < 1e-6, "{more:?}");
     }
-    let text = advice.text(report::Layout::WIDE);
+    let text = wide(&advice);
     assert!(text.contains("netassay run made --set family=ipv6 --set boots="), "{text}");
 }
 
@@ -220,7 +221,7 @@ fn a_switch_that_did_not_move_is_named_and_not_judged() {
     let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[Goal::Throughput]);
     assert_eq!(advice.studies[0].absent, [gone]);
     assert_eq!(said(&advice, Goal::Throughput).len(), 2);
-    assert!(advice.text(report::Layout::WIDE).contains("Not switched: receiver.lro: it stays off."));
+    assert!(wide(&advice).contains("Not switched: receiver.lro: it stays off."));
 }
 
 #[test]
@@ -298,7 +299,7 @@ fn scenarios_have_a_table_each_and_one_over_all() {
     assert_eq!(found.studies[0].under.len(), 2);
     let tso = found.studies[0].under.iter().map(|one| of(of_goal(one, Goal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
-    let text = found.table(report::Layout::PLAIN);
+    let text = terminal(&found.tables(), report::Layout::PLAIN);
     insta::assert_snapshot!("scenarios", text);
     let script = found.script();
     assert!(!script.contains("feature \"$IF\" tso"), "scenarios contradict each other: {script}");
@@ -315,8 +316,8 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
         vec![("throughput", if level(one, "offloads") == "none" { 500.0 } else { 1000.0 })]
     });
     let found = advice(&stored, &[Goal::Throughput]);
-    let text = found.text(report::Layout::WIDE);
-    assert!(text.contains("apply: ethtool -K \"$IF\" sg on tx-gre-segmentation on tso on\n"), "{text}");
+    let text = wide(&found);
+    assert!(text.contains("apply: ethtool -K \"$IF\" sg on tso on\n"), "{text}");
     assert!(text.contains("set offloads default at both ends: throughput +100"), "{text}");
 }
 
@@ -328,7 +329,7 @@ fn open_questions_of_one_traffic_share_a_sentence() {
     let noisy = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
     let found = advice(&noisy, &[Goal::Throughput]);
     assert_eq!(found.studies[0].under.len(), 5);
-    let (brief, wide) = (found.text(report::Layout::PLAIN), found.text(report::Layout::WIDE));
+    let (brief, wide) = (brief(&found), wide(&found));
     assert_eq!(
         brief
             .matches("no evidence for tso at the transmitter and gro at the receiver: a difference of 2 %")

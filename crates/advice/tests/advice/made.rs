@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use netassay_advice::{Advice, Goal, Recommendation, Request, Under};
+use netassay_advice::{Advice, Detail, Goal, Recommendation, Request, WorkloadAdvice};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
+use report::Layout;
+use report::document::terminal;
 use store::{StoredRun, StoredStudy};
 use study::{Condition, Plan, Study};
 
@@ -97,13 +99,23 @@ pub(crate) fn advice(stored: &StoredStudy, goals: &[Goal]) -> Advice {
 }
 
 /// What is said for a goal, of the only traffic.
+/// The advice as a terminal of 80 columns shows it, before its lines are broken.
+pub(crate) fn brief(advice: &Advice) -> String {
+    terminal(&advice.blocks(Detail::Brief), Layout::PLAIN)
+}
+
+/// The advice with every figure.
+pub(crate) fn wide(advice: &Advice) -> String {
+    terminal(&advice.blocks(Detail::Full), Layout::WIDE)
+}
+
 pub(crate) fn said(advice: &Advice, goal: Goal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
     let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
     of_goal(under, goal)
 }
 
-pub(crate) fn of_goal(under: &Under, goal: Goal) -> &[Recommendation] {
+pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
     &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
 }
 

@@ -9,8 +9,8 @@ use reach::HostSpec;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HostFlags {
-    /// The machine that sends (docs/hosts.md): root@a:ens1f0, or an interface of this machine:
-    /// :ens1f0; without it this machine, if --receiver is given
+    /// The machine that sends (docs/two-servers.md): root@a:ens1f0, or an interface of this
+    /// machine: :ens1f0; without it this machine, if --receiver is given
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
     pub(crate) transmitter: Option<HostSpec>,
     /// The machine that receives; without it this machine, if --transmitter is given

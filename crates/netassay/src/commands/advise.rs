@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use advice::{Advice, Request};
+use advice::{Advice, Detail, Request};
 use report::Layout;
+use report::document::{markdown, terminal};
 use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};
@@ -18,9 +19,10 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     match flags.format {
         AdviceFormat::Text => {
             let layout = output::layout(flags.tables.wide);
-            print_page(&advice.text(layout), layout)
+            let detail = if layout.wide { Detail::Full } else { Detail::Brief };
+            print_page(&terminal(&advice.blocks(detail), layout), layout)
         }
-        AdviceFormat::Md => print(&page::markdown(&page::advice(&advice))),
+        AdviceFormat::Md => print(&markdown(&advice.blocks(Detail::Full))),
         AdviceFormat::Json => print_json(&advice),
         AdviceFormat::Sh => print(&advice.script()),
     }
@@ -37,7 +39,7 @@ pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, F
         return Ok(String::new());
     }
     let more = format!("netassay advise {}", stored.row.id.0);
-    Ok(format!("{}Intervals, costs and commands: {more}\n", advice.table(layout)))
+    Ok(format!("\n{}Intervals, costs and commands: {more}\n", terminal(&advice.tables(), layout)))
 }
 
 /// What is asked of the studies.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::gate::{Acknowledged, Date, GateError, GateRequest, MOST_BYTES, Outcome, check_request};
+use report::document::{markdown, terminal};
 use report::{Cases, Layout};
 use store::{Outline, Store};
 use study::Plan;
@@ -54,8 +55,8 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     let gate = ::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
     let in_format = |layout: Layout| -> Result<String, Failure> {
         Ok(match flags.format {
-            GateFormat::Text => layout.wrap(&gate.text(layout)),
-            GateFormat::Md => gate.markdown(),
+            GateFormat::Text => layout.wrap(&terminal(&gate.blocks(), layout)),
+            GateFormat::Md => markdown(&gate.blocks()),
             GateFormat::Junit => gate.junit(),
             GateFormat::Json => json(&gate)?,
         })
@@ -66,11 +67,11 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
             if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
         write(path, &written, MayReplace::NamedByUser)?;
     }
-    let terminal = layout(flags.tables.wide);
+    let layout = layout(flags.tables.wide);
     if flags.output.is_some() || flags.format == GateFormat::Text {
-        print_page(&gate.text(terminal), terminal)?;
+        print_page(&terminal(&gate.blocks(), layout), layout)?;
     } else {
-        print(&in_format(terminal)?)?;
+        print(&in_format(layout)?)?;
     }
     Ok(gate.outcome)
 }

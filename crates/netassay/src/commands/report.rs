@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-use advice::{Advice, Request};
+use advice::{Advice, Detail, Request};
 use page::{Data, Packed, Page, Study, file_stem};
 use report::Results;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         let data: Vec<Result<ScopedJoinHandle<'_, Data>, Data>> = data.collect();
         let studies = found(store, stored)?;
         let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
-        let advice = advice.map(|advice| page::advice(&advice)).unwrap_or_default();
+        let advice = advice.map(|advice| advice.blocks(Detail::Full)).unwrap_or_default();
         let figures = page::figures::sections(&studies);
         let compressed = |one: Result<ScopedJoinHandle<'_, Data>, Data>| match one {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -115,7 +115,7 @@ fn agents_that_are_killed_on_a_machine_are_noticed_and_both_are_as_before() {
     assert!(both.len() > 1, "{both:?}");
     kill(&both);
     let said = ends(controller, NOTICED);
-    assert!(said.contains("netassay undo --host"), "{said}");
+    assert!(said.contains("are not undone") && said.contains("(from elsewhere with --host)"), "{said}");
     assert!(!said.contains(": throughput "), "a run with the settings that are left: {said}");
     world.expect_as_before(&before, Duration::ZERO);
     assert_eq!(world.on("root@b", &["undo"]), "nothing to undo\n");
@@ -265,7 +265,10 @@ fn a_damaged_journal_of_one_machine_blocks_no_other() {
     let done = world.netassay(["a:data0", "b:data0"], &[]).output().unwrap();
     let said = stderr(&done);
     assert_ne!(done.status.code(), Some(0), "{said}");
-    assert!(said.contains("transmitter") && said.contains("netassay undo --host HOST"), "{said}");
+    assert!(
+        said.contains("transmitter (a)") && said.contains("`netassay undo --host a` from here"),
+        "{said}"
+    );
     assert_eq!(world.on("root@b", &["undo"]), "nothing to undo\n");
     assert!(world.on("root@a", &["undo", "--forget"]).contains("set-aside"));
     let done = world.netassay(["a:data0", "b:data0"], &["--set", "runs=1"]).output().unwrap();

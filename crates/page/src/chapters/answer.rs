@@ -1,10 +1,12 @@
-//! The question and its answer.
+//! The question, its answer, and the figure that shows it.
 
-use crate::block::Block;
-use crate::section::{Study, is_vast};
+use report::document::Block;
 
-/// `is_alone`: the question is the heading of the page.
-pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
+use crate::section::{Section, Study, is_vast};
+
+/// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
+/// shows the answer.
+pub(super) fn blocks<'p>(study: &Study, is_alone: bool, beside: Option<&'p Section>) -> Vec<Block<'p>> {
     let results = &study.results;
     let mut blocks = Vec::new();
     if !is_alone {
@@ -22,6 +24,10 @@ pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     }
     if !missing.is_empty() {
         blocks.push(Block::Warning(missing));
+    }
+    if let Some(section) = beside {
+        blocks.extend(section.figures.first().map(Block::Figure));
+        blocks.extend(section.about.iter().cloned().map(Block::Text));
     }
     blocks.extend(results.kind_of_truth().into_iter().map(Block::Text));
     blocks.push(Block::Facts(results.facts()));

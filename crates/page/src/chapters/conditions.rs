@@ -1,8 +1,8 @@
 //! The table of conditions.
 
+use report::document::Block;
 use report::{Exhibit, Layout};
 
-use crate::block::Block;
 use crate::section::Study;
 
 /// The columns of text that a page shows as it is.

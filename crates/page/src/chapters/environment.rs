@@ -1,8 +1,8 @@
 //! Where the study was measured: what was requested, and what was applied.
 
+use report::document::Block;
 use report::{Exhibit, first_environment, hosts_that_differ, machines};
 
-use crate::block::Block;
 use crate::section::Study;
 
 /// So many notes of a table are shown: there may be one for each condition.

@@ -1,6 +1,7 @@
 //! How the numbers were computed.
 
-use crate::block::Block;
+use report::document::Block;
+
 use crate::section::Study;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {

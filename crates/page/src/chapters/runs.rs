@@ -1,8 +1,8 @@
 //! The tries that do not count, and why; how many count in spite of a disturbance.
 
+use report::document::Block;
 use report::{Exhibit, counted};
 
-use crate::block::Block;
 use crate::section::Study;
 
 /// The most tries of a list; the command in the note lists the others.

@@ -83,7 +83,7 @@ fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut 
     }
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (account, side, metric, level, estimates) in found {
-        let mut measure = Measure::of(&metric, std::iter::empty()).reaching(reached.iter().copied());
+        let mut measure = Measure::of(&metric).reaching(reached.iter().copied());
         "CPU in use".clone_into(&mut measure.quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let names: Vec<String> = estimates.iter().map(|one| sheet.name(one.condition)).collect();

@@ -105,7 +105,7 @@ fn shares(credit: &Credit) -> Option<Bars> {
             shares,
         ),
         None => {
-            let measure = Measure::of(credit.metric, credit.parts.iter().map(|part| part.change.value));
+            let measure = Measure::of(credit.metric);
             let of = |part: &Part| {
                 Some((part.name.clone(), measure.interval(part.change.value, part.change.interval)?))
             };
@@ -147,7 +147,7 @@ fn base(credit: &Credit) -> String {
 fn size(credit: &Credit, change: &Estimated) -> String {
     match change.relative {
         Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(Measure::of(credit.metric, std::iter::once(change.value)).words(change.value)),
+        None => stats::signed(Measure::of(credit.metric).words(change.value)),
     }
 }
 

@@ -122,12 +122,11 @@ fn figure(
             let measure = Measure::percent(&format!("difference of {metric}"), &base);
             forest(&measure.reaching(reach.iter().copied()), interval, group, rows, names)
         } else {
-            let ends = rows.iter().flat_map(|row| absolute(&row.comparison)).flatten();
             let base = names
                 .only
                 .as_ref()
                 .map_or("against the baseline".to_owned(), |only| format!("against {only}"));
-            let measure = Measure::of(&group.metric, ends).difference(&base);
+            let measure = Measure::of(&group.metric).difference(&base);
             seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
             forest(&measure, |one| in_unit(&measure, one), group, rows, names)
         };
@@ -290,8 +289,7 @@ fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
         (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
         (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (false, None) => {
-            let ends = absolute(comparison).into_iter().flatten();
-            let measure = Measure::of(&group.metric, ends.chain([comparison.difference]));
+            let measure = Measure::of(&group.metric);
             Some(measure.signed(comparison.difference, comparison.interval))
         }
     };
@@ -310,7 +308,7 @@ fn words(metric: &str, rows: &[&Row], names: &Names) -> String {
         let difference = row.comparison.difference;
         let size = match share(row) {
             Some(share) => format!("{} %", percent(share)),
-            None => Measure::of(metric, std::iter::once(difference)).words(difference),
+            None => Measure::of(metric).words(difference),
         };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
         format!("{} {} ({verdict})", names.name(row), stats::signed(size))

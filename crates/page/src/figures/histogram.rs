@@ -86,7 +86,7 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: 
     let conditions: Vec<usize> =
         workload.conditions.iter().filter(|index| pooled.contains_key(index)).copied().collect();
     let names = view.names(&conditions);
-    let measure = Measure::of_time("latency", "from request to response");
+    let measure = Measure::of_latency();
     let series = |(index, name): (&usize, &String)| {
         let own = &pooled[index];
         Series { name: name.clone(), about: own.about(), buckets: own.buckets(&measure) }

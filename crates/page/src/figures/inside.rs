@@ -39,7 +39,7 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Fig
     runs.retain(|(_, points)| points.len() > 2);
     let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
     let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
-    let measure = Measure::of(metric, runs.iter().flat_map(|(_, points)| points).map(|point| point.1));
+    let measure = Measure::of(metric);
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
     let mut seen = Vec::new();
     let mut curves = Vec::new();

@@ -66,7 +66,7 @@ fn quantiles(view: &View<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()
 fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Option<Figure> {
     let has_any = |index: &&usize| quantiles(view, **index).iter().any(Option::is_some);
     let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
-    let measure = Measure::of_time("latency", "from request to response");
+    let measure = Measure::of_latency();
     let names = view.names(&conditions);
     let curve = |(index, name): (&usize, &String)| {
         let points = QUANTILES.iter().zip(quantiles(view, *index));

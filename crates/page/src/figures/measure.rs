@@ -4,49 +4,39 @@ use chart::{Finite, Interval, Quantity};
 use report::{figure, metric_name, plain, rounded};
 use study::metric::{self, Group};
 
-/// From this size on a larger unit is used.
-const LARGE: f64 = 10_000.0;
-/// Larger units: the unit of the vocabulary, its multiple, and how many of it that is.
-const LARGER: [(&str, &str, f64); 3] = [("ns", "ms", 1e6), ("ns", "µs", 1e3), ("Mbit/s", "Gbit/s", 1e3)];
-
-/// The quantity of a metric, in a unit that suits its values.
+/// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 #[derive(Debug, Clone)]
 pub(super) struct Measure {
     pub(super) quantity: Quantity,
-    /// What values of the metric are divided by.
-    unit: f64,
 }
 
 impl Measure {
-    /// For these values of a metric.
-    pub(super) fn of(key: &str, values: impl Iterator<Item = f64>) -> Self {
+    /// Of a metric.
+    pub(super) fn of(key: &str) -> Self {
         let known = metric::find(key);
-        let most = values.map(f64::abs).fold(0.0, f64::max);
-        let own = known.map_or("", |metric| metric.unit);
-        let larger = LARGER.iter().find(|(unit, _, times)| *unit == own && most >= LARGE / 1e3 * times);
-        let (unit, times) = larger.map_or((plain(own), 1.0), |(_, larger, times)| (*larger, *times));
+        let unit = known.map_or("", |metric| plain(metric.unit));
         let quantity = Quantity::new(&metric_name(key), unit, figure);
-        Self { quantity: quantity.relative(known.map_or("", base)), unit: times }
+        Self { quantity: quantity.relative(known.map_or("", base)) }
     }
 
-    /// Of times in ns, each written in a unit of its own.
-    pub(super) fn of_time(name: &str, base: &str) -> Self {
-        Self { quantity: Quantity::new(name, "", time).relative(base), unit: 1.0 }
+    /// Of latencies, whatever their quantile.
+    pub(super) fn of_latency() -> Self {
+        Self { quantity: Quantity::new("latency", "ns", figure).relative("from request to response") }
     }
 
     /// Of whole numbers of a unit, such as requests/s.
     pub(super) fn of_plain(name: &str, unit: &str) -> Self {
-        Self { quantity: Quantity::new(name, unit, rounded), unit: 1.0 }
+        Self { quantity: Quantity::new(name, unit, rounded) }
     }
 
     /// Of figures that have words and no metric: `segments per packet at the transmitter`.
     pub(super) fn in_words(words: &str) -> Self {
-        Self { quantity: Quantity::new(words, "", figure), unit: 1.0 }
+        Self { quantity: Quantity::new(words, "", figure) }
     }
 
     /// Differences in %, of what `base` says.
     pub(super) fn percent(name: &str, base: &str) -> Self {
-        Self { quantity: Quantity::new(name, "%", report::percent).relative(base), unit: 1.0 }
+        Self { quantity: Quantity::new(name, "%", report::percent).relative(base) }
     }
 
     /// The same for differences of the metric from `base`.
@@ -58,7 +48,7 @@ impl Measure {
 
     /// A value as it is drawn.
     pub(super) fn value(&self, value: f64) -> Option<Finite> {
-        Finite::new(value / self.unit)
+        Finite::new(value)
     }
 
     /// An estimate as it is drawn.
@@ -67,22 +57,22 @@ impl Measure {
         Some(Interval { estimate: self.value(estimate)?, low: end(|ends| ends.0), high: end(|ends| ends.1) })
     }
 
-    /// A value in a sentence: `41.2 Gbit/s`.
+    /// A value in a sentence: `41234 Mbit/s`.
     pub(super) fn words(&self, value: f64) -> String {
-        let shown = (self.quantity.show)(value / self.unit);
+        let shown = (self.quantity.show)(value);
         if self.quantity.unit.is_empty() { shown } else { format!("{shown} {}", self.quantity.unit) }
     }
 
-    /// The same with its interval: `41.2 Gbit/s (40.9 to 41.5)`.
+    /// A value with its interval: `41234 Mbit/s (40912 to 41502)`.
     pub(super) fn with_interval(&self, estimate: f64, ends: Option<(f64, f64)>) -> String {
-        let show = |value: f64| (self.quantity.show)(value / self.unit);
+        let show = |value: f64| (self.quantity.show)(value);
         let ends = ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", show(low), show(high)));
         format!("{}{ends}", self.words(estimate))
     }
 
-    /// A difference with its interval: `-1.20 ms (-2.00 to +0.30)`.
+    /// A difference with its interval: `-1200 ns (-2000 to +300)`.
     pub(super) fn signed(&self, difference: f64, ends: Option<(f64, f64)>) -> String {
-        let show = |value: f64| stats::signed((self.quantity.show)(value / self.unit));
+        let show = |value: f64| stats::signed((self.quantity.show)(value));
         let ends = ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", show(low), show(high)));
         format!("{}{ends}", stats::signed(self.words(difference)))
     }
@@ -93,17 +83,6 @@ impl Measure {
         self.quantity.reach = reach;
         self
     }
-}
-
-/// ns in a unit that suits them: `38.7 µs`.
-fn time(ns: f64) -> String {
-    let (unit, size) = match ns.abs() {
-        size if size < 1e3 => ("ns", 1.0),
-        size if size < 1e6 => ("µs", 1e3),
-        size if size < 1e9 => ("ms", 1e6),
-        _ => ("s", 1e9),
-    };
-    format!("{} {unit}", rounded(ns / size))
 }
 
 /// What a metric's unit is relative to.
@@ -137,15 +116,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_suit_the_values_and_have_a_base() {
+    fn a_metric_has_one_unit_and_a_base() {
         let shown = |key: &str, value: f64| {
-            let measure = Measure::of(key, std::iter::once(value));
+            let measure = Measure::of(key);
             format!("{} {}", measure.words(value), measure.quantity.base)
         };
-        assert_eq!(shown("throughput", 41_234.5), "41.23 Gbit/s of payload");
+        assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");
         assert_eq!(shown("throughput", 9_999.0), "9999 Mbit/s of payload");
-        assert_eq!(shown("latency_p99", 45_600.0), "45.60 µs from request to response");
-        assert_eq!(shown("latency_max", 1.2e7), "12.00 ms from request to response");
+        assert_eq!(shown("latency_p99", 45_600.0), "45600 ns from request to response");
+        assert_eq!(shown("latency_max", 1.2e7), "12000000 ns from request to response");
         assert_eq!(shown("receiver.cpu", 45.0), "45.00 % of all CPUs of the host");
         assert_eq!(shown("packets", 123_456.0), "123456 1/s ");
         assert_eq!(shown("unknown of a file", 12.0), "12.00 ");

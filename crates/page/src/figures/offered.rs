@@ -54,7 +54,7 @@ impl Found {
 /// The curves of a workload, a panel for each path; `None` if its rate was not varied.
 pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
-    let measure = Measure::of_time("latency", "from request to response");
+    let measure = Measure::of_latency();
     let measure = measure.reaching(paths.iter().flat_map(|path| path.latencies(view)));
     let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
     let offered = Measure::of_plain("offered load", "requests/s").reaching(loads);

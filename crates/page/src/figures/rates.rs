@@ -132,7 +132,7 @@ fn figure(metric: &str, sheets: &[Rates], more: &str, ids: &mut Ids) -> Option<F
     if all.is_empty() {
         return None;
     }
-    let measure = Measure::of(metric, reach(&all)).reaching(reach(&all));
+    let measure = Measure::of(metric).reaching(reach(&all));
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for rates in sheets {
         let bar = |(name, condition): &(String, usize)| {

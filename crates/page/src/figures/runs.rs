@@ -113,7 +113,7 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> 
         }
     }
     let (level, estimates) = view.estimates(workload.name, metric, &workload.conditions);
-    let measure = Measure::of(metric, runs.values().flatten().copied());
+    let measure = Measure::of(metric);
     let measured: Vec<usize> =
         workload.conditions.iter().copied().filter(|index| runs.keys().any(|(of, _)| of == index)).collect();
     let names = view.names(&measured);

@@ -1,11 +1,11 @@
 //! Blocks as HTML.
 
 use chart::{Attribute, Id, Markup, fixed};
+use report::document::bounded::{line as shown, lines as shown_lines};
+use report::document::{Block, Item};
 use report::{Exhibit, Tone};
 
-use crate::block::{Block, Item};
 use crate::data::Data;
-use crate::words::{line as shown, lines as shown_lines};
 
 /// Writes blocks, and numbers the tables.
 pub(super) struct Writer<'m> {
@@ -85,12 +85,11 @@ impl<'m> Writer<'m> {
             // What few readers open is there once, for narrow screens: it does for wide ones too.
             Block::Figure(figure) if self.is_folded => self.to.append(&figure.small_html()),
             Block::Figure(figure) => self.to.append(&figure.html()),
-            Block::Data(data) => self.data(data),
         }
     }
 
     fn item(&mut self, item: &Item) {
-        self.to.text(&shown(&item.words));
+        self.to.text(&shown(&item.sentence));
         if item.facts.is_empty() {
             return;
         }
@@ -167,7 +166,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn data(&mut self, data: &Data) {
+    pub(super) fn data(&mut self, data: &Data) {
         self.within("div", &[("class", "download".into())], |inside| {
             inside.words(
                 "p",

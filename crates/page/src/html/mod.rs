@@ -4,10 +4,10 @@ mod blocks;
 pub(crate) mod head;
 
 use chart::{Attribute, Markup, fixed};
+use report::document::Block;
 
-use crate::block::{Block, Chapter};
 use crate::html::blocks::Writer;
-use crate::page::Page;
+use crate::page::{Chapter, Page};
 
 impl Page<'_> {
     /// The page as one HTML file that loads nothing.
@@ -84,6 +84,7 @@ fn chapter(writer: &mut Writer<'_>, chapter: &Chapter<'_>) {
             head.element("a", &[("href", Attribute::Link(&chapter.id))], |link| link.text(&chapter.title));
         });
         writer.blocks(&chapter.blocks);
+        chapter.downloads.iter().for_each(|data| writer.data(data));
     });
 }
 

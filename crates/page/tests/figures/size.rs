@@ -100,7 +100,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
         studies: &studies,
         figures: figures::sections(&studies),
         data: vec![Packed::of(stored).compressed()],
-        advice: netassay_page::advice(&advice),
+        advice: advice.blocks(advice::Detail::Full),
     };
     let html = page.html().to_string();
     let mut parts: Vec<(String, usize)> = html

@@ -14,8 +14,9 @@ mod partial;
 mod size;
 
 use chart::{Boot, Condition, Dots, Figure, Finite, Id, Quantity};
-use netassay_page::{Block, Data, Packed, Page, Section, Study};
+use netassay_page::{Data, Packed, Page, Section, Study};
 use report::Results;
+use report::document::Block;
 use store::{RunStatus, StoredStudy};
 
 use self::check::{Piece, read};

@@ -1,0 +1,87 @@
+//! JUnit's XML, which CI servers read.
+//!
+//! There is no standard of it; this is the common part that Jenkins' schema, GitLab and the GitHub
+//! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
+//! `skipped` or `system-out`.
+
+use chart::{Markup, fixed};
+
+use crate::check::{Check, Outcome};
+use crate::gate::Gate;
+use crate::sentences;
+
+impl Gate {
+    /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a
+    /// failure, an inconclusive one an error, or skipped where such checks count as passed.
+    #[must_use]
+    pub fn junit(&self) -> String {
+        let mut xml = Markup::new();
+        xml.fixed(fixed!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
+        let is_complete_asked = self.require_complete;
+        let kept_back = usize::from(self.is_kept_back());
+        let open = self.count(Outcome::Inconclusive);
+        let counts_as_fail = self.inconclusive_counts_as == Outcome::Fail;
+        let tests = self.checks.len() + usize::from(is_complete_asked);
+        let failures = self.count(Outcome::Fail) + if counts_as_fail { open + kept_back } else { 0 };
+        let skipped = if self.inconclusive_counts_as == Outcome::Pass { open } else { 0 };
+        let errors = match self.inconclusive_counts_as {
+            Outcome::Fail => 0,
+            Outcome::Inconclusive => open + kept_back,
+            Outcome::Pass => kept_back,
+        };
+        let subject = sentences::subject(self);
+        let counts = [
+            ("tests", (tests as f64).into()),
+            ("failures", (failures as f64).into()),
+            ("errors", (errors as f64).into()),
+            ("skipped", (skipped as f64).into()),
+        ];
+        xml.element("testsuites", &[&[("name", "netassay gate".into())], &counts[..]].concat(), |xml| {
+            xml.element("testsuite", &[&[("name", subject.as_str().into())], &counts[..]].concat(), |xml| {
+                for check in &self.checks {
+                    self.case(xml, check);
+                }
+                if is_complete_asked {
+                    self.completeness(xml);
+                }
+            });
+        });
+        format!("{xml}\n")
+    }
+
+    fn case(&self, xml: &mut Markup, check: &Check) {
+        let (bound, said) = (check.bound.to_string(), sentences::of_check(check));
+        let kind = match (check.outcome, self.inconclusive_counts_as) {
+            (Outcome::Pass, _) => None,
+            (Outcome::Fail, _) => Some(("failure", "regression")),
+            (Outcome::Inconclusive, Outcome::Pass) => Some(("skipped", "inconclusive")),
+            (Outcome::Inconclusive, Outcome::Fail) => Some(("failure", "inconclusive")),
+            (Outcome::Inconclusive, Outcome::Inconclusive) => Some(("error", "inconclusive")),
+        };
+        one(xml, &bound, &check.condition, kind, &said);
+    }
+
+    fn completeness(&self, xml: &mut Markup) {
+        let kind = self.is_kept_back().then_some(match self.inconclusive_counts_as {
+            Outcome::Fail => ("failure", "incomplete"),
+            _ => ("error", "incomplete"),
+        });
+        let said = if self.lacks.is_empty() {
+            "every planned run is recorded".to_owned()
+        } else {
+            self.lacks.join("; ")
+        };
+        one(xml, "study", "complete", kind, &said);
+    }
+}
+
+/// A case. What it says is its message, and in the text of a case that passes.
+fn one(xml: &mut Markup, class: &str, name: &str, kind: Option<(&'static str, &'static str)>, said: &str) {
+    xml.element("testcase", &[("classname", class.into()), ("name", name.into())], |xml| match kind {
+        None => xml.element("system-out", &[], |xml| xml.text(said)),
+        Some(("skipped", _)) => xml.empty("skipped", &[("message", said.into())]),
+        Some((element, kind)) => {
+            xml.element(element, &[("type", kind.into()), ("message", said.into())], |xml| xml.text(said));
+        }
+    });
+}

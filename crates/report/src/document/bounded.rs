@@ -1,0 +1,46 @@
+//! Text of others, before it is written in any form: harmless, and no longer than anybody reads.
+
+/// The most of one text that is shown, in bytes: far beyond a sentence about every condition.
+const LONGEST: usize = 1 << 14;
+
+/// Stands at the end of what was cut.
+const CUT: &str = "… (cut)";
+
+/// Text on one line.
+#[must_use]
+pub fn line(words: &str) -> String {
+    cut(&text::line(near(words).trim()), words.len() > LONGEST)
+}
+
+/// Text whose lines and blanks matter; each line is cut by itself.
+#[must_use]
+pub fn lines(words: &str) -> String {
+    words.lines().map(|line| cut(&text::lines(near(line)), line.len() > LONGEST) + "\n").collect()
+}
+
+/// The beginning, which replacing may make longer.
+fn near(words: &str) -> &str {
+    &words[..words.floor_char_boundary(LONGEST)]
+}
+
+fn cut(words: &str, is_cut: bool) -> String {
+    if !is_cut && words.len() <= LONGEST {
+        return words.to_owned();
+    }
+    format!("{}{CUT}", &words[..words.floor_char_boundary(LONGEST - CUT.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_and_others_stay() {
+        assert_eq!(line(" a\u{1b}\nb "), "a\\u{1b} b");
+        assert_eq!(lines("a\n  b"), "a\n  b\n");
+        for long in ["x".repeat(4 << 20), "\u{202e}".repeat(1 << 20), "é".repeat(LONGEST)] {
+            assert!(line(&long).len() <= LONGEST && line(&long).ends_with(CUT));
+            assert!(lines(&long).len() <= LONGEST + 1);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Text of others in Markdown: nothing in it is markup, a link, or calls a person.
+
+use super::super::bounded;
+
+/// Stands between characters that would be read together, and is not shown. GitHub looks for names
+/// and addresses in what is rendered, where a backslash is gone already.
+const APART: &str = "<!-- -->";
+
+/// Text on one line, for a paragraph.
+pub(crate) fn paragraph(words: &str) -> String {
+    let shown = escaped(words);
+    // What begins a heading, a list, a quotation or a rule; digits before a dot begin a list too.
+    let digits = shown.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 && shown[digits..].starts_with(['.', ')']) {
+        return format!("{}\\{}", &shown[..digits], &shown[digits..]);
+    }
+    if shown.starts_with(['#', '-', '+', '=']) { format!("\\{shown}") } else { shown }
+}
+
+/// Text on one line, for a place inside a line.
+#[must_use]
+pub fn escaped(words: &str) -> String {
+    let words = bounded::line(words);
+    let mut out = String::with_capacity(words.len());
+    let mut before = None;
+    let mut rest = words.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let next = rest.peek().copied();
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '[' | ']' | '|' | '~' | '$' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            // Inside of a word it is itself.
+            '_' if is_word(before) && is_word(next) => out.push('_'),
+            '_' => out.push_str("\\_"),
+            // A person, an issue, a web address, an emoji.
+            '@' | '#' => {
+                out.push(letter);
+                out.push_str(APART);
+            }
+            ':' if next == Some('/') || next.is_some_and(char::is_alphabetic) && !is_word(before) => {
+                out.push(':');
+                out.push_str(APART);
+            }
+            '.' if out.to_ascii_lowercase().ends_with("www") => {
+                out.push_str(APART);
+                out.push('.');
+            }
+            other => out.push(other),
+        }
+        before = Some(letter);
+    }
+    out
+}
+
+/// Lines as they are, in a fence that none of them ends.
+pub(crate) fn fence(lines: &str) -> String {
+    let lines = bounded::lines(lines);
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))
+}
+
+/// Text on one line in an HTML element, where Markdown's escapes do not act.
+pub(crate) fn element(words: &str) -> String {
+    let mut out = String::new();
+    for letter in bounded::line(words).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '[' => out.push_str("&#91;"),
+            // A person, an issue.
+            '@' | '#' => {
+                out.push(letter);
+                out.push_str(APART);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A command inside a line: the fence is longer than any run of backticks in it.
+pub(crate) fn code(words: &str) -> String {
+    let words = bounded::line(words);
+    let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{words}{pad}{fence}")
+}
+
+fn is_word(letter: Option<char>) -> bool {
+    letter.is_some_and(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_stay_as_they_are_and_markup_is_text() {
+        for (words, shown) in [
+            ("tcp_stream: ipv4 offloads=none", "tcp_stream: ipv4 offloads=none"),
+            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+            ("a|b `c` *d* _e_", "a\\|b \\`c\\` \\*d\\* \\_e\\_"),
+            ("ask @linus, see #12", "ask @<!-- -->linus, see #<!-- -->12"),
+            ("http://x.example www.x.example", "http:<!-- -->//x.example www<!-- -->.x.example"),
+            ("[x](javascript:alert) :x: 09:45", "\\[x\\](javascript:alert) :<!-- -->x: 09:45"),
+            ("a\nb\u{202e}", "a b\\\\u{202e}"),
+        ] {
+            assert_eq!(escaped(words), shown);
+        }
+        for (words, shown) in [
+            ("# head", "\\#<!-- --> head"),
+            ("- x", "\\- x"),
+            ("12. x", "12\\. x"),
+            ("12.5 to 13", "12\\.5 to 13"),
+            ("1 x", "1 x"),
+        ] {
+            assert_eq!(paragraph(words), shown);
+        }
+        assert_eq!(escaped("-1.5 to +2"), "-1.5 to +2");
+    }
+
+    #[test]
+    fn an_element_of_html_has_no_escapes_of_markdown() {
+        assert_eq!(element("a_b [x](y) | <b> @me"), "a_b &#91;x](y) | &lt;b&gt; @<!-- -->me");
+    }
+
+    #[test]
+    fn no_backtick_ends_a_command() {
+        assert_eq!(code("ethtool -K \"$IF\" gro on"), "`ethtool -K \"$IF\" gro on`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`a"), "`` `a ``");
+    }
+
+    #[test]
+    fn no_line_ends_a_fence() {
+        assert_eq!(fence("a\n```\n````x\n"), "`````text\na\n```\n````x\n`````\n");
+        assert_eq!(fence(""), "```text\n\n```\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_has_no_bare_pipe_bracket_or_line_end(words in any::<String>()) {
+            let shown = escaped(&words).replace(APART, "");
+            prop_assert!(!shown.contains(['<', '>', '\n']));
+            let mut escaped = false;
+            for letter in shown.chars() {
+                prop_assert!(escaped || !"|`*[]~$".contains(letter), "{shown}");
+                escaped = letter == '\\' && !escaped;
+            }
+        }
+
+        #[test]
+        fn a_fence_holds_any_lines(lines in "[`a\n]{0,40}") {
+            let fenced = fence(&lines);
+            let fence: String = fenced.chars().take_while(|letter| *letter == '`').collect();
+            prop_assert_eq!(fenced.matches(&fence).count(), 2);
+        }
+    }
+}
