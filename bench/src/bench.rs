@@ -63,7 +63,7 @@ impl Bench {
             count: common.count,
             netassay,
             interrupt: wait::watch_signals()?,
-            cpus: testbed::split(&host::affinity::usable()),
+            cpus: testbed::split_cpus(&host::affinity::usable()),
             rootless: !host::Privileges::read().privileged(),
         })
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use reach::{Binary, Launcher, Reached, Stay};
+use reach::{Binary, Launcher, RemoteHost, Retention};
 use study::BySide;
 use testbed::{HostPlace, Hosts};
 
@@ -140,10 +140,10 @@ impl Sshd {
             destination: name.to_owned(),
             config: Some(self.directory.path().join("ssh_config")),
         });
-        let stay = Stay { keep, ..Stay::default() };
-        let reached = Reached::connect_all(&[&a, &b], &binary, stay, &bench.interrupt);
+        let stay = Retention { keep, ..Retention::default() };
+        let reached = RemoteHost::connect_all(&[&a, &b], &binary, stay, &bench.interrupt);
         let mut reached = reached.map_err(Failure::environment)?.into_iter();
-        let places = BySide::of(|_| HostPlace {
+        let places = BySide::from_fn(|_| HostPlace {
             by: reached.next(),
             interface: Some("lo".to_owned()),
             lease: stay.lease,

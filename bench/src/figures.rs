@@ -5,7 +5,7 @@ use stats::Summary;
 
 /// Smallest, middle and largest; `None` without figures.
 pub(crate) fn summary(figures: impl IntoIterator<Item = f64>) -> Option<Summary> {
-    Summary::of(&figures.into_iter().collect::<Vec<f64>>()).ok()
+    Summary::from_values(&figures.into_iter().collect::<Vec<f64>>()).ok()
 }
 
 /// Median, smallest, largest with this many decimals, and the count: for a table.
@@ -27,7 +27,7 @@ impl Ratios {
     /// `above` by `below`; `None` without pairs.
     pub(crate) fn of(above: &[f64], below: &[f64]) -> Option<Self> {
         let ratios: Vec<f64> = above.iter().zip(below).map(|(above, below)| above / below).collect();
-        Some(Self { interval: median_interval(&ratios), all: Summary::of(&ratios).ok()? })
+        Some(Self { interval: median_interval(&ratios), all: Summary::from_values(&ratios).ok()? })
     }
 }
 

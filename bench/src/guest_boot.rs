@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use guest::{Acceleration, Archive, Guest, Kernel, Nic, Order, Tools};
+use guest::{Acceleration, Archive, Guest, GuestOrder, Kernel, Nic, Tools};
 
 use crate::bench::{Bench, temporary_directory, write};
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
             return Ok(report.finish());
         }
     }
-    let tools = Tools::here();
+    let tools = Tools::of_this_machine();
     let qemu = tools.qemu().map_err(Failure::environment)?;
     let kvm = tools.try_kvm(&kernel.image).outcome;
     for (name, arguments, acceleration) in [
@@ -89,8 +89,8 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
 }
 
 /// A guest as the scenarios have it, with one agent and no network card.
-fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> Order {
-    Order {
+fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> GuestOrder {
+    GuestOrder {
         name: "bench".to_owned(),
         kernel: kernel.clone(),
         command_line: String::new(),
@@ -114,7 +114,7 @@ fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> Order {
 }
 
 /// Boots a guest until its agent serves; how long that took, in ms.
-fn to_agent(bench: &Bench, order: &Order) -> Result<f64, Failure> {
+fn to_agent(bench: &Bench, order: &GuestOrder) -> Result<f64, Failure> {
     let mut guest = Guest::start(order).map_err(Failure::environment)?;
     let alive = guest.await_life(&bench.interrupt);
     bench.check()?;

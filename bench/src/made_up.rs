@@ -5,7 +5,7 @@ use std::path::Path;
 
 use record::{Detail, Environment, Series, sample};
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::metric::{METRICS, Needs};
+use study::metric::{METRICS, MetricNeeds};
 use study::{BySide, Plan};
 use tempfile::TempDir;
 
@@ -94,7 +94,7 @@ impl MadeUp<'_> {
     /// What every run of the plan's traffic has.
     fn metrics(&self) -> Vec<&'static str> {
         let kinds: Vec<_> = self.plan.conditions.iter().map(|one| one.workload.traffic.kind).collect();
-        let all = METRICS.iter().filter(|metric| metric.needs == Needs::Nothing);
+        let all = METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing);
         let all = all.filter(|metric| kinds.iter().all(|kind| kind.produces(metric)));
         all.map(|metric| metric.key).collect()
     }

@@ -115,7 +115,7 @@ fn request(line: &[u8]) {
 
 fn check_spec(spec: &Spec) {
     match spec.validate() {
-        Ok(()) => check_traffic(&spec.traffic, Family::of(spec.local.is_ipv6())),
+        Ok(()) => check_traffic(&spec.traffic, Family::from_ipv6(spec.local.is_ipv6())),
         Err(why) => assert!(!why.to_string().is_empty()),
     }
 }

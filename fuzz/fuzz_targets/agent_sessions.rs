@@ -172,9 +172,10 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             address: bytes.of(&["00:00:00:00:00:00", "02:00:5e:00:53:01", "", "x"]).to_owned(),
         },
         17 => Request::Environment { interfaces: (0..bytes.few()).map(|_| bytes.name()).collect() },
-        18 => {
-            Request::Lacking { traffic: bytes.traffic(), family: netassay_load::Family::of(bytes.is_set()) }
-        }
+        18 => Request::Lacking {
+            traffic: bytes.traffic(),
+            family: netassay_load::Family::from_ipv6(bytes.is_set()),
+        },
         19 => Request::Watch {
             processes: bytes.of(&[vec![], vec![own], vec![0], vec![u32::MAX]]),
             cpus: bytes.cpus(),

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_gate::{Acknowledged, AcknowledgedError, Bound, Date, Limit};
+use netassay_gate::{Acknowledged, AcknowledgedError, Bound, Date, BoundLimit};
 
 fuzz_target!(|input: &[u8]| {
     let Some((reader, bytes)) = input.split_first() else { return };
@@ -31,7 +31,7 @@ fn bound(text: &str) {
     match text.parse::<Bound>() {
         Ok(bound) => {
             assert_eq!(bound.to_string().parse().as_ref(), Ok(&bound));
-            let (Limit::Percent(limit) | Limit::Absolute(limit)) = bound.limit();
+            let (BoundLimit::Percent(limit) | BoundLimit::Absolute(limit)) = bound.limit();
             assert!(limit.is_finite());
             assert!(bound.is_of_same(&bound));
         }

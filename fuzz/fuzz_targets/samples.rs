@@ -7,7 +7,7 @@
 use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
-use netassay_samples::{Boots, Column, Dataset, Input, InputFormat, Layout, Options, SamplesError, Sheet};
+use netassay_samples::{Boots, Column, Dataset, Input, InputFormat, Layout, Options, SamplesError, MeasurementFile};
 
 fuzz_target!(|input: &[u8]| {
     let [format, choice, bytes @ ..] = input else { return };
@@ -43,9 +43,9 @@ fn options(format: Option<InputFormat>, choice: u8) -> Options {
 
 /// Reads a file whole and in pieces, and compares it with itself; the dataset is sound.
 fn check(bytes: &[u8], options: &Options, piece: usize) {
-    let whole = Sheet::read("file", bytes, options);
-    assert_eq!(sheet_text(&whole), sheet_text(&Sheet::read("file", Pieces(bytes, piece), options)));
-    let (Ok(one), Ok(other)) = (whole, Sheet::read("other", bytes, options)) else { return };
+    let whole = MeasurementFile::read("file", bytes, options);
+    assert_eq!(sheet_text(&whole), sheet_text(&MeasurementFile::read("file", Pieces(bytes, piece), options)));
+    let (Ok(one), Ok(other)) = (whole, MeasurementFile::read("other", bytes, options)) else { return };
     let input = |file: &str, sheet| Input { file: file.to_owned(), condition: None, sheet };
     match Dataset::new(vec![input("file", one), input("other", other)], options) {
         Ok(dataset) => check_dataset(&dataset),
@@ -53,7 +53,7 @@ fn check(bytes: &[u8], options: &Options, piece: usize) {
     }
 }
 
-fn sheet_text(result: &Result<Sheet, SamplesError>) -> String {
+fn sheet_text(result: &Result<MeasurementFile, SamplesError>) -> String {
     if let Err(SamplesError::Content { line, column, .. }) = result {
         assert!(*line > 0 && *column > 0, "{result:?}");
     }

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use netassay_report::{Classic, ComparisonRequest, Comparisons, Layout, Results};
+use netassay_report::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
 
@@ -56,7 +56,7 @@ fn show(stored: &StoredStudy) {
     let request = ComparisonRequest::default();
     let _ =
         Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
-    let _ = Classic::new(stored, &request).map(|classic| classic.text());
+    let _ = ClassicTest::new(stored, &request).map(|classic| classic.text());
     let _ = netassay_report::is_decided(stored);
 }
 

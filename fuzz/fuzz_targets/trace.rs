@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_trace::{Btf, Found, Offered, Path, functions, resolve};
+use netassay_trace::{Btf, OfferedProbes, ProbePoints, TracePath, functions, resolve};
 
 fuzz_target!(|input: &[u8]| {
     let Some((reader, bytes)) = input.split_first() else { return };
@@ -24,12 +24,13 @@ fn types(bytes: &[u8]) {
 
 /// An error has its place in the file.
 fn path(text: &str) {
-    let offered = Offered { functions: Ok(functions(text, |_| true)), types: Ok(Btf::default()) };
-    match Path::parse("fuzz.toml", text) {
+    let offered = OfferedProbes { functions: Ok(functions(text, |_| true)), types: Ok(Btf::default()) };
+    match TracePath::parse("fuzz.toml", text) {
         Ok(path) => {
             for stage in resolve(&path, &offered) {
                 assert!(
-                    matches!(stage.ipv4, Found::Points(_)) || stage.ipv4 != Found::Missing(String::new())
+                    matches!(stage.ipv4, ProbePoints::Points(_))
+                        || stage.ipv4 != ProbePoints::Missing(String::new())
                 );
             }
         }

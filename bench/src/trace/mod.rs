@@ -50,7 +50,7 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
          bpftrace with a histogram for each stage, and with all places that netassay probes (interruptions taken off each stage)",
     );
     let kernel = Kernel::find(Some(&options.kernel)).map_err(Failure::environment)?;
-    let qemu = Tools::here().qemu().map_err(Failure::environment)?;
+    let qemu = Tools::of_this_machine().qemu().map_err(Failure::environment)?;
     let bpftrace = options.bpftrace.clone().or_else(|| program_of_package("bpftrace", &mut report));
     let Some(shell) = busybox(options.busybox.as_deref()) else {
         report.not_run("the guest: no static busybox: apt-get install busybox-static, or --busybox");

@@ -218,7 +218,7 @@ mod tests {
                     for Mode { sender, reader } in part.modes(polls) {
                         let plain = load::Traffic::new(kind);
                         let traffic = load::Traffic { message, flows, sender, reader, ..plain };
-                        traffic.validate(load::Family::of(family == Family::Ipv6)).unwrap();
+                        traffic.validate(load::Family::from_ipv6(family == Family::Ipv6)).unwrap();
                     }
                 }
             }

@@ -57,7 +57,7 @@ impl Session<'_> {
         let timing = timing.with(cell.task.flows);
         let job = self.job(cell, &testbed, timing.peer_seconds())?;
         for mode in &cell.modes {
-            let lacking = testbed.lacking(&traffic(&job, *mode), study::Family::of(job.ipv6))?;
+            let lacking = testbed.lacking(&traffic(&job, *mode), study::Family::from_ipv6(job.ipv6))?;
             if !lacking.is_empty() {
                 return Err(Failure::Environment(lacking.join("; ")));
             }

@@ -49,7 +49,7 @@ impl Turns<'_> {
         let Self { job, counted, timing, .. } = self;
         let order = RunOrder {
             traffic: traffic(job, mode),
-            family: study::Family::of(job.ipv6),
+            family: study::Family::from_ipv6(job.ipv6),
             ramp: timing.ramp,
             window: timing.own_window(),
             // Nobody looks at it, and the peers make none.

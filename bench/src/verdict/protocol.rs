@@ -62,9 +62,9 @@ const FEWEST_BOOTS: u32 = Stop::LOOKS + 1;
 const POWER: f64 = 0.9;
 
 /// The least boots, and runs of each condition in each, that prove a difference of `detect`, as
-/// `netassay study plan` finds them, given the standard deviations of condition x boot and of runs in %,
-/// what a run costs in s, and the warm-up runs of each condition in each boot. None if no size up
-/// to 1000 boots of 100 runs does.
+/// `netassay study plan` finds them, given the standard deviations of condition x boot and of runs
+/// in %, what a run costs in s, and the warm-up runs of each condition in each boot. None if no
+/// size up to 1000 boots of 100 runs does.
 pub(super) fn planned(
     detect: Percent,
     (cell, run): (f64, f64),

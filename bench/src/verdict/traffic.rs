@@ -10,7 +10,7 @@ use load::{Kind, Pacing, Traffic};
 use serde_json::{Value, json};
 use stats::{Observation, Question, Spending, analyse};
 use study::{BySide, Effective, PlannedRun, Scenario, Settled, Tuning};
-use testbed::{RunOrder, TakesTurns, TurnsOrder};
+use testbed::{RunOrder, TurnCondition, TurnsOrder};
 
 use super::experiment::conduct;
 use super::protocol::Protocol;
@@ -129,7 +129,7 @@ impl Protocol {
     fn flow(&self, run: &PlannedRun, conditions: &[Traffic; 2]) -> Option<TurnsOrder> {
         let (turns, alternate) = (self.turns(run)?, self.alternate()?);
         let window = alternate.turn.saturating_mul(u32::try_from(turns.len()).ok()?);
-        let state = |traffic: &Traffic| TakesTurns {
+        let state = |traffic: &Traffic| TurnCondition {
             effective: Effective {
                 transmitter: unswitched(),
                 receiver: None,
@@ -137,7 +137,7 @@ impl Protocol {
                 fragments: None,
             },
             traffic: traffic.clone(),
-            tuning: BySide::of(|_| Tuning::default()),
+            tuning: BySide::from_fn(|_| Tuning::default()),
         };
         let flow = RunOrder { window, ..self.order(&conditions[0]) };
         let states = conditions.iter().map(state).collect();

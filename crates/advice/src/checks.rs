@@ -1,21 +1,20 @@
-//! What serves a goal on average, checked against the state that the advice leaves behind.
+//! Checks of recommendations that hold on average against the state that the advice leaves behind.
 
 use std::collections::BTreeMap;
 
-use report::{Change, Interplay, Pair};
+use report::{Interplay, MetricChange, SwitchPair};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
 
-use crate::depends::{AsLeft, DependsOn};
 use crate::judge::Standing;
-use crate::recommendation::Recommendation;
+use crate::recommendation::{AsLeft, DependsOn, Recommendation};
 use crate::workload_advice::WorkloadAdvice;
 
-/// How what serves a goal was checked against the other switches.
+/// The extent of the checks of recommended switches against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Checked {
-    /// How many pairs of switches were judged together, by Holm's procedure.
+pub struct DependenceTests {
+    /// The number of pairs of switches that were judged together, by Holm's procedure.
     pub pairs: usize,
     /// The level of each interval of [`crate::DependsOn`] by itself: of the procedure's last step.
     pub level: f64,
@@ -27,19 +26,18 @@ pub struct Checked {
 /// family of hypotheses of its own, with the confidence of the study: it decides what is withheld,
 /// and a wrong answer withholds advice where there could be some. In the family of the changes
 /// themselves it would cost them power.
-pub(crate) struct Checks<'s> {
+pub(crate) struct DependenceChecks<'s> {
     stored: &'s StoredStudy,
-    /// The level of the intervals of changes.
     level: f64,
-    made: Checked,
+    made: DependenceTests,
     /// By context, metric and factor.
-    pairs: BTreeMap<(usize, &'static str, String), Vec<Pair>>,
+    pairs: BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>,
 }
 
-impl<'s> Checks<'s> {
-    /// Reads from a stored study what the checks of these recommendations need. `contexts`: the
-    /// place of each of `under` in the study's contexts.
-    pub(crate) fn of(
+impl<'s> DependenceChecks<'s> {
+    /// Reads the interactions that the checks need. `contexts`: the place of each of `under` in the
+    /// study's contexts.
+    pub(crate) fn from_stored(
         stored: &'s StoredStudy,
         level: f64,
         confidence: f64,
@@ -52,7 +50,7 @@ impl<'s> Checks<'s> {
                 for one in under.recommendations.iter().flat_map(|(_, all)| all) {
                     let [factor] = one.factors.as_slice() else { continue };
                     for metric in serving(one) {
-                        let found = Interplay::of(stored, *context, metric, level);
+                        let found = Interplay::for_context(stored, *context, metric, level);
                         let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
                         pairs.insert((*context, metric.key, factor.clone()), found);
                     }
@@ -67,18 +65,18 @@ impl<'s> Checks<'s> {
         Self {
             stored,
             level,
-            made: Checked { pairs: p.len(), level: of_pairs },
+            made: DependenceTests { pairs: p.len(), level: of_pairs },
             pairs: if of_pairs > confidence { read(of_pairs) } else { first },
         }
     }
 
-    /// What was checked; `None` if nothing was.
-    pub(crate) fn made(&self) -> Option<Checked> {
+    /// The extent of the checks; `None` if there was nothing to check.
+    pub(crate) fn made(&self) -> Option<DependenceTests> {
         (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
     }
 
-    /// Withdraws what the state that the advice leaves contradicts, and says of each on what it
-    /// depends.
+    /// Withdraws the recommendations that the resulting state contradicts, and adds to each of the
+    /// rest the switches on which it depends.
     pub(crate) fn settle(&self, contexts: &[usize], under: &mut [WorkloadAdvice]) {
         for (context, under) in contexts.iter().zip(under) {
             for (_, all) in &mut under.recommendations {
@@ -92,8 +90,9 @@ impl<'s> Checks<'s> {
         }
     }
 
-    /// Withdraws one at a time, the smallest change first: what it contradicted may then stand.
-    /// What was withdrawn stands after all where it contradicts nothing that is left.
+    /// Withdraws one recommendation at a time, the smallest change first: the ones that it
+    /// contradicted may then stand. A withdrawn one stands after all if it contradicts none that is
+    /// left.
     fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
         let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
         standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
@@ -134,7 +133,7 @@ impl<'s> Checks<'s> {
         if there.iter().any(|change| change.is_better() == Some(true)) {
             return false;
         }
-        let is_contrary = |pair: &&Pair| {
+        let is_contrary = |pair: &&SwitchPair| {
             pair.is_proven && change_with(pair, is_left_on(&pair.other, off), one).is_better() != Some(true)
         };
         serving(one)
@@ -145,14 +144,15 @@ impl<'s> Checks<'s> {
     fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {
         let off: Vec<String> = off.iter().filter(|factor| !one.factors.contains(factor)).cloned().collect();
         let change = |metric: &'static Metric| {
-            let change = Interplay::of(self.stored, context, metric, self.level)?.at(&one.factors, &off)?;
+            let change = Interplay::for_context(self.stored, context, metric, self.level)?
+                .change_in_state(&one.factors, &off)?;
             Some(directed(&change, one))
         };
         let changes = one.expected.iter().filter_map(|change_of| change(change_of.metric)).collect();
         AsLeft { off, changes }
     }
 
-    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[Pair] {
+    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[SwitchPair] {
         let key = |factor: &String| (context, metric.key, factor.clone());
         let found = one.factors.first().and_then(|factor| self.pairs.get(&key(factor)));
         found.map_or(&[], Vec::as_slice)
@@ -190,26 +190,25 @@ impl<'s> Checks<'s> {
             one.standing = Standing::Conditional;
         }
         let as_left = self.as_left(context, one, off);
-        let is_new = !(one.how == report::How::OthersOn && as_left.off.is_empty());
+        let is_new = !(one.how == report::EffectMethod::OthersOn && as_left.off.is_empty());
         one.as_left = is_new.then_some(as_left);
         one.depends_on = found;
     }
 }
 
-/// The metrics in which it is proven to serve the goal; of what depends on others, those in which
-/// anything is proven. None for levels of a factor outside of a design.
+/// The metrics in which a switch is proven to serve the goal; if its effect depends on others, the
+/// metrics in which any change is proven. Empty for a factor outside of a design.
 fn serving(one: &Recommendation) -> Vec<&'static Metric> {
-    let is_serving = |change: &&Change| match one.standing {
+    let is_serving = |change: &&MetricChange| match one.standing {
         Standing::Depends => change.is_better().is_some(),
         _ => one.standing.is_proven() && change.is_better() == Some(true),
     };
-    if one.how == report::How::Alone {
+    if one.how == report::EffectMethod::Alone {
         return Vec::new();
     }
     one.expected.iter().filter(is_serving).map(|change| change.metric).collect()
 }
 
-/// The factors that the advice sets off.
 fn set_off(all: &[Recommendation]) -> Vec<String> {
     let off = all.iter().filter(|one| one.standing.is_proven() && one.to == "off");
     off.flat_map(|one| one.factors.clone()).collect()
@@ -220,18 +219,17 @@ fn is_left_on(factor: &str, off: &[String]) -> bool {
     !off.iter().any(|one| one == factor)
 }
 
-/// What it changes with the other switch at a level.
-fn change_with(pair: &Pair, is_on: bool, one: &Recommendation) -> Change {
+fn change_with(pair: &SwitchPair, is_on: bool, one: &Recommendation) -> MetricChange {
     directed(&pair.changes[usize::from(is_on)], one)
 }
 
 /// The change of switching on as that of this recommendation.
-fn directed(change: &Change, one: &Recommendation) -> Change {
+fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
     if one.to == "off" { change.reversed() } else { change.clone() }
 }
 
 /// One hypothesis for each two switches in a metric, whichever of them is recommended.
-fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<Pair>>) -> Vec<Vec<f64>> {
+fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
     let mut each: BTreeMap<(usize, &str, [&str; 2]), f64> = BTreeMap::new();
     for ((context, metric, factor), pairs) in found {
         for pair in pairs {

@@ -2,23 +2,23 @@
 
 use std::fmt;
 
-use report::Effect;
+use report::SwitchEffect;
 use serde::Serialize;
 use study::{CongestionControl, Offload, Side, Switch, feature};
 
 /// One setting of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Command {
+pub enum HostCommand {
     /// A feature of an interface, on or off.
     Feature {
         /// The host; `None`: both.
         side: Option<Side>,
         /// The interface.
-        interface: Interface,
-        /// What `ethtool -K` calls it.
+        interface: HostInterface,
+        /// The name for `ethtool -K`.
         name: String,
-        /// What `ethtool -k` calls it.
+        /// The name in the output of `ethtool -k`.
         shown_as: String,
         /// The state.
         on: bool,
@@ -28,7 +28,7 @@ pub enum Command {
         /// The host; `None`: both.
         side: Option<Side>,
         /// The interface.
-        interface: Interface,
+        interface: HostInterface,
         /// In bytes.
         bytes: u32,
     },
@@ -46,15 +46,15 @@ pub enum Command {
 /// An interface of a host, which the reader must name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Interface {
+pub enum HostInterface {
     /// The one that the traffic uses.
     Traffic,
     /// The one under the tunnel.
     Underlay,
 }
 
-impl Interface {
-    fn of(underlay: bool) -> Self {
+impl HostInterface {
+    fn for_underlay(underlay: bool) -> Self {
         if underlay { Self::Underlay } else { Self::Traffic }
     }
 
@@ -68,10 +68,9 @@ impl Interface {
     }
 }
 
-impl Command {
-    /// The commands that make this change, in an order in which no setting lacks what it needs;
-    /// empty if a level is not known to any command.
-    pub(crate) fn of(effect: &Effect) -> Vec<Self> {
+impl HostCommand {
+    /// The commands that make this change, requirements first; empty if no command has the level.
+    pub(crate) fn for_effect(effect: &SwitchEffect) -> Vec<Self> {
         let mut commands: Vec<Self> = Vec::new();
         for factor in &effect.factors {
             let Some(switch) = Switch::named(factor) else { continue };
@@ -89,7 +88,8 @@ impl Command {
         }
     }
 
-    /// What must be on for others comes first: segmentation needs scatter-gather and checksums.
+    /// The place in the order of commands: features that others need come first, such as
+    /// scatter-gather and checksums before segmentation.
     pub(crate) fn turn(&self) -> u8 {
         match self {
             Self::Feature { on: true, name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
@@ -104,7 +104,6 @@ impl Command {
         }
     }
 
-    /// The value that it sets.
     pub(crate) fn value(&self) -> String {
         match self {
             Self::Feature { on, .. } => state(*on).to_owned(),
@@ -113,7 +112,7 @@ impl Command {
         }
     }
 
-    /// What it sets on its host, without the value: two commands of one host with the same target
+    /// The setting of the host, without its value: two commands of one host with the same target
     /// contradict each other if they differ.
     pub(crate) fn target(&self) -> String {
         match self {
@@ -129,28 +128,28 @@ impl Command {
 /// A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel keeps
 /// that a feature without a group is wanted while those that it needs are off. So these are not in
 /// the line.
-pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
+pub(crate) fn lines(commands: &[HostCommand]) -> Vec<(Option<Side>, String)> {
     let is_group = |name: &str| feature::GROUPS.iter().any(|group| group.short == name);
-    let follows = |command: &Command| {
-        let Command::Feature { side, interface, name, on: true, .. } = command else { return false };
+    let follows = |command: &HostCommand| {
+        let HostCommand::Feature { side, interface, name, on: true, .. } = command else { return false };
         let place = (side, interface);
         !is_group(name)
             && commands.iter().any(|other| {
-                matches!(other, Command::Feature { side, interface, name, on: true, .. }
+                matches!(other, HostCommand::Feature { side, interface, name, on: true, .. }
                     if (side, interface) == place && ["sg", "tx"].contains(&name.as_str()))
             })
     };
-    let mut lines: Vec<(Option<Side>, Option<Interface>, String)> = Vec::new();
+    let mut lines: Vec<(Option<Side>, Option<HostInterface>, String)> = Vec::new();
     for command in commands.iter().filter(|command| !follows(command)) {
         let (side, of) = match command {
-            Command::Feature { side, interface, .. } => (*side, Some(*interface)),
+            HostCommand::Feature { side, interface, .. } => (*side, Some(*interface)),
             other => (other.side(), None),
         };
         let known =
             lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
         match (known, command) {
-            (Some((_, _, line)), Command::Feature { name, on, .. }) => {
-                line.push_str(&format!(" {}", text::command([name.as_str(), state(*on)])));
+            (Some((_, _, line)), HostCommand::Feature { name, on, .. }) => {
+                line.push_str(&format!(" {}", words::shell_command([name.as_str(), state(*on)])));
             }
             _ => lines.push((side, of, command.to_string())),
         }
@@ -163,18 +162,18 @@ fn state(on: bool) -> &'static str {
 }
 
 /// As a person types it, with the interface as a variable of the shell.
-impl fmt::Display for Command {
+impl fmt::Display for HostCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Feature { interface, name, on, .. } => {
-                let switched = text::command([name.as_str(), state(*on)]);
+                let switched = words::shell_command([name.as_str(), state(*on)]);
                 write!(out, "ethtool -K \"${}\" {switched}", interface.variable())
             }
             Self::Mtu { interface, bytes, .. } => {
                 write!(out, "ip link set dev \"${}\" mtu {bytes}", interface.variable())
             }
             Self::Sysctl { key, value, .. } => {
-                out.write_str(&text::command(["sysctl", "-w", &format!("{key}={value}")]))
+                out.write_str(&words::shell_command(["sysctl", "-w", &format!("{key}={value}")]))
             }
         }
     }
@@ -185,16 +184,20 @@ pub(crate) fn bare(factor: &str) -> &str {
     factor.rsplit_once('.').map_or(factor, |(_, name)| name)
 }
 
-fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
+fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostCommand> {
     match switch {
         Switch::Features(Offload { side, underlay, .. }) => {
-            let interface = Interface::of(*underlay);
+            let interface = HostInterface::for_underlay(*underlay);
             vec![feature(*side, interface, name, effect.to == "on")]
         }
         Switch::Offloads { side, underlay } => offloads(*side, *underlay, effect),
         Switch::Mtu { underlay } => {
             let bytes = effect.to.parse().ok();
-            let command = |bytes| Command::Mtu { side: None, interface: Interface::of(*underlay), bytes };
+            let command = |bytes| HostCommand::Mtu {
+                side: None,
+                interface: HostInterface::for_underlay(*underlay),
+                bytes,
+            };
             bytes.map(command).into_iter().collect()
         }
         Switch::CongestionControl => {
@@ -204,15 +207,15 @@ fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
                 effect.to.parse().ok().and_then(|one: CongestionControl| one.name().map(str::to_owned));
             let name = name.filter(|name| !name.starts_with('-') && name.chars().all(is_name));
             let key = "net.ipv4.tcp_congestion_control";
-            name.map(|value| Command::Sysctl { side: switch.side(), key, value }).into_iter().collect()
+            name.map(|value| HostCommand::Sysctl { side: switch.side(), key, value }).into_iter().collect()
         }
     }
 }
 
-/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has
-/// of them; once where both hosts need the same.
-fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command> {
-    let interface = Interface::of(underlay);
+/// The features that read back otherwise, by the names of `ethtool`'s groups, which set every
+/// member that an interface has; once where both hosts need the same.
+fn offloads(side: Option<Side>, underlay: bool, effect: &SwitchEffect) -> Vec<HostCommand> {
+    let interface = HostInterface::for_underlay(underlay);
     let of_side = |side: Side| -> Vec<(String, bool)> {
         let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (side, underlay));
         let mut named: Vec<(String, bool)> = Vec::new();
@@ -225,7 +228,7 @@ fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command>
         }
         named
     };
-    let commands = |side: Option<Side>, named: &[(String, bool)]| -> Vec<Command> {
+    let commands = |side: Option<Side>, named: &[(String, bool)]| -> Vec<HostCommand> {
         named.iter().map(|(name, on)| feature(side, interface, name, *on)).collect()
     };
     let [one, other] = Side::BOTH.map(of_side);
@@ -237,10 +240,10 @@ fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command>
     }
 }
 
-fn feature(side: Option<Side>, interface: Interface, name: &str, on: bool) -> Command {
+fn feature(side: Option<Side>, interface: HostInterface, name: &str, on: bool) -> HostCommand {
     let group = feature::GROUPS.iter().find(|group| group.short == name || group.long == name);
     let (name, shown_as) = group.map_or((name, name), |group| (group.short, group.long));
-    Command::Feature { side, interface, name: name.to_owned(), shown_as: shown_as.to_owned(), on }
+    HostCommand::Feature { side, interface, name: name.to_owned(), shown_as: shown_as.to_owned(), on }
 }
 
 #[cfg(test)]
@@ -250,17 +253,17 @@ mod tests {
     #[test]
     fn a_line_that_restores_the_defaults_names_the_groups_of_ethtool() {
         let names = ["tx-gre-segmentation", "tx", "tx-udp-segmentation", "sg", "tso", "gso"];
-        let set = |on| names.map(|name| feature(None, Interface::Traffic, name, on));
+        let set = |on| names.map(|name| feature(None, HostInterface::Traffic, name, on));
         let line = "ethtool -K \"$IF\" tx on sg on tso on gso on";
         assert_eq!(lines(&set(true)), [(None, line.to_owned())]);
         assert!(lines(&set(false))[0].1.contains("tx-gre-segmentation off"));
-        let alone = [feature(None, Interface::Traffic, "tx-udp-segmentation", true)];
+        let alone = [feature(None, HostInterface::Traffic, "tx-udp-segmentation", true)];
         assert_eq!(lines(&alone)[0].1, "ethtool -K \"$IF\" tx-udp-segmentation on");
     }
 
     #[test]
     fn a_feature_of_others_is_one_word_of_the_line_to_paste() {
-        let one = |name| feature(None, Interface::Traffic, name, true);
+        let one = |name| feature(None, HostInterface::Traffic, name, true);
         let commands = ["x; touch /tmp/owned", "tso", "$(id)\n"].map(one);
         assert_eq!(commands[0].to_string(), "ethtool -K \"$IF\" 'x; touch /tmp/owned' on");
         let line = "ethtool -K \"$IF\" 'x; touch /tmp/owned' on tso on '$(id) ' on";

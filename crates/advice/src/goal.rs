@@ -1,11 +1,11 @@
-//! What is to be improved.
+//! The goals of advice.
 
-use report::Effect;
+use report::SwitchEffect;
 use study::{Kind, Side, Switch};
 
 words::vocabulary! {
-    /// What is to be improved.
-    pub enum Goal: "a goal" {
+    /// A goal of advice.
+    pub enum AdviceGoal: "a goal" {
         /// The rate: payload, packets or transactions per second.
         Throughput = "throughput";
         /// CPU time per unit of work, on the side where the switch is set.
@@ -15,9 +15,9 @@ words::vocabulary! {
     }
 }
 
-impl Goal {
+impl AdviceGoal {
     /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
-    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &Effect) -> Vec<String> {
+    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<String> {
         let of_side = |side: Side| format!("{side}.service_demand_{}", kind.unit_of_work());
         match self {
             Self::Throughput | Self::Latency if exact => Vec::new(),
@@ -31,7 +31,7 @@ impl Goal {
         }
     }
 
-    /// Why no run can have its metric; `None` if it can.
+    /// The reason why no run can have its metric; `None` if runs can.
     pub(crate) fn missing(self, kind: Kind, exact: bool) -> Option<&'static str> {
         match self {
             Self::Throughput if exact => Some("exact mode counts instructions, it measures no rate"),
@@ -44,7 +44,6 @@ impl Goal {
     }
 }
 
-/// The side of some factors; `None` for both.
 pub(crate) fn side(factors: &[String]) -> Option<Side> {
     let mut sides = factors.iter().map(|factor| Switch::named(factor).and_then(|switch| switch.side()));
     let first = sides.next()??;

@@ -1,24 +1,25 @@
-//! Where a switch stands for a goal.
+//! The judgement of a switch for a goal.
 
-use report::{Change, Effect, Outcome};
+use report::{ChangeOutcome, MetricChange, SwitchEffect};
 use serde::Serialize;
 
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 
-/// Where a switch stands for a goal.
+/// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "why")]
 pub enum Standing {
-    /// It is proven to serve the goal, and no loss elsewhere that matters is proven.
+    /// The switch is proven to serve the goal, and no loss elsewhere that matters is proven.
     Recommended,
-    /// It is proven to serve the goal with the other switches as this advice leaves them, and not
-    /// with another one set otherwise: [`crate::Recommendation::depends_on`] names that one.
+    /// The switch is proven to serve the goal with the other switches as this advice leaves them,
+    /// and not with one of them set otherwise: [`crate::Recommendation::depends_on`] names that
+    /// one.
     Conditional,
-    /// It serves the goal, and something else is proven to lose: the keys of these metrics.
+    /// The switch serves the goal, and other metrics, named by their keys, are proven to lose.
     TradeOff(Vec<String>),
-    /// It is proven to serve the goal on average only: with the other switches as this advice
-    /// leaves them it is proven to do the opposite, or it depends on one of them and is not proven
-    /// to do anything there.
+    /// The switch is proven to serve the goal on average only: with the other switches as this
+    /// advice leaves them the opposite is proven, or the effect depends on one of them and no
+    /// benefit is proven there.
     Depends,
     /// A difference that matters is excluded.
     Tie,
@@ -26,7 +27,7 @@ pub enum Standing {
     NoEvidence,
     /// The rate was set from outside the hosts, by this: the switch could not change it.
     Saturated(String),
-    /// Nothing can be said, for this reason.
+    /// No judgement is possible, for this reason.
     Unknown(String),
 }
 
@@ -38,16 +39,20 @@ impl Standing {
     }
 }
 
-/// What is known of a switch for a goal: the direction that serves it best, or is shown, and where
-/// it stands. `ends` are the effects of the same two levels by several ways; the first is the main
-/// one.
-pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
+/// Judges a switch for a goal: the standing, and the effects in the direction that serves the goal
+/// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
+/// is the main one.
+pub(crate) fn judge(
+    ends: &[SwitchEffect],
+    metrics: &[String],
+    matters: f64,
+) -> (Standing, Vec<SwitchEffect>) {
     let as_they_are = || ends.to_vec();
-    let reversed = || ends.iter().map(Effect::reversed).collect::<Vec<_>>();
-    let of_goal = |effect: &Effect| -> Vec<Change> {
+    let reversed = || ends.iter().map(SwitchEffect::reversed).collect::<Vec<_>>();
+    let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
         metrics.iter().filter_map(|metric| effect.change(metric).cloned()).collect()
     };
-    let changes: Vec<Change> = ends.iter().flat_map(of_goal).collect();
+    let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
         let names: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
         let why = format!("no run has {}; disturbed runs have no CPU time", report::listed(&names));
@@ -58,7 +63,7 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
         };
         return (Standing::Unknown(why), as_they_are());
     }
-    let says = |effect: &Effect, better: bool| {
+    let says = |effect: &SwitchEffect, better: bool| {
         of_goal(effect).iter().any(|change| change.is_better() == Some(better))
     };
     let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
@@ -82,14 +87,13 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
     }
 }
 
-/// Where no change is proven.
-fn open(changes: &[Change], matters: f64) -> Standing {
+fn open(changes: &[MetricChange], matters: f64) -> Standing {
     let unknown = changes.iter().find_map(|change| match &change.outcome {
-        Outcome::Unknown(why) => Some(why),
+        ChangeOutcome::Unknown(why) => Some(why),
         _ => None,
     });
     let limit = changes.iter().find_map(|change| match &change.outcome {
-        Outcome::Saturated(limit) => Some(limit),
+        ChangeOutcome::Saturated(limit) => Some(limit),
         _ => None,
     });
     if let Some(limit) = limit {
@@ -103,7 +107,7 @@ fn open(changes: &[Change], matters: f64) -> Standing {
 
 /// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
 /// resolution is small.
-fn is_small(change: &Change, matters: f64) -> bool {
+fn is_small(change: &MetricChange, matters: f64) -> bool {
     match (change.there.relative_interval, change.there.interval) {
         (Some((low, high)), _) => -matters < low && high < matters,
         (None, Some(_)) => false,
@@ -112,7 +116,7 @@ fn is_small(change: &Change, matters: f64) -> bool {
 }
 
 /// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
-fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
+fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for change in ends.iter().flat_map(|effect| &effect.changes) {
         let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
@@ -125,10 +129,10 @@ fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
     keys
 }
 
-/// Of more than two levels, the one that is proven to serve the goal better than each other one;
-/// `None` without such a level. `effects` are the pairs of levels.
-pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
-    let says = |effect: &Effect, better: bool| {
+/// The level, of more than two, that is proven to serve the goal better than each other one; `None`
+/// without such a level. `effects` are the pairs of levels.
+pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<String> {
+    let says = |effect: &SwitchEffect, better: bool| {
         let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();
         of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
     };
@@ -138,8 +142,7 @@ pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
     })
 }
 
-/// The levels of some effects, in the order of the study.
-pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
+pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
     let mut levels: Vec<String> = Vec::new();
     for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
         if !levels.contains(level) {
@@ -149,7 +152,11 @@ pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
     levels
 }
 
-/// The metrics of a goal for a switch.
-pub(crate) fn metrics_of(goal: Goal, kind: study::Kind, exact: bool, effects: &[Effect]) -> Vec<String> {
+pub(crate) fn metrics_of(
+    goal: AdviceGoal,
+    kind: study::Kind,
+    exact: bool,
+    effects: &[SwitchEffect],
+) -> Vec<String> {
     effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
 }

@@ -1,20 +1,21 @@
 //! Words and figures that all renderings share.
 
-use report::{Change, Estimate, How, Outcome, figure, listed, metric_words, percent, plain, range};
+use report::{
+    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, figure, listed, metric_words, percent, plain,
+    range,
+};
 use stats::signed;
 use study::Side;
 
 use crate::command::{bare, lines};
-use crate::depends::AsLeft;
-use crate::found::StudyAdvice;
 use crate::goal::side;
-use crate::recommendation::Recommendation;
+use crate::recommendation::{AsLeft, Recommendation};
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
-/// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
     let name = |factor: &String| {
-        let name = text::line(bare(factor)).into_owned();
+        let name = words::sanitised_line(bare(factor)).into_owned();
         if factor.contains("underlay.") { format!("underlay {name}") } else { name }
     };
     listed(&factors.iter().map(name).collect::<Vec<_>>())
@@ -22,10 +23,10 @@ pub(crate) fn switches(factors: &[String]) -> String {
 
 /// A setting: `tso on`, `mtu 9000`.
 pub(crate) fn set(factors: &[String], to: &str) -> String {
-    format!("{} {}", switches(factors), text::line(to))
+    format!("{} {}", switches(factors), words::sanitised_line(to))
 }
 
-/// Where it is set: `at the transmitter`, `at both ends`.
+/// The host of a switch: `at the transmitter`, `at both ends`.
 pub(crate) fn place(side: Option<Side>) -> String {
     side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
 }
@@ -38,7 +39,7 @@ pub(crate) fn set_at(factor: &String, to: &str) -> String {
 
 /// The state of a switch: `gro at the receiver is on`.
 pub(crate) fn is_at(factor: &String, level: &str) -> String {
-    format!("{} is {}", switches_at([factor]), text::line(level))
+    format!("{} is {}", switches_at([factor]), words::sanitised_line(level))
 }
 
 /// Switches with their places: `gro at the receiver and tso at the transmitter`.
@@ -51,7 +52,7 @@ pub(crate) fn switches_at<'f>(factors: impl IntoIterator<Item = &'f String>) -> 
 }
 
 /// The state that advice leaves the other switches in: `gro off at the receiver, all others on`.
-pub(crate) fn left(one: &AsLeft) -> String {
+pub(crate) fn state_left(one: &AsLeft) -> String {
     match one.off.as_slice() {
         [] => "all others on".to_owned(),
         off => {
@@ -61,13 +62,13 @@ pub(crate) fn left(one: &AsLeft) -> String {
     }
 }
 
-/// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`; what proves nothing says so.
-pub(crate) fn changes(all: &[Change]) -> String {
-    let words = |change: &Change| {
+/// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`, and whether they are proven.
+pub(crate) fn changes(all: &[MetricChange]) -> String {
+    let words = |change: &MetricChange| {
         let open = match &change.outcome {
-            Outcome::Proven => String::new(),
-            Outcome::Saturated(limit) => format!("saturated ({}), ", text::line(limit)),
-            Outcome::NotProven | Outcome::Unknown(_) => "no difference proven, ".to_owned(),
+            ChangeOutcome::Proven => String::new(),
+            ChangeOutcome::Saturated(limit) => format!("saturated ({}), ", words::sanitised_line(limit)),
+            ChangeOutcome::NotProven | ChangeOutcome::Unknown(_) => "no difference proven, ".to_owned(),
         };
         open + &expected(change)
     };
@@ -82,13 +83,12 @@ pub(crate) fn sizes((low, high): (f64, f64), unit: &str) -> String {
     if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
 }
 
-/// An interval without its unit: `15.1 to 101`.
 pub(crate) fn interval(ends: (f64, f64), unit: &str) -> String {
     range(Some(ends), if unit == "%" { percent } else { figure })
 }
 
 /// A change without its interval: `+45.1 %`.
-pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
+pub(crate) fn size(estimate: &ChangeEstimate, unit: &str) -> String {
     match estimate.relative {
         Some(relative) => format!("{} %", signed(percent(relative))),
         None => format!("{} {}", signed(figure(estimate.value)), plain(unit)).trim_end().to_owned(),
@@ -96,7 +96,7 @@ pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
 }
 
 /// A change with its interval: `+45.1 % (30.0 to 60.1)`.
-pub(crate) fn sized(estimate: &Estimate, unit: &str) -> String {
+pub(crate) fn sized(estimate: &ChangeEstimate, unit: &str) -> String {
     let interval = match (estimate.relative, estimate.relative_interval, estimate.interval) {
         (Some(_), Some(interval), _) => format!(" ({})", range(Some(interval), percent)),
         (None, _, Some(interval)) => format!(" ({})", range(Some(interval), figure)),
@@ -106,27 +106,27 @@ pub(crate) fn sized(estimate: &Estimate, unit: &str) -> String {
 }
 
 /// A change of the goal's metric with its base: `throughput +45.1 % (30.0 to 60.1) of all off`.
-pub(crate) fn expected(change: &Change) -> String {
+pub(crate) fn expected(change: &MetricChange) -> String {
     let of = if change.there.relative.is_some() { "of" } else { "from" };
     format!(
         "{} {} {of} {}",
         metric_words(change.metric.key),
         sized(&change.there, change.metric.unit),
-        text::line(&change.there.base)
+        words::sanitised_line(&change.there.base)
     )
 }
 
-/// How a change was found, after its figures; empty where the base says it.
-pub(crate) fn how(how: How) -> &'static str {
+/// The way in which a change was found, to stand after its figures; empty where the base says it.
+pub(crate) fn how(how: EffectMethod) -> &'static str {
     match how {
-        How::Share => ", its fair share",
-        How::MainEffect => ", its main effect",
-        How::Step => ", as a step of the ladder",
-        How::OthersOn | How::Alone => "",
+        EffectMethod::Share => ", its fair share",
+        EffectMethod::MainEffect => ", its main effect",
+        EffectMethod::Step => ", as a step of the ladder",
+        EffectMethod::OthersOn | EffectMethod::Alone => "",
     }
 }
 
-/// What changes elsewhere; `None` where nothing else was measured.
+/// The changes of other metrics; `None` if no other metric was measured.
 pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
     let mut parts = Vec::new();
     for change in one.elsewhere.iter().filter(|change| change.is_better().is_some()) {
@@ -147,33 +147,36 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 }
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
-pub(crate) fn under(one: &WorkloadAdvice) -> String {
-    let at = one.at.iter().map(|(name, level)| format!(", {}={}", text::line(name), text::line(level)));
+pub(crate) fn workload_context(one: &WorkloadAdvice) -> String {
+    let at = one
+        .at
+        .iter()
+        .map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
     let kind = one.kind.to_string();
-    let workload = match text::line(&one.workload) {
+    let workload = match words::sanitised_line(&one.workload) {
         name if name == kind => kind,
         name => format!("{name} ({kind})"),
     };
     format!("{}, {workload}{}", one.scenario, at.collect::<String>())
 }
 
-/// What was held: `message 1450 bytes, flows 1`.
+/// The settings that all runs share: `message 1450 bytes, flows 1`.
 pub(crate) fn held(one: &WorkloadAdvice) -> String {
-    let held = one.held.iter().map(|held| format!("{} {}", held.what, text::line(&held.value)));
+    let held = one.held.iter().map(|held| format!("{} {}", held.what, words::sanitised_line(&held.value)));
     held.collect::<Vec<_>>().join(", ")
 }
 
-/// From this many boots on there are better ways.
+// From this many boots on there are better ways.
 const MANY: u32 = 100;
 
-/// What would settle an open question; `None` where nothing is to be settled.
+/// The study that would settle an open question; `None` if there is none.
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
     let time = report::duration_of(more.seconds);
     let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
     let set: Vec<String> = held.chain([format!("boots={}", more.boots)]).collect();
     let set = set.iter().flat_map(|one| ["--set", one]);
-    let command = text::command(["netassay", "run", &study.name].into_iter().chain(set));
+    let command = words::shell_command(["netassay", "run", &study.name].into_iter().chain(set));
     Some(match more.detects {
         Some(size) => {
             let hint = if more.boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };
@@ -201,15 +204,14 @@ pub(crate) fn commands(one: &Recommendation) -> Vec<(String, String)> {
     found
 }
 
-/// What a study of a single boot needs, said once; `None` for others.
+/// The need of a study of a single boot, said once; `None` for other studies.
 pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
     let mut all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
     let one = all.find(|one| one.more.as_ref().is_some_and(|more| more.detects.is_none()))?;
     more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
 }
 
-/// How what serves a goal was checked against the other switches, as a sentence without a full
-/// stop.
+/// The checks against the other switches, as a sentence without a full stop.
 pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
     let checked = study.checked.filter(|_| !study.exact)?;
     Some(format!(
@@ -220,8 +222,8 @@ pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
     ))
 }
 
-/// How all of a study is judged, as a sentence without a full stop; `None` where there was nothing
-/// to judge.
+/// The confidence of all that a study proves, as a sentence without a full stop; `None` where there
+/// was nothing to judge.
 pub(crate) fn judged(study: &StudyAdvice) -> Option<String> {
     if study.exact {
         return Some("Instructions were counted: a difference above the resolution of counts is real".into());

@@ -1,63 +1,66 @@
-//! What advice sets on one host: which commands, why, and what is left out.
+//! The settings of one host: its commands, their reasons, and the recommendations that are left
+//! out.
 
 use study::Side;
 
 use crate::advice::Advice;
-use crate::command::Command;
+use crate::advice_row::{AdviceRow, SwitchLevel};
+use crate::command::HostCommand;
 use crate::phrase;
-use crate::row::{Condition, Row};
-use crate::summary::Summary;
+use crate::summary::AdviceSummary;
 
-/// What all advice together sets on a host.
+/// The settings of a host that all advice together makes.
 ///
-/// A switch is set if it is recommended in at least one case, over all scenarios and kinds of
-/// traffic and for all goals, and no case recommends its opposite. What holds only with another
-/// switch at some level is not set beside a larger gain that sets that switch otherwise.
+/// A switch is set if at least one case recommends it, over all scenarios, kinds of traffic and
+/// goals, and no case recommends the opposite. A recommendation that needs another switch at some
+/// level is left out if a larger gain sets that switch otherwise.
 #[derive(Debug, Clone)]
-pub struct Planned {
-    /// The commands, in an order in which no setting lacks what it needs.
-    pub settings: Vec<Setting>,
-    /// What is not set though something is known of it: what and why, without a full stop.
+pub struct PlannedSettings {
+    /// The commands, sorted so that each setting's requirements come first.
+    pub settings: Vec<PlannedSetting>,
+    /// The recommendations that are left out and the reason, without a full stop.
     pub left: Vec<String>,
 }
 
 /// One command, and why.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct PlannedSetting {
     /// The command.
-    pub command: Command,
-    /// What it is recommended for, and the change: `tcp_stream, throughput: tso on +31 %`.
+    pub command: HostCommand,
+    /// The traffic, goal and change of each recommendation: `tcp_stream, throughput: tso on +31 %`.
     pub reasons: Vec<String>,
-    /// What must be so for it to hold, as sentences without full stops.
+    /// The conditions of the recommendations, as sentences without full stops.
     pub needs: Vec<String>,
     /// Whether something is proven to lose by it in every case.
     pub is_trade_off: bool,
-    /// Why it is not to be set: the opposite is recommended too. Without a full stop.
+    /// The reason not to set it: the opposite is recommended too. Without a full stop.
     pub against: Option<String>,
 }
 
 impl Advice {
-    /// What it sets on the host of a side; `None`: on a host that is both.
+    /// The settings for the host of a side; `None`: for a host that is both.
     #[must_use]
-    pub fn planned(&self, side: Option<Side>) -> Planned {
-        let rows: Vec<&Row> =
-            self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
+    pub fn planned(&self, side: Option<Side>) -> PlannedSettings {
+        let rows: Vec<&AdviceRow> = self
+            .summaries
+            .last()
+            .map_or_else(Vec::new, |summary: &AdviceSummary| summary.rows.iter().collect());
         let (rows, excluded) = compatible(rows);
         let is_here = |of: Option<Side>| of.is_none_or(|of| side.is_none_or(|side| of == side));
-        let mut planned: Vec<(&Row, &Command)> = Vec::new();
+        let mut planned: Vec<(&AdviceRow, &HostCommand)> = Vec::new();
         for row in &rows {
             let own = row.apply.iter().filter(|command| is_here(command.side()));
             planned.extend(own.map(|command| (*row, command)));
         }
         planned.sort_by_key(|(_, command)| command.turn());
-        let mut settings: Vec<Setting> = Vec::new();
+        let mut settings: Vec<PlannedSetting> = Vec::new();
         for (_, command) in &planned {
             if settings.iter().any(|known| is_same(&known.command, command)) {
                 continue;
             }
-            let mut own: Vec<&Row> = Vec::new();
+            let mut own: Vec<&AdviceRow> = Vec::new();
             for (row, _) in planned.iter().filter(|(_, other)| is_same(other, command)) {
-                // One that sets each end by itself has the command twice.
+                // A row that sets both ends separately has the same command for each end.
                 if !own.iter().any(|known| std::ptr::eq(*known, *row)) {
                     own.push(row);
                 }
@@ -69,25 +72,29 @@ impl Advice {
             let [kind, goal, set, _, _, _] = row.cells();
             left.push(format!("{kind}, {goal}: {set}: {why}"));
         }
-        let is_open = |row: &&&Row| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
+        let is_open = |row: &&&AdviceRow| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
         for row in rows.iter().filter(is_open) {
             let [kind, goal, set, _, change, _] = row.cells();
             let why = row.note().unwrap_or_else(|| format!("{set}, {change}"));
             left.push(format!("{kind}, {goal}: {why}"));
         }
-        Planned { settings, left }
+        PlannedSettings { settings, left }
     }
 }
 
-fn setting(command: &Command, own: &[&Row], planned: &[(&Row, &Command)]) -> Setting {
-    let mut needs: Vec<Condition> = own.iter().flat_map(|row| row.needs()).collect();
+fn setting(
+    command: &HostCommand,
+    own: &[&AdviceRow],
+    planned: &[(&AdviceRow, &HostCommand)],
+) -> PlannedSetting {
+    let mut needs: Vec<SwitchLevel> = own.iter().flat_map(|row| row.needs()).collect();
     needs.dedup();
-    let need = |needed: Condition| {
+    let need = |needed: SwitchLevel| {
         let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
         format!("{set} is proven only with {}", phrase::set_at(&needed.factor, &needed.level))
     };
     let rival = planned.iter().find(|(_, other)| is_rival(command, other));
-    Setting {
+    PlannedSetting {
         command: command.clone(),
         reasons: own.iter().map(|one| reason(one)).collect(),
         needs: needs.into_iter().map(need).collect(),
@@ -98,22 +105,21 @@ fn setting(command: &Command, own: &[&Row], planned: &[(&Row, &Command)]) -> Set
 }
 
 /// Whether two commands set the same to the same, though one is of both ends and one of one.
-fn is_same(one: &Command, other: &Command) -> bool {
+fn is_same(one: &HostCommand, other: &HostCommand) -> bool {
     one.target() == other.target() && one.value() == other.value()
 }
 
-/// Whether two commands of one host contradict each other.
-fn is_rival(one: &Command, other: &Command) -> bool {
+fn is_rival(one: &HostCommand, other: &HostCommand) -> bool {
     one.target() == other.target() && one.value() != other.value()
 }
 
 /// The rows that hold beside each other, and the rest with the reason. Of two that do not, the
 /// first one stays: rows are ordered by traffic, goal and gain.
-fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
-    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
+fn compatible(rows: Vec<&AdviceRow>) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) {
+    let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()).copied() {
-        let with = |needed: Condition| phrase::set_at(&needed.factor, &needed.level);
-        let against = |known: &&Row| {
+        let with = |needed: SwitchLevel| phrase::set_at(&needed.factor, &needed.level);
+        let against = |known: &&AdviceRow| {
             let own = row.is_broken_by(known).map(|needed| {
                 format!("it is proven only with {}, and another setting changes that", with(needed))
             });
@@ -127,14 +133,13 @@ fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
             None => kept.push(row),
         }
     }
-    let is_kept = |row: &&Row| !excluded.iter().any(|(gone, _)| std::ptr::eq(*gone, *row));
+    let is_kept = |row: &&AdviceRow| !excluded.iter().any(|(gone, _)| std::ptr::eq(*gone, *row));
     (rows.into_iter().filter(is_kept).collect(), excluded)
 }
 
-/// Why a command is there.
-fn reason(row: &Row) -> String {
+fn reason(row: &AdviceRow) -> String {
     let [kind, goal, set, _, change, _] = row.cells();
-    // What it needs is said by itself.
-    let change = change.trim_end_matches(Row::CONDITIONAL);
+    // The note on other switches is in `needs`, so its mark is cut.
+    let change = change.trim_end_matches(AdviceRow::CONDITIONAL);
     format!("{kind}, {goal}: {set} {change}")
 }

@@ -3,25 +3,24 @@
 use std::fmt;
 
 use study::Side;
-use text::command;
+use words::shell_command;
 
 use crate::advice::Advice;
-use crate::command::Command;
+use crate::command::HostCommand;
 use crate::phrase;
-use crate::planned::Setting;
+use crate::planned::PlannedSetting;
 
 /// A text of others in a comment: one line.
-struct Comment<'t>(&'t str);
+struct ShellComment<'t>(&'t str);
 
-impl fmt::Display for Comment<'_> {
+impl fmt::Display for ShellComment<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "# {}", text::line(self.0).trim_end())
+        write!(out, "# {}", words::sanitised_line(self.0).trim_end())
     }
 }
 
-/// The parts of the script, each of which is there if something before or after it calls it:
-/// shellcheck reports what nothing calls.
-/// The first line stands here: the parts are no scripts by themselves.
+// The parts of the script. A part is left out if no other part calls it, because shellcheck reports
+// it. The first line is here because the parts alone are no scripts.
 const START: &str = concat!("#!/bin/sh\n", include_str!("script_parts/start.txt"));
 const NAMED: &str = include_str!("script_parts/named.txt");
 const FEATURE: &str = include_str!("script_parts/feature.txt");
@@ -30,27 +29,27 @@ const KERNEL: &str = include_str!("script_parts/kernel.txt");
 const TRADE_OFF: &str = include_str!("script_parts/trade_off.txt");
 const END: &str = include_str!("script_parts/end.txt");
 
-/// The place of the studies' names in the first part.
+// The place of the studies' names in the first part.
 const HEAD: &str = "# HEAD\n";
 
 impl Advice {
-    /// A script for `sh` that sets what is recommended on one host ([`Advice::planned`]), notes the
-    /// state before, and restores it. Trade-offs are set only where the user asks for them.
+    /// A script for `sh` that makes the settings of one host ([`Advice::planned`]), notes the state
+    /// before, and restores it. Trade-offs are set only if the user asks for them.
     #[must_use]
     pub fn script(&self) -> String {
         let mut head = String::new();
         for study in &self.studies {
             let line = format!("Study {} ({}): {}", study.study, study.name, study.question);
-            head.push_str(&format!("{}\n", Comment(&line)));
-            let judged = phrase::judged(study).map(|line| format!("{}.\n", Comment(&line)));
+            head.push_str(&format!("{}\n", ShellComment(&line)));
+            let judged = phrase::judged(study).map(|line| format!("{}.\n", ShellComment(&line)));
             head.push_str(&judged.unwrap_or_default());
         }
         for under in self.studies.iter().flat_map(|study| &study.under) {
-            let line = format!("{} holds for: {}.", phrase::under(under), phrase::held(under));
-            head.push_str(&format!("{}\n", Comment(&line)));
+            let line = format!("{} holds for: {}.", phrase::workload_context(under), phrase::held(under));
+            head.push_str(&format!("{}\n", ShellComment(&line)));
         }
         let goals: Vec<String> = self.goals.iter().map(ToString::to_string).collect();
-        head.push_str(&format!("{}\n", Comment(&format!("Goals: {}.", goals.join(", ")))));
+        head.push_str(&format!("{}\n", ShellComment(&format!("Goals: {}.", goals.join(", ")))));
         let (settings, calls) = self.settings();
         let mut script = START.replacen(HEAD, &head, 1);
         for (part, is_called) in [
@@ -65,9 +64,9 @@ impl Advice {
         script + &settings + END
     }
 
-    /// One function for each host, and what they call.
-    fn settings(&self) -> (String, Calls) {
-        let (mut text, mut calls) = (String::new(), Calls::default());
+    /// The functions of the script, one for each host, and the helpers that they call.
+    fn settings(&self) -> (String, CalledFunctions) {
+        let (mut text, mut calls) = (String::new(), CalledFunctions::default());
         for side in Side::BOTH {
             text.push_str(&format!("{side}() {{\n"));
             let planned = self.planned(Some(side));
@@ -76,14 +75,16 @@ impl Advice {
             for one in &planned.settings {
                 // Several commands in sequence may have the same reason.
                 if one.reasons != said {
-                    text.extend(one.reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
+                    text.extend(one.reasons.iter().map(|reason| format!("    {}\n", ShellComment(reason))));
                     // The user must see it, not only the reader of the script.
                     let needs = one.needs.iter();
-                    text.extend(needs.map(|need| format!("    {}\n", command(["printf", "%s\\n", need]))));
+                    text.extend(
+                        needs.map(|need| format!("    {}\n", shell_command(["printf", "%s\\n", need]))),
+                    );
                 }
                 said = &one.reasons;
                 if let Some(why) = &one.against {
-                    text.push_str(&format!("    {}\n", Comment(&format!("Not set: {why}."))));
+                    text.push_str(&format!("    {}\n", ShellComment(&format!("Not set: {why}."))));
                     continue;
                 }
                 let guard = if one.is_trade_off { "trade_off " } else { "" };
@@ -92,7 +93,7 @@ impl Advice {
                 lines += 1;
             }
             let left = planned.left.iter();
-            text.extend(left.map(|one| format!("    {}\n", Comment(&format!("Not set: {one}.")))));
+            text.extend(left.map(|one| format!("    {}\n", ShellComment(&format!("Not set: {one}.")))));
             if lines == 0 {
                 text.push_str("    echo \"$0: nothing is recommended for this host\"\n");
             }
@@ -102,35 +103,34 @@ impl Advice {
     }
 }
 
-/// The functions that the settings call.
 #[derive(Debug, Default)]
-struct Calls {
+struct CalledFunctions {
     feature: bool,
     mtu: bool,
     kernel: bool,
     trade_off: bool,
 }
 
-impl Calls {
-    fn add(&mut self, setting: &Setting) {
+impl CalledFunctions {
+    fn add(&mut self, setting: &PlannedSetting) {
         self.trade_off |= setting.is_trade_off;
         match setting.command {
-            Command::Feature { .. } => self.feature = true,
-            Command::Mtu { .. } => self.mtu = true,
-            Command::Sysctl { .. } => self.kernel = true,
+            HostCommand::Feature { .. } => self.feature = true,
+            HostCommand::Mtu { .. } => self.mtu = true,
+            HostCommand::Sysctl { .. } => self.kernel = true,
         }
     }
 }
 
 /// A command as a call of the script's functions, every word quoted.
-fn call(one: &Command) -> String {
+fn call(one: &HostCommand) -> String {
     match one {
-        Command::Feature { interface, name, shown_as, on, .. } => format!(
+        HostCommand::Feature { interface, name, shown_as, on, .. } => format!(
             "feature \"${}\" {}",
             interface.variable(),
-            command([name.as_str(), shown_as, if *on { "on" } else { "off" }])
+            shell_command([name.as_str(), shown_as, if *on { "on" } else { "off" }])
         ),
-        Command::Mtu { interface, bytes, .. } => format!("mtu \"${}\" {bytes}", interface.variable()),
-        Command::Sysctl { key, value, .. } => command(["kernel", key, value]),
+        HostCommand::Mtu { interface, bytes, .. } => format!("mtu \"${}\" {bytes}", interface.variable()),
+        HostCommand::Sysctl { key, value, .. } => shell_command(["kernel", key, value]),
     }
 }

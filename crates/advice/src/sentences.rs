@@ -3,42 +3,34 @@
 use report::listed;
 
 use crate::advice::Advice;
-use crate::found::StudyAdvice;
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
-/// The advice for one goal.
 pub(crate) struct GoalAdvice {
-    /// The goal.
-    pub(crate) goal: Goal,
-    /// Of each switch by itself; proven advice first.
+    pub(crate) goal: AdviceGoal,
     pub(crate) switches: Vec<SwitchAdvice>,
     /// All switches of which nothing is proven in one sentence; `None` for fewer than two.
     pub(crate) open: Option<String>,
-    /// Of several switches at once, as sentences without full stops.
     pub(crate) others: Vec<String>,
 }
 
-/// The advice on one switch.
 pub(crate) struct SwitchAdvice {
-    /// Whether nothing is proven of it, so that only the way to settle it can be said.
+    /// The effect is neither proven nor excluded: a larger study could settle it.
     pub(crate) is_open: bool,
     /// The recommendation or the lack of one, as a sentence without a full stop.
     pub(crate) head: String,
-    /// What belongs to it.
     pub(crate) facts: Vec<Fact>,
 }
 
 /// A fact with its name: `elsewhere`, `apply`.
 pub(crate) struct Fact {
-    /// Its name.
     pub(crate) name: String,
     /// Words, or a command.
     pub(crate) words: String,
-    /// Whether it is a command of the shell.
     pub(crate) is_command: bool,
 }
 
@@ -49,9 +41,8 @@ impl Fact {
 }
 
 impl Advice {
-    /// The advice for a workload of a study, goal by goal.
     pub(crate) fn by_goal(&self, study: &StudyAdvice, under: &WorkloadAdvice) -> Vec<GoalAdvice> {
-        let of_goal = |(goal, all): &(Goal, Vec<Recommendation>)| {
+        let of_goal = |(goal, all): &(AdviceGoal, Vec<Recommendation>)| {
             let mut others = reasons(all);
             let ties: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::Tie).collect();
             if !ties.is_empty() {
@@ -72,14 +63,17 @@ impl Advice {
 
 impl StudyAdvice {
     /// Its name and question.
-    #[must_use]
-    pub fn title(&self) -> String {
-        format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
+    pub(crate) fn title(&self) -> String {
+        format!(
+            "Study {} ({}): {}",
+            self.study,
+            words::sanitised_line(&self.name),
+            words::sanitised_line(&self.question)
+        )
     }
 
-    /// How sure it is, and what else holds for all of it, as sentences.
-    #[must_use]
-    pub fn method(&self) -> Vec<String> {
+    /// The confidence of the advice, and the limits that hold for all of it, as sentences.
+    pub(crate) fn method(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(phrase::judged(self).map(|line| format!("{line}.")));
         lines.extend(phrase::checked(self).map(|line| format!("{line}.")));
@@ -88,21 +82,23 @@ impl StudyAdvice {
         lines
     }
 
-    /// What a reader must know beside the advice, as sentences.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    /// Notes beside the advice, as sentences.
+    pub(crate) fn notes(&self) -> Vec<String> {
         let all = self.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
         let mut notes: Vec<String> = Vec::new();
         if all.flat_map(|one| &one.apply).next().is_some() {
             notes.push(COMMANDS.to_owned());
         }
         let absent = self.absent.iter();
-        notes
-            .extend(absent.map(|gone| {
-                format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why))
-            }));
+        notes.extend(absent.map(|gone| {
+            format!(
+                "Not switched: {}: {}.",
+                words::sanitised_line(&gone.label),
+                words::sanitised_line(&gone.why)
+            )
+        }));
         if !self.others.is_empty() {
-            let others: Vec<_> = self.others.iter().map(|name| text::line(name)).collect();
+            let others: Vec<_> = self.others.iter().map(|name| words::sanitised_line(name)).collect();
             let study = self.study;
             notes.push(format!(
                 "No switch of a host, so no advice: {} (netassay compare {study} compares them).",
@@ -115,20 +111,18 @@ impl StudyAdvice {
 
 impl WorkloadAdvice {
     /// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
-    #[must_use]
-    pub fn title(&self) -> String {
-        format!("{}, {}", phrase::under(self), report::counted(self.boots as usize, "boot"))
+    pub(crate) fn title(&self) -> String {
+        format!("{}, {}", phrase::workload_context(self), report::counted(self.boots as usize, "boot"))
     }
 
-    /// What was the same in all runs, as a sentence.
-    #[must_use]
-    pub fn holds_for(&self) -> String {
+    /// The settings that all runs share, as a sentence.
+    pub(crate) fn holds_for(&self) -> String {
         format!("Holds for: {}.", phrase::held(self))
     }
 }
 
-/// What is said of several switches of which nothing is proven, with what would settle all of them;
-/// `None` for fewer than two.
+/// One sentence for several switches whose effects are not proven, with the study that would settle
+/// all of them; `None` for fewer than two.
 fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
     let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
     if open.len() < 2 {
@@ -144,7 +138,7 @@ fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<Str
     ))
 }
 
-/// `None` for what is said of several at once.
+/// `None` if one sentence covers several switches.
 fn switch_advice(one: &Recommendation, study: &StudyAdvice) -> Option<SwitchAdvice> {
     let head = head(one)?;
     let mut facts = Vec::new();
@@ -158,7 +152,8 @@ fn switch_advice(one: &Recommendation, study: &StudyAdvice) -> Option<SwitchAdvi
     Some(SwitchAdvice { is_open: one.standing == Standing::NoEvidence, head, facts })
 }
 
-/// What it changes in the state that the advice leaves, and by the switches that it depends on.
+/// The changes in the state that the advice leaves, and by the switches on which the effect
+/// depends.
 fn states(one: &Recommendation) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(as_left) = &one.as_left {
@@ -166,7 +161,7 @@ fn states(one: &Recommendation) -> Vec<Fact> {
             [] => "not measured".to_owned(),
             changes => phrase::changes(changes),
         };
-        facts.push(Fact::words(&format!("with {}", phrase::left(as_left)), words));
+        facts.push(Fact::words(&format!("with {}", phrase::state_left(as_left)), words));
     }
     for on in &one.depends_on {
         for (level, changes) in [(&on.left, &on.with_left), (&on.other, &on.with_other)] {
@@ -177,20 +172,19 @@ fn states(one: &Recommendation) -> Vec<Fact> {
     facts
 }
 
-/// What is said of a switch by the same reason as of others: nothing is known, or the rate was set
-/// from outside.
+/// The reason that a switch shares with others: nothing is known, or the rate was set from outside.
 fn reason(one: &Recommendation) -> Option<String> {
     match &one.standing {
-        Standing::Unknown(why) => Some(format!("no evidence ({})", text::line(why))),
+        Standing::Unknown(why) => Some(format!("no evidence ({})", words::sanitised_line(why))),
         Standing::Saturated(limit) => Some(format!(
             "saturated ({} set the rate, which hides any gain: look at the CPU)",
-            text::line(limit)
+            words::sanitised_line(limit)
         )),
         _ => None,
     }
 }
 
-/// The switches of which the same is said, each reason once.
+/// The reasons why switches have no figures, each once with all its switches.
 fn reasons(all: &[Recommendation]) -> Vec<String> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for one in all {
@@ -203,12 +197,11 @@ fn reasons(all: &[Recommendation]) -> Vec<String> {
     found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
 }
 
-/// A switch and its place: `gro at the receiver`.
 fn switch(one: &Recommendation) -> String {
     format!("{} {}", phrase::switches(&one.factors), phrase::place(one.side))
 }
 
-/// What is said of a switch first; `None` for what is said of several at once.
+/// The first sentence on a switch; `None` if one sentence covers several switches.
 fn head(one: &Recommendation) -> Option<String> {
     let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one.side));
     let switch = phrase::switches(&one.factors);
@@ -237,12 +230,12 @@ fn head(one: &Recommendation) -> Option<String> {
     })
 }
 
-/// What must be set for it: `with gro on at the receiver`.
+/// The levels that it needs: `with gro on at the receiver`.
 fn only_with(one: &Recommendation) -> String {
     let each: Vec<String> = one.depends_on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
     format!("with {}", listed(&each))
 }
 
-/// How to use the commands.
+// The use of the commands.
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
                         one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";

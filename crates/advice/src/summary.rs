@@ -4,33 +4,33 @@ use report::{Table, listed};
 use serde::Serialize;
 use study::{Kind, Scenario};
 
-use crate::found::StudyAdvice;
-use crate::goal::Goal;
-use crate::row::Row;
+use crate::advice_row::AdviceRow;
+use crate::goal::AdviceGoal;
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
 /// The recommendations of one scenario, or of all, in short.
 #[derive(Debug, Clone, Serialize)]
-pub struct Summary {
-    /// What it is over.
-    pub scope: Scope,
+pub struct AdviceSummary {
+    /// One scenario, or all.
+    pub scope: SummaryScope,
     /// By traffic and goal, the largest gain first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<AdviceRow>,
 }
 
-/// What a summary is over.
+/// The scope of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum SummaryScope {
     /// One scenario.
     Scenario(Scenario),
     /// All scenarios that were measured.
     All,
 }
 
-impl Summary {
+impl AdviceSummary {
     /// One for each scenario, then one over all if there are several.
-    pub(crate) fn all(studies: &[StudyAdvice], goals: &[Goal]) -> Vec<Self> {
+    pub(crate) fn by_scenario(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
         let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
         let mut scenarios: Vec<Scenario> = Vec::new();
         for one in &under {
@@ -43,28 +43,30 @@ impl Summary {
             .map(|scenario| {
                 let own: Vec<&WorkloadAdvice> =
                     under.iter().filter(|one| one.scenario == *scenario).copied().collect();
-                Self { scope: Scope::Scenario(*scenario), rows: Row::all(&own, goals) }
+                Self {
+                    scope: SummaryScope::Scenario(*scenario),
+                    rows: AdviceRow::by_traffic_and_goal(&own, goals),
+                }
             })
             .collect();
         if scenarios.len() > 1 {
-            summaries.push(Self { scope: Scope::All, rows: Row::all(&under, goals) });
+            summaries
+                .push(Self { scope: SummaryScope::All, rows: AdviceRow::by_traffic_and_goal(&under, goals) });
         }
         summaries
     }
 
     /// Its heading.
-    #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match self.scope {
-            Scope::Scenario(scenario) => scenario.to_string(),
-            Scope::All => "over all scenarios".to_owned(),
+            SummaryScope::Scenario(scenario) => scenario.to_string(),
+            SummaryScope::All => "over all scenarios".to_owned(),
         }
     }
 
-    /// The lines below the table: what changes are of, and what each row holds for, without full
-    /// stops; empty where nothing is said of any switch.
-    #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    /// The lines below the table: the base of the changes, and the conditions of each row, without
+    /// full stops; empty if no row has a change or a note.
+    pub(crate) fn notes(&self) -> Vec<String> {
         // What holds for several kinds of traffic and goals is said once.
         let mut found: Vec<(String, Vec<String>)> = Vec::new();
         for row in &self.rows {
@@ -79,13 +81,13 @@ impl Summary {
         self.base().into_iter().chain(found).collect()
     }
 
-    /// What percentages are of; `None` where nothing is proven.
+    /// The bases of the percentages; `None` if no change is proven.
     fn base(&self) -> Option<String> {
         let proven = || self.rows.iter().filter(|row| row.change.is_some());
         let first = proven().next()?;
         let is_same = proven().all(|row| row.base == first.base);
         let from = match first.base.as_ref().filter(|_| is_same) {
-            Some(base) => format!("from {}", text::line(base)),
+            Some(base) => format!("from {}", words::sanitised_line(base)),
             None => "each from its own base".to_owned(),
         };
         let share = if proven().all(|row| row.is_share) { ", the switch's fair share" } else { "" };
@@ -94,7 +96,7 @@ impl Summary {
         } else {
             ""
         };
-        let is_interval = |row: &&Row| row.interval.is_some();
+        let is_interval = |row: &&AdviceRow| row.interval.is_some();
         let interval = match (proven().any(|row| is_interval(&row)), range.is_empty()) {
             (false, _) => "",
             (true, true) => "; interval: of that change by itself",
@@ -103,17 +105,16 @@ impl Summary {
         Some(format!("change: {from}{share}{range}{interval}"))
     }
 
-    /// The heading of the columns of [`Row::cells`].
-    pub const HEAD: [&'static str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
+    /// The heading of the columns of [`AdviceRow::cells`].
+    pub(crate) const HEAD: [&'static str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
     /// The table; a kind of traffic and a goal stand in their first row only.
-    #[must_use]
-    pub fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let has_intervals = self.rows.iter().any(|row| row.interval.is_some());
         let columns = Self::HEAD.len() - usize::from(!has_intervals);
         // Each case has its interval below the table, too.
         let mut table = Table::new(&Self::HEAD[..columns]).optional(&[Self::HEAD.len() - 1]);
-        let mut before: Option<(Kind, Goal)> = None;
+        let mut before: Option<(Kind, AdviceGoal)> = None;
         for row in &self.rows {
             let mut cells = row.cells();
             if before == Some((row.kind, row.goal)) {

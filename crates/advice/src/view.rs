@@ -1,21 +1,21 @@
 //! The advice as blocks: the recommendations in short, and the proof of each on demand.
 
-use report::Exhibit;
+use report::TitledTable;
 use report::document::bounded::line;
-use report::document::{Block, Item};
+use report::document::{Block, ListItem};
 
 use crate::advice::Advice;
-use crate::found::StudyAdvice;
 use crate::sentences::SwitchAdvice;
+use crate::study_advice::StudyAdvice;
 use crate::workload_advice::WorkloadAdvice;
 
-/// Stands where no switch was tried.
+// Stands where no switch was tried.
 const NOTHING: &str = "No switch of a host was varied, so there is no advice: name offloads in [design], or features, mtu or \
                        congestion_control in [factors].";
 
-/// How much is said of switches of which nothing is proven.
+/// The detail in which switches without a proven effect are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum AdviceDetail {
     /// One sentence for all of them.
     Brief,
     /// Each by itself, with its figures.
@@ -26,16 +26,16 @@ impl Advice {
     /// The recommendations in short: a table for each scenario, and one over all.
     #[must_use]
     pub fn tables(&self) -> Vec<Block<'static>> {
-        let table = |summary: &crate::Summary| {
+        let table = |summary: &crate::AdviceSummary| {
             let title = format!("Recommendations, {}", summary.title());
-            Block::Table(Exhibit { title, table: summary.table(), notes: summary.notes() })
+            Block::Table(TitledTable { title, table: summary.table(), notes: summary.notes() })
         };
         self.summaries.iter().map(table).collect()
     }
 
     /// All of the advice: the tables, then a fold for each kind of traffic.
     #[must_use]
-    pub fn blocks(&self, detail: Detail) -> Vec<Block<'static>> {
+    pub fn blocks(&self, detail: AdviceDetail) -> Vec<Block<'static>> {
         let is_alone = self.studies.len() == 1;
         let titles = self.studies.iter().map(|study| Block::Text(study.title()));
         let mut blocks: Vec<Block<'static>> = titles.filter(|_| is_alone).collect();
@@ -55,14 +55,14 @@ impl Advice {
     }
 
     /// One kind of traffic.
-    fn fold(&self, study: &StudyAdvice, workload: &WorkloadAdvice, detail: Detail) -> Block<'static> {
+    fn fold(&self, study: &StudyAdvice, workload: &WorkloadAdvice, detail: AdviceDetail) -> Block<'static> {
         let mut inside = vec![Block::Text(workload.holds_for())];
         for goal in self.by_goal(study, workload) {
             inside.push(Block::Text(format!("For {}:", goal.goal)));
-            let open = goal.open.filter(|_| detail == Detail::Brief);
+            let open = goal.open.filter(|_| detail == AdviceDetail::Brief);
             let is_shown = |one: &SwitchAdvice| open.is_none() || !one.is_open;
-            let mut items: Vec<Item> = goal.switches.into_iter().filter(is_shown).map(item).collect();
-            items.extend(open.into_iter().chain(goal.others).map(Item::from));
+            let mut items: Vec<ListItem> = goal.switches.into_iter().filter(is_shown).map(item).collect();
+            items.extend(open.into_iter().chain(goal.others).map(ListItem::from));
             inside.push(Block::Items(items));
         }
         inside.extend(workload.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
@@ -76,7 +76,7 @@ impl Advice {
     }
 }
 
-fn item(advice: SwitchAdvice) -> Item {
+fn item(advice: SwitchAdvice) -> ListItem {
     let facts = advice.facts.into_iter().map(|fact| (fact.name, fact.words, fact.is_command));
-    Item { sentence: advice.head, facts: facts.collect() }
+    ListItem { sentence: advice.head, facts: facts.collect() }
 }

@@ -1,13 +1,13 @@
-//! What is said under one kind of traffic.
+//! The advice for one kind of traffic.
 
-use report::Held;
+use report::ConstantSetting;
 use serde::Serialize;
 use study::{Kind, Scenario};
 
-use crate::goal::Goal;
+use crate::goal::AdviceGoal;
 use crate::recommendation::Recommendation;
 
-/// What is said under one kind of traffic and the levels of all other factors.
+/// The advice for one kind of traffic and one combination of the other factors' levels.
 #[derive(Debug, Clone, Serialize)]
 pub struct WorkloadAdvice {
     /// The kind of testbed.
@@ -18,12 +18,12 @@ pub struct WorkloadAdvice {
     pub kind: Kind,
     /// The levels of the other factors: `mtu` and `1500`.
     pub at: Vec<(String, String)>,
-    /// What was the same in all runs: what is said may hold only with it.
-    pub held: Vec<Held>,
-    /// How many boots have a measurement.
+    /// The settings that all runs share: the advice may hold only with them.
+    pub held: Vec<ConstantSetting>,
+    /// The number of boots with a measurement.
     pub boots: u32,
-    /// Where counters contradict what a switch reads back.
+    /// The contradictions between counters and the switches that read back.
     pub flags: Vec<String>,
     /// By goal, in the order of [`crate::Advice::goals`]; those that are proven first.
-    pub recommendations: Vec<(Goal, Vec<Recommendation>)>,
+    pub recommendations: Vec<(AdviceGoal, Vec<Recommendation>)>,
 }

@@ -14,7 +14,7 @@ use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
-use trace::{Found, Round};
+use trace::{ProbePoints, Round};
 use words::{Accelerated, MOST_IN_TURNS, MOST_TURNS, Settled, Tuning};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
@@ -379,8 +379,8 @@ fn surveyed(survey: &trace::Survey) -> Checked {
             texts("stages", [&stage.label].into_iter())?;
             for found in [&stage.ipv4, &stage.ipv6] {
                 match found {
-                    Found::Missing(reason) => texts("stages.missing", [reason].into_iter())?,
-                    Found::Points(points) => {
+                    ProbePoints::Missing(reason) => texts("stages.missing", [reason].into_iter())?,
+                    ProbePoints::Points(points) => {
                         most("stages.points", points.len(), FEATURES)?;
                         texts("stages.points", points.iter().map(|point| &point.name))?;
                     }
@@ -391,7 +391,7 @@ fn surveyed(survey: &trace::Survey) -> Checked {
     Ok(())
 }
 
-fn traced(account: &trace::Account) -> Checked {
+fn traced(account: &trace::TraceAccount) -> Checked {
     most("stages", account.stages.len(), trace::POINTS)?;
     for stage in &account.stages {
         texts("stages", [&stage.label].into_iter().chain(stage.seen.as_ref().err()))?;

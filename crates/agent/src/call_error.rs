@@ -44,7 +44,7 @@ pub enum CallError {
     Refused {
         /// Which host.
         host: String,
-        /// The agent's reason, cut as by [`text::reason`].
+        /// The agent's reason, cut as by [`words::shortened_reason`].
         why: String,
         /// Whether other requests would fail too.
         broken: bool,

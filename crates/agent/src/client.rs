@@ -309,7 +309,7 @@ impl Client {
             false if id != NO_REQUEST => return Err(wrong()),
             _ => {}
         }
-        let plain = str::from_utf8(answer).map(|answer| text::plain_json(answer, MAX_FRAME));
+        let plain = str::from_utf8(answer).map(|answer| words::sanitised_json(answer, MAX_FRAME));
         let decoded = match &plain {
             Ok(Some(plain)) => decode(plain.as_bytes()),
             Ok(None) => Err(FrameError::TooLong),
@@ -318,10 +318,14 @@ impl Client {
         match decoded {
             Ok(Answer::Failed { why, broken }) => {
                 let broken = broken || id == NO_REQUEST;
-                Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
+                Err(CallError::Refused {
+                    host: self.host.clone(),
+                    why: words::shortened_reason(&why),
+                    broken,
+                })
             }
             Ok(Answer::NoJournal { why }) => {
-                Err(CallError::NoJournal { host: self.host.clone(), why: text::reason(&why) })
+                Err(CallError::NoJournal { host: self.host.clone(), why: words::shortened_reason(&why) })
             }
             Ok(_) if id == NO_REQUEST => Err(wrong()),
             Ok(answer) => {

@@ -31,7 +31,7 @@ pub enum FrameError {
     /// The line is not a message.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
-        /// The reason, which may quote the line, cut as by [`text::reason`].
+        /// The reason, which may quote the line, cut as by [`words::shortened_reason`].
         why: String,
         /// The line's beginning.
         line: String,
@@ -69,7 +69,7 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
 /// The error of a line that is no message.
 pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
     let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-    FrameError::NotAMessage { why: text::reason(why), line }
+    FrameError::NotAMessage { why: words::shortened_reason(why), line }
 }
 
 /// An upper bound of the values in a line of JSON: each but the first follows an opening bracket or

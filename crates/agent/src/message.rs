@@ -444,9 +444,9 @@ pub enum Answer {
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
     Booted(Box<Booted>),
     /// To [`Request::Trace`], before its answer: a finished round.
-    TracedRound(Box<trace::Account>),
+    TracedRound(Box<trace::TraceAccount>),
     /// To [`Request::Trace`]: all rounds.
-    Traced(Box<trace::Account>),
+    Traced(Box<trace::TraceAccount>),
     /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),
     /// To [`Request::Finish`].

@@ -22,7 +22,7 @@ use words::{DeviceSetting, Settled, Tuning};
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before anything is undone.
     traffic: Option<Traffic>,
-    probe: Option<load::Probe>,
+    probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     about: About,
@@ -102,7 +102,7 @@ impl Session {
                 // An earlier one may hold the port.
                 self.probe = None;
                 let (probe, addresses) =
-                    load::Probe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
+                    load::PairProbe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
                 self.probe = Some(probe);
                 Ok(Answer::Sockets { addresses })
             }

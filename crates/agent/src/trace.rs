@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ::trace::{
-    Account, Between, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled,
-    Survey, Tracer, Way, needed, resolve,
+    Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
+    Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
 };
 use host::{Links, ProcessTimes};
 use load::Spec;
@@ -43,11 +43,12 @@ pub(crate) fn trace(
     wanted: &Traced,
     tell: Tell<'_>,
 ) -> Reply {
-    let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
-    if let Some(obstacle) = Ladder::read().obstacle() {
+    let path =
+        TracePath::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
+    if let Some(obstacle) = ProbeLadder::read().obstacle() {
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
-    let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
+    let kernel = KernelPrograms::running().map_err(|error| Refusal::from(error.to_string()))?;
     let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
     let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::of(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
@@ -66,7 +67,7 @@ pub(crate) fn trace(
 
 /// Tells what the kernel has for these paths.
 pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
-    let parsed = paths.iter().map(|text| Path::parse("the path", text));
+    let parsed = paths.iter().map(|text| TracePath::parse("the path", text));
     let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
     Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
 }
@@ -82,8 +83,8 @@ enum Batch {
 }
 
 struct Watched<'w> {
-    kernel: Kernel,
-    path: Path,
+    kernel: KernelPrograms,
+    path: TracePath,
     wanted: &'w Traced,
     ipv6: bool,
     tell: Tell<'w>,
@@ -91,9 +92,9 @@ struct Watched<'w> {
 
 impl Watched<'_> {
     /// What can be done where tracepoints are too few.
-    fn way_out(&self, stages: &[Chosen]) -> String {
+    fn way_out(&self, stages: &[ChosenStage]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
-        let has_reader = stages.iter().any(|stage| stage.phase == Phase::Reading);
+        let has_reader = stages.iter().any(|stage| stage.phase == JourneyPhase::Reading);
         // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
         match has_reader && self.path.workload.is_udp() {
             true => format!(
@@ -107,7 +108,7 @@ impl Watched<'_> {
         &self,
         work: &mut dyn Repeat,
         neighbours: Option<&mut Neighbours<'_>>,
-    ) -> Result<Account, Refusal> {
+    ) -> Result<TraceAccount, Refusal> {
         let mut profiler = match self.wanted.profile {
             0 => None,
             frequency => Some(Profiler::ready(work, frequency)?),
@@ -115,12 +116,12 @@ impl Watched<'_> {
         repeat(work, WARM_UP)?;
         neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
-        let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
+        let probes: Vec<Probe> = stages.iter().filter_map(ChosenStage::probe).collect();
         let messages = work.messages();
         let turns = self.wanted.batch.div_ceil(messages);
         let mut tracer = self.attached(&probes, turns * messages)?;
         let (Round { reading: pilot, .. }, _) = counted(&mut tracer, work, TRIED)?;
-        let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
+        let asks = probes.iter().find(|probe| probe.phase == JourneyPhase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
@@ -128,7 +129,7 @@ impl Watched<'_> {
             false => format!("{reason}. {}", self.way_out(&stages)),
         })?;
         // For each kind of probe one in the middle shows what it costs.
-        let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
+        let mut kinds: BTreeMap<ProbeCost, Probe> = BTreeMap::new();
         let passes = |probe: &Probe| way.is_none_or(|way| way.passes(probe.number));
         for stage in &stages {
             if let (Some(probe), Some(kind)) = (stage.probe(), stage.cost())
@@ -138,7 +139,7 @@ impl Watched<'_> {
                 kinds.entry(kind).or_insert(probe);
             }
         }
-        let none = Account {
+        let none = TraceAccount {
             batch: turns * messages,
             avoiding,
             stages,
@@ -146,7 +147,7 @@ impl Watched<'_> {
             ends: Vec::new(),
             one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
             all: Vec::new(),
-            sampled: (self.wanted.every > 0).then(Sampled::default),
+            sampled: (self.wanted.every > 0).then(SampledPackets::default),
             profile: None,
         };
         let on_the_way: Vec<u8> = way.into_iter().flat_map(Way::points).collect();
@@ -155,8 +156,8 @@ impl Watched<'_> {
         let one_more: Vec<Vec<Probe>> =
             kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect()).collect();
         let mut on_cpu = Vec::new();
-        let usual = |(round, sampled): (Round, Sampled)| {
-            (Round { between: Between::each(&fewest, &on_the_way, &sampled), ..round }, sampled)
+        let usual = |(round, sampled): (Round, SampledPackets)| {
+            (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
         };
         // One round takes probes away, and the next one adds them again (the one more is changed):
         // the kernel's work for each that comes or goes takes most of a trace's time. And a slow
@@ -203,9 +204,9 @@ impl Watched<'_> {
     }
 
     /// Tries all places, and chooses for each stage the first that packets pass.
-    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
-        let resolved = resolve(&self.path, &Offered::read(std::slice::from_ref(&self.path)));
-        let candidates = Candidates::of(&resolved, self.ipv6);
+    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<ChosenStage>, String> {
+        let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
+        let candidates = Candidates::of_family(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
             let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(said)?;
@@ -243,7 +244,7 @@ fn traced(
     probes: &[Probe],
     work: &mut dyn Repeat,
     turns: u32,
-) -> Result<(Round, Sampled), String> {
+) -> Result<(Round, SampledPackets), String> {
     tracer.attach(probes).map_err(said)?;
     repeat(work, RUN_UP)?;
     tracer.restart().map_err(said)?;
@@ -251,7 +252,11 @@ fn traced(
 }
 
 /// A batch with the probes that are attached.
-fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Round, Sampled), String> {
+fn counted(
+    tracer: &mut Tracer,
+    work: &mut dyn Repeat,
+    turns: u32,
+) -> Result<(Round, SampledPackets), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
     let reading = tracer.read().map_err(said)?;

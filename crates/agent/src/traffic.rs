@@ -8,7 +8,7 @@ use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
     ProcessTimes, Quotas, ThreadTimes, Throttled, WireCounters,
 };
-use load::{Endpoint, Kind, Phase, Switches};
+use load::{Endpoint, Kind, Phase, SocketSwitches};
 
 use crate::envelope::Deadline;
 use crate::message::Answer;
@@ -119,7 +119,7 @@ impl Traffic {
     }
 
     /// Makes its sockets ready to be given in turn what each of these states has.
-    pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<Switches, Refusal> {
+    pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<SocketSwitches, Refusal> {
         self.endpoint.take_turns(states).map_err(Refusal::passing)
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, LinkLimit};
-use load::{Kind, Phase, Switches};
+use load::{Kind, Phase, SocketSwitches};
 use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
@@ -72,7 +72,7 @@ impl Schedule {
 struct Following<'a> {
     schedule: &'a Schedule,
     traffic: &'a Traffic,
-    sockets: Switches,
+    sockets: SocketSwitches,
     interfaces: &'a mut Interfaces,
     cpus: &'a [u32],
     /// What the machine had of its settings after the last switch.
@@ -186,7 +186,7 @@ impl Following<'_> {
         Ok(self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)?)
     }
 
-    /// Switches the interface, the machine and the sockets to a state, and reads it back.
+    /// SocketSwitches the interface, the machine and the sockets to a state, and reads it back.
     fn switch(&mut self, state: usize) -> Result<(), Stop> {
         self.switch_interface(state)?;
         self.switch_machine(state)?;

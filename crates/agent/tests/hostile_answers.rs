@@ -175,7 +175,7 @@ impl Judge {
         let grown = memory.saturating_sub(self.honest.memory);
         assert!(grown < 64 << 10, "{name}: {grown} KiB more than an honest answer");
         assert!(*time < 1000, "{name}: {time} ms");
-        assert!(error.len() < 1500 && text::is_plain(error), "{name}: {} bytes: {error:.200}", error.len());
+        assert!(error.len() < 1500 && words::is_plain(error), "{name}: {} bytes: {error:.200}", error.len());
         self.most = (self.most.0.max(grown), self.most.1.max(*time));
     }
 

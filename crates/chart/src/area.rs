@@ -1,4 +1,4 @@
-//! Where something is.
+//! Rectangles that drawings and their labels cover.
 
 /// A rectangle, in px, from the upper left corner of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Where nothing is.
+    /// The empty area: it covers no point, and joining it changes nothing.
     pub(crate) const NONE: Self = Self { left: f64::MAX, top: f64::MAX, right: f64::MIN, bottom: f64::MIN };
 
     /// Whether both cover some place.
@@ -43,7 +43,7 @@ impl Area {
         self.bottom = self.bottom.max(y);
     }
 
-    /// Reaches another area too, moved by so much.
+    /// Grows to cover another area too, moved by `x` and `y`.
     pub(crate) fn join(&mut self, other: &Self, x: f64, y: f64) {
         if other.left <= other.right {
             self.reach(other.left + x, other.top + y);

@@ -1,17 +1,17 @@
-//! Where values stand on an axis, and which of them are named.
+//! Axes: scale, ticks, and the place of each value.
 
 use crate::finite::Finite;
 use crate::measure::{LINE, fit, width};
 use crate::quantity::Quantity;
 
-/// How values become places.
+/// The rule by which values become places on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equal lengths.
     Linear,
-    /// The same, and zero is on the axis.
+    /// A linear scale that includes zero.
     FromZero,
-    /// Equal ratios are equal lengths. What is not above zero stands at the low end.
+    /// Equal ratios are equal lengths. Values at or below zero are at the low end.
     Logarithmic,
     /// For fractions below 1: as far from 0.9 to 0.99 as from 0.99 to 0.999. 1 stands at the high
     /// end.
@@ -20,7 +20,7 @@ pub enum Scale {
 
 /// The length of an axis in px, and how it lies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Room {
+pub(crate) enum AxisRoom {
     Across(f64),
     Up(f64),
 }
@@ -29,7 +29,7 @@ pub(crate) enum Room {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     scale: Scale,
-    /// What values are divided by before they are placed, so that no difference overflows.
+    /// The divisor of values before they are placed, so that no difference overflows.
     unit: f64,
     /// Both ends, on the scale.
     low: f64,
@@ -49,14 +49,14 @@ pub struct Tick {
     pub label: String,
 }
 
-/// Values whose ends differ by less than this share of the larger one are all equal: a label could
-/// not tell them apart.
+// Values whose ends differ by less than this share of the larger one are all equal: a label could
+// not tell them apart.
 const EQUAL: f64 = 1e-9;
-/// What is nearer to zero than this is zero.
+// The largest size that counts as zero.
 const NOTHING: f64 = 1e-300;
-/// The fewest px between two labels of an axis that lies.
+// The fewest px between two labels of an axis that lies.
 const GAP: f64 = 14.0;
-/// A name on an axis is cut to so many px.
+// The longest name on an axis, in px.
 const LONGEST: f64 = 110.0;
 
 impl Axis {
@@ -65,7 +65,7 @@ impl Axis {
         scale: Scale,
         values: impl IntoIterator<Item = Finite>,
         quantity: &Quantity,
-        room: Room,
+        room: AxisRoom,
     ) -> Self {
         let values = values.into_iter().chain(quantity.reach.iter().copied()).map(Finite::value);
         match scale {
@@ -76,9 +76,8 @@ impl Axis {
         }
     }
 
-    /// An axis of names, the first at 0; those are left out that the room does not do for, the last
-    /// one never.
-    pub(crate) fn names(names: &[String], room: Room) -> Self {
+    /// An axis of names, the first at 0. Names without room are left out, but never the last.
+    pub(crate) fn names(names: &[String], room: AxisRoom) -> Self {
         let last = names.len().saturating_sub(1);
         let axis = |every: usize| {
             let axis = Self {
@@ -97,7 +96,7 @@ impl Axis {
 
     /// The place of a value: from 0, the low end, to 1.
     pub(crate) fn place(&self, value: Finite) -> f64 {
-        let at = self.scale.at(value.value(), self.unit);
+        let at = self.scale.position(value.value(), self.unit);
         ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
@@ -109,7 +108,7 @@ impl Axis {
 }
 
 impl Scale {
-    fn at(self, value: f64, unit: f64) -> f64 {
+    fn position(self, value: f64, unit: f64) -> f64 {
         match self {
             Self::Linear | Self::FromZero => value / unit,
             Self::Logarithmic => value.max(NOTHING).log10(),
@@ -118,7 +117,6 @@ impl Scale {
     }
 }
 
-/// The least and the greatest.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends, value| {
         let (low, high) = ends.unwrap_or((value, value));
@@ -131,7 +129,7 @@ fn ten_to(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(1.0)
 }
 
-fn linear(values: impl Iterator<Item = f64>, zero: bool, room: Room) -> Axis {
+fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis {
     let (mut low, mut high) = ends(values).unwrap_or((0.0, if zero { 0.0 } else { 1.0 }));
     if zero {
         (low, high) = (low.min(0.0), high.max(0.0));
@@ -146,25 +144,25 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: Room) -> Axis {
     }
     let factor = if (-4..7).contains(&exponent) { 0 } else { exponent.div_euclid(3) * 3 };
     let axis = |steps: u8, encloses: bool| {
-        let step = Step::near((high - low) / f64::from(steps));
+        let step = TickStep::near((high - low) / f64::from(steps));
         let (first, last) =
             if encloses { (step.floor(low), step.ceil(high)) } else { (step.ceil(low), step.floor(high)) };
         // A tick may lie a rounding beyond the values: the axis reaches it too.
-        let (low, high) = (low.min(step.at(first)), high.max(step.at(last)));
+        let (low, high) = (low.min(step.value(first)), high.max(step.value(last)));
         let axis = Axis { scale: Scale::Linear, unit, low, high, ticks: Vec::new(), factor };
-        axis.with((first..=last).map(|index| (step.at(index), step.label(index, exponent - factor))))
+        axis.with((first..=last).map(|index| (step.value(index), step.label(index, exponent - factor))))
     };
     let fitting = (2..=8).rev().map(|steps| axis(steps, false)).find(|axis| axis.fits(room));
     fitting.unwrap_or_else(|| axis(1, true))
 }
 
 /// A step between ticks: 1, 2 or 5 times a power of ten.
-struct Step {
+struct TickStep {
     times: i64,
     exponent: i32,
 }
 
-impl Step {
+impl TickStep {
     /// The smallest that is at least `size`.
     fn near(size: f64) -> Self {
         let exponent = size.log10().floor() as i32;
@@ -173,22 +171,20 @@ impl Step {
         times.map_or(Self { times: 1, exponent: exponent + 1 }, |times| Self { times, exponent })
     }
 
-    fn at(&self, index: i64) -> f64 {
+    fn value(&self, index: i64) -> f64 {
         let whole = (index * self.times) as f64;
         // Division by a whole power of ten rounds once.
         if self.exponent < 0 { whole / ten_to(-self.exponent) } else { whole * ten_to(self.exponent) }
     }
 
     fn size(&self) -> f64 {
-        self.at(1)
+        self.value(1)
     }
 
-    /// The last tick that is not above `value`.
     fn floor(&self, value: f64) -> i64 {
         (value / self.size() + 1e-6).floor() as i64
     }
 
-    /// The first tick that is not below `value`.
     fn ceil(&self, value: f64) -> i64 {
         (value / self.size() - 1e-6).ceil() as i64
     }
@@ -210,7 +206,6 @@ impl Step {
     }
 }
 
-/// Digits in groups of three.
 fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -222,7 +217,7 @@ fn grouped(digits: &str) -> String {
     out
 }
 
-fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: Room) -> Axis {
+fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: AxisRoom) -> Axis {
     let (low, high) = ends(values.filter(|value| *value >= NOTHING)).unwrap_or((1.0, 10.0));
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil().min(307.0) as i32);
     let tick = |times: i32, exponent: i32| f64::from(times) * ten_to(exponent);
@@ -256,9 +251,9 @@ fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: Roo
 }
 
 fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
-    let high = values.map(|value| Scale::Quantiles.at(value, 1.0)).fold(1.0, f64::max);
+    let high = values.map(|value| Scale::Quantiles.position(value, 1.0)).fold(1.0, f64::max);
     let marks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999, 0.999_999_9];
-    let at = |mark: f64| Scale::Quantiles.at(mark, 1.0);
+    let at = |mark: f64| Scale::Quantiles.position(mark, 1.0);
     let axis = Axis { scale: Scale::Quantiles, unit: 1.0, low: 0.0, high, ticks: Vec::new(), factor: 0 };
     let named = marks.into_iter().filter(|mark| at(*mark) <= high + 1e-9);
     // The shortest text that is the fraction.
@@ -267,16 +262,16 @@ fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
 
 impl Axis {
     /// Whether there are at least two labels, and none touches the next.
-    fn fits(&self, room: Room) -> bool {
+    fn fits(&self, room: AxisRoom) -> bool {
         let pairs = self.ticks.windows(2);
         self.ticks.len() > 1
             && pairs.into_iter().all(|pair| {
                 let apart = pair[1].at - pair[0].at;
                 match room {
-                    Room::Across(length) => {
+                    AxisRoom::Across(length) => {
                         apart * length >= (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP
                     }
-                    Room::Up(length) => apart * length >= 2.0 * LINE,
+                    AxisRoom::Up(length) => apart * length >= 2.0 * LINE,
                 }
             })
     }
@@ -294,7 +289,7 @@ mod tests {
 
     fn axis(scale: Scale, values: &[f64]) -> Axis {
         let values = values.iter().map(|value| Finite::new(*value).unwrap());
-        Axis::new(scale, values, &quantity(), Room::Across(500.0))
+        Axis::new(scale, values, &quantity(), AxisRoom::Across(500.0))
     }
 
     fn labels(scale: Scale, values: &[f64]) -> String {
@@ -346,7 +341,7 @@ mod tests {
                 Scale::Linear, Scale::FromZero, Scale::Logarithmic, Scale::Quantiles,
             ]),
         ) {
-            let room = Room::Across(length);
+            let room = AxisRoom::Across(length);
             let axis = Axis::new(scale, values.iter().copied(), &Quantity::new("", "", |v| format!("{v:.1e}")), room);
             prop_assert!(axis.low < axis.high && axis.low.is_finite() && axis.high.is_finite());
             prop_assert!((1..=60).contains(&axis.ticks.len()), "{:?}", axis.ticks);
@@ -361,7 +356,7 @@ mod tests {
                 Scale::Quantiles => (0.0..=1.0).contains(&value.value()),
             });
             for value in shown {
-                let at = (axis.scale.at(value.value(), axis.unit) - axis.low) / (axis.high - axis.low);
+                let at = (axis.scale.position(value.value(), axis.unit) - axis.low) / (axis.high - axis.low);
                 prop_assert!((-1e-9..=1.0 + 1e-9).contains(&at), "{value:?} at {at}");
             }
         }

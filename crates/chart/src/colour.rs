@@ -16,7 +16,7 @@ pub struct Colour {
     pub dark: &'static str,
 }
 
-/// Which colours are shown.
+/// A colour theme of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Dark ink on light paper.
@@ -29,7 +29,7 @@ const fn colour(name: &'static str, light: &'static str, dark: &'static str) -> 
     Colour { name, light, dark }
 }
 
-/// How many colours tell series apart.
+/// The number of colours that tell series apart.
 pub const SERIES: usize = 6;
 
 /// All colours. Those of series are Okabe and Ito's hues ("Color Universal Design", 2008), moved in
@@ -50,7 +50,7 @@ pub const COLOURS: &[Colour] = &[
     colour("band", "#edeff2", "#23272d"),
 ];
 
-/// Rules for what is drawn; `@name` stands for a colour. No character in it needs an escape.
+// Rules for what is drawn; `@name` stands for a colour. No character in it needs an escape.
 const RULES: &str = "
 .chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink;stroke:@paper;stroke-width:3;paint-order:stroke}
 .chart .muted{fill:@muted}
@@ -82,7 +82,7 @@ const RULES: &str = "
 .chart .box{fill:@paper;stroke:@axis}
 ";
 
-/// Rules for the page around the drawings.
+// Rules for the page around the drawings.
 const PAGE: &str = "
 .chart{margin:2rem 0;break-inside:avoid;color:@ink}
 .chart svg{max-width:100%;height:auto;overflow:visible}
@@ -115,7 +115,7 @@ pub(crate) fn heat_class(step: usize) -> String {
     format!("heat c1 h{step}")
 }
 
-/// The class of a step of the scale for what is less, from 0 to 4.
+/// The class of a step of the scale for decreases, from 0 to 4.
 pub(crate) fn cool_class(step: usize) -> String {
     format!("heat c0 h{step}")
 }
@@ -126,7 +126,7 @@ pub(crate) fn cool_class(step: usize) -> String {
 pub fn rules_of_pages() -> Code {
     let variables = |theme| {
         COLOURS.iter().fold(String::new(), |mut out, colour| {
-            write!(out, "--chart-{}:{};", colour.name, colour.of(theme)).expect("a string takes all");
+            write!(out, "--chart-{}:{};", colour.name, colour.in_theme(theme)).expect("a string takes all");
             out
         })
     };
@@ -141,13 +141,13 @@ pub fn rules_of_pages() -> Code {
 
 /// The style sheet of a drawing that stands alone.
 pub(crate) fn alone(theme: Theme) -> Markup {
-    sheet(Code::checked(rules(|colour| colour.of(theme).to_owned(), false)))
+    sheet(Code::checked(rules(|colour| colour.in_theme(theme).to_owned(), false)))
 }
 
 /// The style sheet of a drawing that stands alone and follows the reader's theme. The light colours
 /// stand there by themselves: not every program that shows SVG knows variables or themes.
 pub(crate) fn following() -> Markup {
-    let plain = |theme| rules(|colour| colour.of(theme).to_owned(), false);
+    let plain = |theme| rules(|colour| colour.in_theme(theme).to_owned(), false);
     let (light, dark) = (plain(Theme::Light), plain(Theme::Dark));
     // Only what the theme changes stands there twice.
     let changed: String = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light).fold(
@@ -190,7 +190,7 @@ fn rules(value: impl Fn(&Colour) -> String, page: bool) -> String {
 impl Colour {
     /// The colour in a theme.
     #[must_use]
-    pub fn of(&self, theme: Theme) -> &'static str {
+    pub fn in_theme(&self, theme: Theme) -> &'static str {
         match theme {
             Theme::Light => self.light,
             Theme::Dark => self.dark,

@@ -1,18 +1,18 @@
-//! What is drawn, and how much room it takes.
+//! A drawing as SVG elements, with the areas of its labels and marks.
 
 use std::mem;
 
 use crate::area::Area;
 use crate::markup::{Attribute, Markup, number};
 use crate::measure;
-use crate::path::Path;
+use crate::path::SvgPath;
 
 /// A line of text and the room that it takes at most.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Label {
+pub struct DrawnText {
     /// The text.
     pub text: String,
-    /// Where it is.
+    /// The area that the text covers.
     pub area: Area,
 }
 
@@ -24,14 +24,14 @@ pub struct Drawing {
     /// Its height.
     pub height: f64,
     /// Every line of text in it.
-    pub labels: Vec<Label>,
-    /// What all marks are within.
+    pub labels: Vec<DrawnText>,
+    /// The area that all marks are within.
     pub marks: Area,
     back: Markup,
     front: Markup,
 }
 
-/// Which end of a text stands where it is said to.
+/// The end of a text that is at its given place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -51,7 +51,6 @@ impl Drawing {
         }
     }
 
-    /// What is inside of the `svg` element.
     pub(crate) fn markup(&self) -> Markup {
         let mut markup = self.back.clone();
         markup.append(&self.front);
@@ -60,7 +59,7 @@ impl Drawing {
 
     /// A line of text, on its base line.
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
-        let text = text::line(text);
+        let text = words::sanitised_line(text);
         if text.is_empty() {
             return;
         }
@@ -79,9 +78,10 @@ impl Drawing {
         self.labels.push(label);
     }
 
-    /// The same where it covers no other text and nothing beyond the edge; says whether it does.
+    /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
+    /// it does.
     pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
-        let area = label(anchor, x, y, &text::line(text)).area;
+        let area = label(anchor, x, y, &words::sanitised_line(text)).area;
         let inside = area.is_within(self.width, f64::MAX);
         let free = inside && !self.labels.iter().any(|other| other.area.meets(&area));
         if free {
@@ -90,7 +90,6 @@ impl Drawing {
         free
     }
 
-    /// Lines of text, the first on `y`.
     pub(crate) fn lines(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, lines: &[String]) {
         for (line, index) in lines.iter().zip(0_u16..) {
             self.text(class, anchor, x, y + f64::from(index) * measure::LINE, line);
@@ -98,12 +97,12 @@ impl Drawing {
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         path.to(from.0, from.1).to(to.0, to.1);
         self.path(class, &path);
     }
 
-    /// What is drawn behind all else.
+    /// Draws behind everything drawn so far.
     pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
         mem::swap(&mut self.back, &mut self.front);
         inside(self);
@@ -111,10 +110,10 @@ impl Drawing {
     }
 
     pub(crate) fn rect(&mut self, class: &str, area: Area) {
-        self.path(class, &Path::around(&area));
+        self.path(class, &SvgPath::around(&area));
     }
 
-    pub(crate) fn path(&mut self, class: &str, path: &Path) {
+    pub(crate) fn path(&mut self, class: &str, path: &SvgPath) {
         if path.is_empty() {
             return;
         }
@@ -133,7 +132,7 @@ impl Drawing {
 
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
     pub(crate) fn dot(&mut self, x: f64, y: f64, title: &str) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
         self.titled("path", &[("d", path.data.as_str().into())], Some(title));
@@ -141,7 +140,7 @@ impl Drawing {
 
     /// Dots of [`Self::shared`] class, without words of their own.
     pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         places.iter().for_each(|(x, y)| path.dot(*x, *y));
         if !path.is_empty() {
             self.marks.join(&path.area, 0.0, 0.0);
@@ -155,17 +154,17 @@ impl Drawing {
         self.group(&[("class", "mark".into())], Some(title), inside);
     }
 
-    /// What tells `title` where a pointer is on it, and is no mark.
+    /// Adds an element that shows `title` under a pointer and is not a mark.
     pub(crate) fn hint(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[], Some(title), inside);
     }
 
-    /// What has the same class; nothing where `inside` draws nothing.
+    /// Gives the same class to all elements that `inside` draws; adds no element if there are none.
     pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[("class", class.into())], None, inside);
     }
 
-    /// Another drawing, with its upper left corner there.
+    /// Adds another drawing, with its upper left corner at `x` and `y`.
     pub(crate) fn place(&mut self, drawing: &Self, x: f64, y: f64) {
         let moved = format!("translate({} {})", number(x), number(y));
         let attributes = [("transform", moved.as_str().into())];
@@ -177,7 +176,7 @@ impl Drawing {
         self.labels.extend(drawing.labels.iter().map(|label| {
             let mut area = Area::NONE;
             area.join(&label.area, x, y);
-            Label { text: label.text.clone(), area }
+            DrawnText { text: label.text.clone(), area }
         }));
     }
 
@@ -195,7 +194,7 @@ impl Drawing {
         }
         self.front.element("g", attributes, |group| {
             if let Some(title) = title {
-                group.element("title", &[], |inside| inside.text(&text::reason(title)));
+                group.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
             }
             group.append(&inner);
         });
@@ -209,7 +208,7 @@ impl Drawing {
     ) {
         match title {
             Some(title) => self.front.element(name, attributes, |inside| {
-                inside.element("title", &[], |inside| inside.text(&text::reason(title)));
+                inside.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
             }),
             None => self.front.empty(name, attributes),
         }
@@ -217,7 +216,6 @@ impl Drawing {
 }
 
 impl Anchor {
-    /// The class of its texts.
     fn class(self) -> &'static str {
         match self {
             Self::Start => "",
@@ -227,7 +225,7 @@ impl Anchor {
     }
 }
 
-fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> Label {
+fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {
     let width = measure::width(text);
     let left = match anchor {
         Anchor::Start => x,
@@ -236,5 +234,5 @@ fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> Label {
     };
     let area =
         Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 };
-    Label { text: text.to_owned(), area }
+    DrawnText { text: text.to_owned(), area }
 }

@@ -6,25 +6,24 @@ use crate::drawing::{Anchor, Drawing};
 use crate::id::Id;
 use crate::markup::{Attribute, Markup};
 use crate::measure::{LINE, wrap};
-use crate::table::Table;
+use crate::table::FigureTable;
 
 /// Data that can be drawn.
 pub trait Plot {
-    /// Draws in so many px of width; the height is as needed. Less than [`NARROWEST`] is taken for
-    /// that.
+    /// Draws at this width, in px, at least [`NARROWEST`]; the height is as needed.
     fn draw(&self, width: f64) -> Drawing;
 
-    /// The same data as a table.
-    fn table(&self) -> Table;
+    /// The data behind the drawing, as a table.
+    fn table(&self) -> FigureTable;
 }
 
-/// A figure: what it shows in words, and its drawings.
+/// A figure: a description in words, and its drawings.
 pub struct Figure {
     /// Its name in the page.
     pub id: Id,
-    /// What it shows.
+    /// The subject of the figure.
     pub title: String,
-    /// What can be seen in it, for those who do not see it too.
+    /// A description in words, for readers who do not see the drawing.
     pub description: String,
     /// The drawings; those of several are side by side where there is room.
     pub panels: Vec<Panel>,
@@ -32,9 +31,9 @@ pub struct Figure {
 
 /// One drawing of a figure.
 pub struct Panel {
-    /// What tells it from the others; empty for the only one.
+    /// A name that tells this panel from the others; empty for the only one.
     pub title: String,
-    /// What is drawn.
+    /// The plot of this panel.
     pub plot: Box<dyn Plot>,
 }
 
@@ -44,9 +43,9 @@ pub const WIDE: f64 = 960.0;
 pub const NARROW: f64 = 358.0;
 /// The least width of a drawing, in px.
 pub const NARROWEST: f64 = 240.0;
-/// The paper around a picture, in px.
+// The paper around a picture, in px.
 const MARGIN: f64 = 12.0;
-/// Between two panels.
+// Between two panels.
 const BETWEEN: f64 = 32.0;
 
 impl Figure {
@@ -57,7 +56,7 @@ impl Figure {
         Self { id, title: title.to_owned(), description: description.to_owned(), panels }
     }
 
-    /// The drawing in so many px.
+    /// The drawing at this width, in px.
     #[must_use]
     pub fn draw(&self, width: f64) -> Drawing {
         draw(&self.panels, width)
@@ -79,13 +78,13 @@ impl Figure {
         })
     }
 
-    /// The same with drawings for narrow screens alone: about half as long.
+    /// The figure with drawings for narrow screens alone: about half as long.
     #[must_use]
     pub fn small_html(&self) -> Markup {
         self.element(|figure| {
             figure.element("div", &[("class", "panels".into())], |panels| {
                 for panel in self.panels.chunks(1) {
-                    let (title, named) = (self.words().0, text::reason(&panel[0].title));
+                    let (title, named) = (self.words().0, words::shortened_reason(&panel[0].title));
                     let name = match named.as_str() {
                         "" => ("aria-labelledby", title.as_str().into()),
                         named => ("aria-label", named.into()),
@@ -103,11 +102,11 @@ impl Figure {
             figure.element("figcaption", &[], |caption| {
                 caption.element("h3", &[("id", title.as_str().into())], |head| {
                     head.element("a", &[("href", Attribute::Link(&self.id))], |link| {
-                        link.text(&text::reason(&self.title))
+                        link.text(&words::shortened_reason(&self.title))
                     });
                 });
                 caption.element("p", &[("id", about.as_str().into())], |inside| {
-                    inside.text(&text::reason(&self.description));
+                    inside.text(&words::shortened_reason(&self.description));
                 });
             });
             drawings(figure);
@@ -116,7 +115,6 @@ impl Figure {
         html
     }
 
-    /// The panels' tables, on demand.
     fn tables(&self, figure: &mut Markup) {
         figure.element("details", &[], |details| {
             details.element("summary", &[], |inside| inside.text("The figures as a table"));
@@ -124,9 +122,9 @@ impl Figure {
             for panel in &self.panels {
                 let title = if panel.title.is_empty() { &self.title } else { &panel.title };
                 let label = if panel.title.is_empty() {
-                    text::reason(title)
+                    words::shortened_reason(title)
                 } else {
-                    text::reason(&format!("{}: {}", self.title, panel.title))
+                    words::shortened_reason(&format!("{}: {}", self.title, panel.title))
                 };
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                 details.element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));
@@ -134,14 +132,14 @@ impl Figure {
         });
     }
 
-    /// An SVG file of so many px, in the colours of a theme.
+    /// An SVG file of this width, in px, in the colours of a theme.
     #[must_use]
     pub fn file(&self, width: f64, theme: Theme) -> Markup {
         self.alone(&self.draw(width), &colour::alone(theme))
     }
 
-    /// An SVG file with a drawing of so many px on paper of its own, for a page of any colour: it
-    /// follows the reader's theme, and is light where a program knows none.
+    /// An SVG file with a drawing of this width, in px, on paper of its own, for a page of any
+    /// colour: it follows the reader's theme, and is light in a program without themes.
     #[must_use]
     pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);
@@ -164,10 +162,10 @@ impl Figure {
         let mut file = Markup::new();
         svg(&mut file, drawing, &attributes, |inside| {
             inside.element("title", &[("id", title.as_str().into())], |inside| {
-                inside.text(&text::reason(&self.title));
+                inside.text(&words::shortened_reason(&self.title));
             });
             inside.element("desc", &[("id", about.as_str().into())], |inside| {
-                inside.text(&text::reason(&self.description));
+                inside.text(&words::shortened_reason(&self.description));
             });
             inside.append(style);
         });
@@ -180,7 +178,7 @@ impl Figure {
     }
 }
 
-/// The panels in so many px, two beside each other where there is room.
+/// The panels at this width, in px; two beside each other where there is room.
 fn draw(panels: &[Panel], width: f64) -> Drawing {
     let width = width.max(NARROWEST);
     let columns = if width >= WIDE && panels.len() > 1 { 2 } else { 1 };
@@ -204,7 +202,7 @@ fn draw(panels: &[Panel], width: f64) -> Drawing {
     whole
 }
 
-/// Adds an `svg` element with a drawing behind what `head` adds.
+/// Adds an `svg` element: first the elements of `head`, then the drawing.
 fn svg(
     to: &mut Markup,
     drawing: &Drawing,

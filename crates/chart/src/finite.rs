@@ -5,7 +5,7 @@
 pub struct Finite(f64);
 
 impl Finite {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0.0);
 
     /// The number, if it is finite. Zero has no sign.
@@ -27,10 +27,10 @@ impl From<u32> for Finite {
     }
 }
 
-/// An estimate and what it may be, in the unit of the axis on which it is drawn.
+/// An estimate with its interval, in the unit of the axis on which it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// What is thought likeliest.
+    /// The likeliest value.
     pub estimate: Finite,
     /// The lower end; none where nothing bounds it.
     pub low: Option<Finite>,
@@ -39,7 +39,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// What an axis must reach: its finite numbers, and beyond the estimate where there is no end.
+    /// The values that an axis must reach: the finite ends and, beyond the estimate, the mirror
+    /// image of an end where the other is open.
     pub(crate) fn points(&self) -> impl Iterator<Item = Finite> + use<> {
         let estimate = self.estimate.value();
         let across = |end: Option<Finite>| end.and_then(|end| Finite::new(2.0 * estimate - end.value()));

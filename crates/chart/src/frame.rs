@@ -1,24 +1,24 @@
 //! Rows with names beside or above them, and one axis of values below.
 
 use crate::area::Area;
-use crate::axis::{Axis, Room, Scale};
+use crate::axis::{Axis, AxisRoom, Scale};
 use crate::drawing::{Anchor, Drawing};
 use crate::finite::{Finite, Interval};
 use crate::legend;
 use crate::measure::{LINE, width, wrap};
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::quantity::Quantity;
 
-/// Narrower drawings have names above the rows.
+// Narrower drawings have names above the rows.
 const BESIDE: f64 = 600.0;
-/// Between a name and the plot, in px.
+// Between a name and the plot, in px.
 const GAP: f64 = 12.0;
-/// What a mark at either end needs beyond it, in px.
+// The room that a mark at either end needs beyond it, in px.
 const INSET: f64 = 7.0;
-/// Between two rows, in px.
+// Between two rows, in px.
 const BETWEEN: f64 = 8.0;
 
-/// Where rows, their names, values and plots are.
+/// The layout of rows: their names, values and plots.
 #[derive(Debug)]
 pub(crate) struct Frame {
     width: f64,
@@ -26,15 +26,13 @@ pub(crate) struct Frame {
     names: Option<f64>,
     /// The width of the values beside the rows.
     values: f64,
-    /// Where the parts of rows have their names.
+    /// The left edge of the names of a row's parts.
     pub(crate) parts: f64,
     left: f64,
     right: f64,
     /// Names stand above all rows, and values too.
     under: bool,
-    /// Where plots begin and end.
     stretches: Vec<(f64, f64)>,
-    /// Where the next row begins.
     y: f64,
 }
 
@@ -70,22 +68,19 @@ impl Frame {
         }
     }
 
-    /// The axis of the plots.
     pub(crate) fn axis(
         &self,
         scale: Scale,
         values: impl IntoIterator<Item = Finite>,
         quantity: &Quantity,
     ) -> Axis {
-        Axis::new(scale, values, quantity, Room::Across(self.right - self.left))
+        Axis::new(scale, values, quantity, AxisRoom::Across(self.right - self.left))
     }
 
-    /// Where a value stands.
     pub(crate) fn x(&self, axis: &Axis, value: Finite) -> f64 {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
-    /// The left and the right end of the plots.
     pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)
     }
@@ -95,7 +90,7 @@ impl Frame {
         self.width
     }
 
-    /// Begins a row that is so many px high, with its name and value; gives where it begins.
+    /// Begins a row of this height, in px, with its name and value; returns its upper edge.
     pub(crate) fn row(&mut self, drawing: &mut Drawing, name: &str, value: &str, height: f64) -> f64 {
         let start = self.y;
         if let Some(room) = self.names {
@@ -133,16 +128,15 @@ impl Frame {
         y
     }
 
-    /// Shades what is between two values, behind all rows so far.
+    /// Shades the area between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
-        if let Some((top, bottom)) = self.whole() {
+        if let Some((top, bottom)) = self.extent() {
             let (left, right) = (self.x(axis, low), self.x(axis, high));
             drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
         }
     }
 
-    /// From the beginning of the first plot to the end of the last.
-    fn whole(&self) -> Option<(f64, f64)> {
+    fn extent(&self) -> Option<(f64, f64)> {
         Some((self.stretches.first()?.0, self.stretches.last()?.1))
     }
 
@@ -150,8 +144,8 @@ impl Frame {
     /// path has them all, and one covers them where names are: with hundreds of rows a piece of
     /// each line for each row would be most of the drawing.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
-        let Some((top, bottom)) = self.whole() else { return };
-        let (mut lines, mut covers) = (Path::new(), Path::new());
+        let Some((top, bottom)) = self.extent() else { return };
+        let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
         places.for_each(|x| {
             lines.from(x, top).to(x, bottom);
         });
@@ -169,7 +163,7 @@ impl Frame {
 
     /// A line through all plots, before all rows, but through no name above them.
     fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
             path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
         }
@@ -189,7 +183,6 @@ impl Frame {
         legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
     }
 
-    /// Ends rows of words, without an axis.
     pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
         drawing.height = self.y;
     }

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Id(String);
 
 impl Id {
-    /// The longest, in bytes.
+    // The longest, in bytes.
     const MOST: usize = 64;
 
     /// A name like the text: other characters are hyphens. Different texts may get the same one.

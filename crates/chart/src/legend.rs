@@ -1,17 +1,17 @@
-//! What the colours and signs of a drawing mean.
+//! Legends: the meanings of colours and signs of a drawing.
 
 use crate::area::Area;
 use crate::colour::{heat_class, stroke};
 use crate::drawing::{Anchor, Drawing};
 use crate::measure::{LINE, fit, width};
-use crate::path::Path;
+use crate::path::SvgPath;
 
 /// A sign and its meaning.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Sign {
+pub(crate) enum LegendSign {
     /// Runs, in a colour.
     Dot(&'static str),
-    /// What is filled with a colour.
+    /// A block of colour, by its class.
     Block(&'static str),
     /// The line of a series, by its number.
     Line(usize),
@@ -35,7 +35,7 @@ const SIGN: f64 = 20.0;
 const GAP: f64 = 18.0;
 
 /// Draws signs with their meanings in as many lines as they need, from `y` on; gives where it ends.
-pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(Sign, String)]) -> f64 {
+pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(LegendSign, String)]) -> f64 {
     let (mut x, mut line) = (0.0, y);
     for (sign, meaning) in items {
         let meaning = fit(meaning, drawing.width - SIGN);
@@ -50,12 +50,12 @@ pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(Sign, String)]) ->
     if items.is_empty() { y } else { line + LINE + 9.0 }
 }
 
-impl Sign {
+impl LegendSign {
     fn draw(self, drawing: &mut Drawing, x: f64, y: f64) {
         let across = |drawing: &mut Drawing, class: &str| drawing.line(class, (x, y), (x + 15.0, y));
         match self {
             Self::Dot(class) => {
-                let mut path = Path::new();
+                let mut path = SvgPath::new();
                 path.dot(x + 7.0, y);
                 drawing.path(&format!("dots {class}"), &path);
             }
@@ -83,7 +83,7 @@ impl Sign {
 /// An interval over a bar, whose end is the estimate.
 pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
     for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
-        let mut path = Path::new();
+        let mut path = SvgPath::new();
         path.from(low, y).to(high, y);
         for x in [low, high] {
             path.from(x, y - half).to(x, y + half);
@@ -103,7 +103,7 @@ pub(crate) fn interval(
     edges: [f64; 2],
 ) {
     let reached = [ends[0].unwrap_or(edges[0]), ends[1].unwrap_or(edges[1])];
-    let mut path = Path::new();
+    let mut path = SvgPath::new();
     path.from(reached[0], y).to(reached[1], y);
     for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
         match end {

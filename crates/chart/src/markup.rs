@@ -19,20 +19,20 @@ pub struct Markup(String);
 pub enum Attribute<'a> {
     /// Text. An address, a style or a script is none: [`Markup`] refuses their names.
     Text(&'a str),
-    /// A number as SVG writes it: to tenths; what is not finite is 0.
+    /// A number as SVG writes it, to tenths; 0 if it is not finite.
     Number(f64),
     /// A link to an element of the same page.
     Link(&'a Id),
     /// A file inside the page.
-    File(&'a File),
+    File(&'a EmbeddedFile),
 }
 
 /// A file inside a page, as an address that holds it (RFC 2397).
 #[derive(Debug, Clone)]
-pub struct File {
+pub struct EmbeddedFile {
     /// Its media type.
     pub media: &'static str,
-    /// What is in it.
+    /// The content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -41,10 +41,10 @@ pub struct File {
 pub struct Code(String);
 
 impl Code {
-    /// What stands in the source.
+    /// A style or script that is part of the source.
     ///
     /// # Panics
-    /// Where it would end its element early: a mistake of the source.
+    /// If the code would end its element early: a mistake of the source.
     #[must_use]
     pub fn fixed(code: Fixed) -> Self {
         Self::checked(code.as_str().to_owned())
@@ -133,16 +133,16 @@ impl From<f64> for Attribute<'_> {
 }
 
 impl Markup {
-    /// Nothing yet.
+    /// Empty markup.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an element, with what `inside` adds.
+    /// Adds an element with the content that `inside` adds.
     ///
     /// # Panics
-    /// Where text is given as an address, a style or a script: a mistake of the source.
+    /// If text is given as an address, a style or a script: a mistake of the source.
     pub fn element(
         &mut self,
         name: &'static str,
@@ -168,14 +168,14 @@ impl Markup {
 
     /// Adds text; its lines and tabs stay.
     pub fn text(&mut self, text: &str) {
-        escape(&text::lines(text), &mut self.0);
+        escape(&words::sanitised_lines(text), &mut self.0);
     }
 
     /// Adds JSON, for a script element that holds data: nothing in it ends that element, or begins
     /// a comment in it.
     pub fn json(&mut self, value: &serde_json::Value) {
         let json = value.to_string();
-        for letter in text::escaped_json(&json).chars() {
+        for letter in words::escaped_json(&json).chars() {
             match letter {
                 // They stand in strings only, where an escape means the same.
                 '<' | '>' | '&' => {
@@ -219,12 +219,12 @@ impl Markup {
             match value {
                 Attribute::Text(text) => {
                     assert!(!commands(name), "the attribute {name} takes no text");
-                    escape(&text::line(text), &mut self.0);
+                    escape(&words::sanitised_line(text), &mut self.0);
                 }
                 Attribute::Number(value) => self.0.push_str(&number(*value)),
                 Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),
                 // No letter of base64 needs an escape.
-                Attribute::File(File { media, bytes }) => {
+                Attribute::File(EmbeddedFile { media, bytes }) => {
                     write!(self.0, "data:{media};base64,").expect("writing to a string cannot fail");
                     STANDARD.encode_string(bytes, &mut self.0);
                 }
@@ -240,12 +240,12 @@ impl fmt::Display for Markup {
     }
 }
 
-/// Parts of a table that need no end tag where a table holds nothing else: they end where the next
-/// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
-/// fifteenth without them.
+// Parts of a table that need no end tag where a table holds nothing else: they end where the next
+// part begins (HTML, 13.1.2.4 "Optional tags"). A page of many conditions is shorter by a
+// fifteenth without them.
 const UNENDED: [&str; 5] = ["thead", "tbody", "tr", "th", "td"];
 
-/// Whether a browser follows, runs or applies what the attribute holds.
+/// Whether a browser follows, runs or applies the value of the attribute.
 fn commands(name: &str) -> bool {
     name.starts_with("on") || matches!(name, "href" | "xlink:href" | "src" | "srcdoc" | "action" | "style")
 }

@@ -1,17 +1,17 @@
-//! How wide text is, before any browser has seen it.
+//! The width of text, estimated before any browser has drawn it.
 
 /// The size of all text, in px.
 pub(crate) const SIZE: f64 = 12.0;
 /// From one line of text to the next, in px.
 pub(crate) const LINE: f64 = 15.0;
-/// Stands for what was left out.
+// The mark of a cut.
 const CUT: char = '…';
-/// No label shows more characters.
+// No label shows more characters.
 const MOST: usize = 400;
 
-/// How wide each printable ASCII character is, in hundredths of the size: the larger of DejaVu Sans
-/// and Liberation Sans (which has the widths of Arial and Helvetica), from their `hmtx` tables. The
-/// fonts that systems show pages in are as wide or narrower.
+/// The width of each printable ASCII character, in hundredths of the size: the larger of DejaVu
+/// Sans and Liberation Sans (which has the widths of Arial and Helvetica), from their `hmtx`
+/// tables. The fonts that systems show pages in are as wide or narrower.
 #[rustfmt::skip]
 const ASCII: [u8; 95] = [
     32, 41, 46, 84, 64, 96, 78, 28, 40, 40, 50, 84, 32, 37, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
@@ -20,11 +20,11 @@ const ASCII: [u8; 95] = [
     64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 ];
 
-/// How wide a line of text is at most, in px, as it is drawn: with the escapes of hostile
-/// characters. Of a longer one than is ever shown, its beginning.
+/// The largest width of a line of text, in px, with the escapes of hostile characters as they are
+/// drawn. Only the beginning counts of a line that is longer than any that is shown.
 pub(crate) fn width(text: &str) -> f64 {
     let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
-    text::line(shown).chars().map(advance).sum()
+    words::sanitised_line(shown).chars().map(advance).sum()
 }
 
 fn advance(letter: char) -> f64 {
@@ -41,11 +41,11 @@ fn advance(letter: char) -> f64 {
     f64::from(hundredths) / 100.0 * SIZE
 }
 
-/// The text in at most so many lines of at most so many px, broken between words where that can be;
-/// the end is cut where it does not do. Hostile characters are replaced by their escapes first.
+/// Breaks text between words, if possible, into at most `most` lines of `room` px; the rest is cut.
+/// Hostile characters are replaced by their escapes first.
 pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     let near: String = text.chars().take(MOST + 1).collect();
-    let text = text::line(&near);
+    let text = words::sanitised_line(&near);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         for piece in pieces(word, room) {
@@ -68,7 +68,6 @@ pub(crate) fn wrap(text: &str, room: f64, most: usize) -> Vec<String> {
     lines
 }
 
-/// The text on one line of at most so many px.
 pub(crate) fn fit(text: &str, room: f64) -> String {
     wrap(text, room, 1).swap_remove(0)
 }

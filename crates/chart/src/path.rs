@@ -6,22 +6,20 @@ use crate::area::Area;
 /// px and written from the corner of the drawing or from the place before, whichever is shorter: as
 /// both are whole tenths, no error adds up.
 #[derive(Debug, Clone)]
-pub(crate) struct Path {
+pub(crate) struct SvgPath {
     pub(crate) data: String,
     pub(crate) area: Area,
-    /// Where it is, and where the part of it that it is in began; nowhere at first.
-    at: Option<[Place; 2]>,
+    /// The current point, and the point where its subpath began; `None` at first.
+    at: Option<[TenthsOfPx; 2]>,
 }
 
-/// A place in tenths of a px.
-type Place = (i64, i64);
+type TenthsOfPx = (i64, i64);
 
-impl Path {
+impl SvgPath {
     pub(crate) fn new() -> Self {
         Self { data: String::new(), area: Area::NONE, at: None }
     }
 
-    /// A rectangle.
     pub(crate) fn around(area: &Area) -> Self {
         let mut path = Self::new();
         path.from(area.left, area.top).to(area.right, area.top);
@@ -44,7 +42,6 @@ impl Path {
         self
     }
 
-    /// Begins anew at a place.
     pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
         let place = self.reach(x, y);
         let whole = format!("M{}", pair(place));
@@ -63,18 +60,16 @@ impl Path {
         self.data.push_str("h0");
     }
 
-    /// Back to where the part of it that it is in began.
     pub(crate) fn close(&mut self) {
         self.data.push('z');
         self.at = self.at.map(|[_, begin]| [begin; 2]);
     }
 
-    /// Whether nothing is in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    fn reach(&mut self, x: f64, y: f64) -> Place {
+    fn reach(&mut self, x: f64, y: f64) -> TenthsOfPx {
         self.area.reach(x, y);
         // A conversion saturates, and what is no number is 0.
         let tenths = |value: f64| (value * 10.0).round().clamp(-1e12, 1e12) as i64;
@@ -87,7 +82,7 @@ fn shorter(whole: String, from_here: String) -> String {
 }
 
 /// Two numbers; a minus parts them as well as a blank.
-fn pair((x, y): Place) -> String {
+fn pair((x, y): TenthsOfPx) -> String {
     let (x, y) = (tenths(x), tenths(y));
     let gap = if y.starts_with('-') { "" } else { " " };
     format!("{x}{gap}{y}")
@@ -111,7 +106,7 @@ mod tests {
     use super::*;
 
     /// The places that path data leads to, in tenths, as the grammar of SVG reads them.
-    fn places(data: &str) -> Vec<Place> {
+    fn places(data: &str) -> Vec<TenthsOfPx> {
         let (mut places, mut at, mut begin) = (Vec::new(), (0, 0), (0, 0));
         let mut rest = data;
         while let Some(command) = rest.chars().next() {
@@ -142,11 +137,11 @@ mod tests {
     #[test]
     fn a_path_takes_few_letters() {
         let area = Area { left: 10.0, top: 5.25, right: 110.5, bottom: 19.25 };
-        assert_eq!(Path::around(&area).data, "M10 5.3H110.5v14H10z");
-        let mut dots = Path::new();
+        assert_eq!(SvgPath::around(&area).data, "M10 5.3H110.5v14H10z");
+        let mut dots = SvgPath::new();
         [100.0, 100.4, 99.96].into_iter().for_each(|x| dots.dot(x, 47.5));
         assert_eq!(dots.data, "M100 47.5h0m.4 0h0m-.4 0h0");
-        let mut odd = Path::new();
+        let mut odd = SvgPath::new();
         odd.to(f64::NAN, f64::INFINITY);
         assert_eq!(odd.data, "M0 100000000000");
     }
@@ -156,7 +151,7 @@ mod tests {
         fn every_place_is_within_half_a_tenth(
             steps in prop::collection::vec((any::<bool>(), -999.0..999.0_f64, -999.0..999.0_f64, 0_u8..4), 1..40),
         ) {
-            let (mut path, mut wanted) = (Path::new(), Vec::new());
+            let (mut path, mut wanted) = (SvgPath::new(), Vec::new());
             let mut begin = (0.0, 0.0);
             for (moves, x, y, close) in steps {
                 if moves || wanted.is_empty() {

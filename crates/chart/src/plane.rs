@@ -1,20 +1,20 @@
 //! Two axes: values upwards, time or another quantity across.
 
-use crate::axis::{Axis, Room, Scale};
+use crate::axis::{Axis, AxisRoom, Scale};
 use crate::drawing::{Anchor, Drawing};
 use crate::finite::Finite;
 use crate::measure::{self, LINE, fit, width, wrap};
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::quantity::Quantity;
 
-/// The height of the plot, in px.
+// The height of the plot, in px.
 const HEIGHT: f64 = 240.0;
-/// Between the labels of the values and the plot, in px.
+// Between the labels of the values and the plot, in px.
 const GAP: f64 = 10.0;
-/// What a mark at an edge needs beyond it, in px.
+// The room that a mark at an edge needs beyond it, in px.
 const INSET: f64 = 6.0;
 
-/// Where a plot with two axes is.
+/// The rectangle of a plot with two axes.
 #[derive(Debug)]
 pub(crate) struct Plane {
     pub(crate) x: Axis,
@@ -27,34 +27,35 @@ pub(crate) struct Plane {
 }
 
 /// A quantity with the scale and the values of its axis.
-pub(crate) struct Along<'a> {
+pub(crate) struct PlaneAxis<'a> {
     pub(crate) quantity: &'a Quantity,
     pub(crate) scale: Scale,
     pub(crate) values: Vec<Finite>,
-    /// What is at 0, 1, 2 …, if these have names.
+    /// The names of the values 0, 1, 2 …, if they have names.
     pub(crate) names: &'a [String],
 }
 
 impl Plane {
-    /// Draws both axes with their names, the upper one's above the plot, and lines at places across
-    /// that mean something, with the meaning above. All of it begins at `top`; the plot ends so
-    /// many px before the right edge.
+    /// Draws both axes with their names, the name of the upper one above the plot, and vertical
+    /// lines with their meanings above. All of it begins at `top`; the plot ends before the right
+    /// edge.
     pub(crate) fn new(
         drawing: &mut Drawing,
         top: f64,
-        across: &Along,
-        up: &Along,
+        across: &PlaneAxis,
+        up: &PlaneAxis,
         right: f64,
         flags: &[(Finite, String)],
     ) -> Self {
-        let y = Axis::new(up.scale, up.values.iter().copied(), up.quantity, Room::Up(HEIGHT - 2.0 * INSET));
+        let y =
+            Axis::new(up.scale, up.values.iter().copied(), up.quantity, AxisRoom::Up(HEIGHT - 2.0 * INSET));
         let names = wrap(&up.quantity.title(y.factor), drawing.width, 3);
         drawing.lines("muted", Anchor::Start, 0.0, top + 11.0, &names);
         let above = top + names.len() as f64 * LINE;
         let top = above + 8.0;
         let widest = y.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
         let (left, right) = (widest + GAP + INSET, drawing.width - right - INSET - 4.0);
-        let room = Room::Across(right - left);
+        let room = AxisRoom::Across(right - left);
         let x = match across.names {
             [] => Axis::new(across.scale, across.values.iter().copied(), across.quantity, room),
             names => Axis::names(names, room),
@@ -78,14 +79,14 @@ impl Plane {
     }
 
     fn grid(&self, drawing: &mut Drawing, widest: f64, across: &Quantity) {
-        let mut lines = Path::new();
+        let mut lines = SvgPath::new();
         for tick in &self.y.ticks {
             let y = self.bottom - tick.at * (self.bottom - self.top);
             lines.from(self.left, y).to(self.right, y);
             drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, &tick.label);
         }
         drawing.behind(|back| back.path("grid", &lines));
-        let mut axis = Path::new();
+        let mut axis = SvgPath::new();
         for tick in &self.x.ticks {
             let x = self.left + tick.at * (self.right - self.left);
             axis.from(x, self.foot).to(x, self.foot + 4.0);
@@ -100,23 +101,19 @@ impl Plane {
         drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;
     }
 
-    /// The place of a point.
     pub(crate) fn place(&self, x: Finite, y: Finite) -> (f64, f64) {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
     }
 
-    /// The left and the right end of the plot.
     pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)
     }
 
-    /// The upper and the lower end of the plot.
     pub(crate) fn up(&self) -> (f64, f64) {
         (self.top, self.foot)
     }
 
-    /// A horizontal line at a value.
     pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: Finite) {
         let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
         drawing.line(class, (self.left, y), (self.right, y));
@@ -124,16 +121,16 @@ impl Plane {
 }
 
 /// The meaning of a line, and where it stands.
-struct Row {
+struct AxisNote {
     x: f64,
     left: f64,
-    /// How far below the first line of meanings; none where there is no room.
+    /// The offset below the first line of names; `None` where there is no room.
     line: Option<f64>,
     text: String,
 }
 
 /// Meanings in as few lines as they need, at most six.
-fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<Row> {
+fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<AxisNote> {
     let mut ends = [f64::MIN; 6];
     let row = |(x, meaning): (f64, &String)| {
         let text = fit(meaning, width * 0.7);
@@ -143,12 +140,11 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<R
         if let Some(line) = line {
             ends[line] = left + room;
         }
-        Row { x, left, line: line.map(|line| line as f64 * LINE), text }
+        AxisNote { x, left, line: line.map(|line| line as f64 * LINE), text }
     };
     flags.map(row).collect()
 }
 
-/// Remarks below a drawing.
 pub(crate) fn remark(drawing: &mut Drawing, remarks: &[String]) {
     for text in remarks {
         let lines = wrap(text, drawing.width, 4);

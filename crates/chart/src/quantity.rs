@@ -1,38 +1,38 @@
-//! What an axis measures.
+//! Quantities: the meaning of an axis and the form of its numbers.
 
 use crate::finite::{Finite, Interval};
 
-/// What is measured, its unit and its base, and how its values are written.
+/// A quantity with its unit and base, and the writer of its values.
 #[derive(Debug, Clone)]
 pub struct Quantity {
     /// `throughput`.
     pub name: String,
     /// `Mbit/s`; empty for a plain number.
     pub unit: String,
-    /// What the values are relative to: `of udp4 default`, `per received byte`; empty where the
-    /// unit says all.
+    /// The base of the values: `of udp4 default`, `per received byte`; empty where the unit says
+    /// all.
     pub base: String,
-    /// How a value is written, without its unit.
+    /// The writer of a value, without its unit.
     pub show: fn(f64) -> String,
-    /// What the axis reaches at least: panels that are compared reach the same.
+    /// Values that the axis reaches at least: panels that are compared reach the same.
     pub reach: Vec<Finite>,
 }
 
 impl Quantity {
-    /// A quantity without a base, on an axis that reaches what its values reach.
+    /// A quantity without a base, on an axis that reaches its values.
     #[must_use]
     pub fn new(name: &str, unit: &str, show: fn(f64) -> String) -> Self {
         Self { name: name.to_owned(), unit: unit.to_owned(), base: String::new(), show, reach: Vec::new() }
     }
 
-    /// The same, relative to `base`: `of udp4 default`.
+    /// The quantity relative to `base`: `of udp4 default`.
     #[must_use]
     pub fn relative(mut self, base: &str) -> Self {
         base.clone_into(&mut self.base);
         self
     }
 
-    /// The name with unit and base, in units of so many powers of ten.
+    /// The name with unit and base, for values in units of this power of ten.
     pub(crate) fn title(&self, factor: i32) -> String {
         let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
         let unit = format!("{power}{} {}", self.unit, self.base);
@@ -47,7 +47,6 @@ impl Quantity {
         (self.show)(value.value())
     }
 
-    /// A value with its unit.
     pub(crate) fn shown(&self, value: Finite) -> String {
         self.with_unit(self.plain(value))
     }
@@ -72,7 +71,6 @@ impl Quantity {
     }
 }
 
-/// `1 run`, `12 runs`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

@@ -5,25 +5,25 @@ use crate::markup::Markup;
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum FigureCell {
     /// Words.
     Text(String),
     /// A number with all its digits, and as it is written for people.
     Number(Finite, String),
-    /// Nothing is known.
+    /// An empty cell: the value is unknown.
     Empty,
 }
 
 /// Rows of cells; the first of each names it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
-    /// What each column has, with its unit.
+pub struct FigureTable {
+    /// The head of each column, with its unit.
     pub head: Vec<String>,
-    /// As many cells in each as there are columns.
-    pub rows: Vec<Vec<Cell>>,
+    /// The rows: each has a cell for each column.
+    pub rows: Vec<Vec<FigureCell>>,
 }
 
-/// Rules for the columns of numbers: so many of a table can be named by [`columns`].
+/// The number of columns that [`columns`] can name as columns of numbers.
 pub(crate) const NAMED: usize = 16;
 
 /// The classes of a table that say which of its columns are numbers, so that no cell needs to:
@@ -35,17 +35,17 @@ pub fn columns(numeric: &[bool]) -> String {
     named.map(|(_, place)| format!("n{place}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Of each column whether it is one of numbers that [`columns`] cannot name.
+/// Whether each column has numbers that [`columns`] cannot name.
 pub fn beyond(numeric: &[bool]) -> impl Iterator<Item = bool> {
     numeric.iter().zip(0..).map(|(numeric, place)| *numeric && place >= NAMED)
 }
 
-impl Table {
+impl FigureTable {
     pub(crate) fn new(head: &[&str]) -> Self {
-        Self { head: head.iter().map(|name| text::reason(name)).collect(), rows: Vec::new() }
+        Self { head: head.iter().map(|name| words::shortened_reason(name)).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = FigureCell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
@@ -57,7 +57,7 @@ impl Table {
         let attributes = [("class", class.as_str().into())];
         let mut html = Markup::new();
         html.element("table", &attributes[..usize::from(!class.is_empty())], |table| {
-            table.element("caption", &[], |inside| inside.text(&text::reason(caption)));
+            table.element("caption", &[], |inside| inside.text(&words::shortened_reason(caption)));
             table.element("thead", &[], |head| {
                 head.element("tr", &[], |row| {
                     for (name, number) in self.head.iter().zip(beyond(&numeric)) {
@@ -83,8 +83,8 @@ impl Table {
     #[must_use]
     pub fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-        let has_numbers = cells.clone().any(|cell| matches!(cell, Cell::Number(..)));
-        has_numbers && cells.all(|cell| !matches!(cell, Cell::Text(_)))
+        let has_numbers = cells.clone().any(|cell| matches!(cell, FigureCell::Number(..)));
+        has_numbers && cells.all(|cell| !matches!(cell, FigureCell::Text(_)))
     }
 
     /// Comma-separated values (RFC 4180, but lines end in a bare newline); numbers with all their
@@ -92,14 +92,14 @@ impl Table {
     #[must_use]
     pub fn csv(&self) -> String {
         let line = |cells: Vec<String>| cells.join(",") + "\n";
-        let head = line(self.head.iter().map(|name| text::csv_field(name)).collect());
-        self.rows.iter().fold(head, |csv, row| csv + &line(row.iter().map(Cell::csv).collect()))
+        let head = line(self.head.iter().map(|name| words::csv_field(name)).collect());
+        self.rows.iter().fold(head, |csv, row| csv + &line(row.iter().map(FigureCell::csv).collect()))
     }
 }
 
-impl Cell {
+impl FigureCell {
     pub(crate) fn text(text: &str) -> Self {
-        Self::Text(text::reason(text))
+        Self::Text(words::shortened_reason(text))
     }
 
     pub(crate) fn number(value: Option<Finite>, show: impl Fn(Finite) -> String) -> Self {
@@ -120,7 +120,7 @@ impl Cell {
 
     fn csv(&self) -> String {
         match self {
-            Self::Text(text) => text::csv_field(text),
+            Self::Text(text) => words::csv_field(text),
             Self::Number(value, _) => value.value().to_string(),
             Self::Empty => String::new(),
         }

@@ -37,8 +37,8 @@ pub(crate) fn dots(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     places.into_iter().map(|(x, y)| (x.into(), y.into())).collect()
 }
 
-/// How many of how many are drawn, where not all are.
-pub(crate) fn said(drawn: usize, all: usize, noun: &str) -> Option<String> {
+/// A note on the number of marks that are drawn; `None` if all are.
+pub(crate) fn drawn_note(drawn: usize, all: usize, noun: &str) -> Option<String> {
     (drawn < all).then(|| format!("{drawn} of {all} {noun} are drawn: the others would cover these."))
 }
 

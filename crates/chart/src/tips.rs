@@ -1,4 +1,4 @@
-//! What a mark tells, shown where the keyboard's focus is.
+//! The script that shows a mark's text at the keyboard's focus.
 
 use crate::fixed;
 use crate::markup::Fixed;

@@ -11,7 +11,7 @@ use toml::value::Datetime;
 use crate::bound::Bound;
 use crate::date::Date;
 
-/// A file of acknowledgements has at most so many bytes.
+/// The largest size of a file of acknowledgements, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
 
 /// Regressions that people know of and accept for a time.
@@ -25,9 +25,9 @@ pub struct Acknowledged {
 pub struct Acknowledgement {
     /// The condition: its label or its short name.
     pub condition: String,
-    /// What replaces the gate's bound.
+    /// The bound that replaces the gate's.
     pub bound: Bound,
-    /// Why it is accepted.
+    /// The reason why the regression is accepted.
     pub reason: String,
     /// The last day on which it counts (UTC).
     #[serde(serialize_with = "as_text")]
@@ -36,7 +36,7 @@ pub struct Acknowledgement {
     pub line: usize,
 }
 
-/// Why a file of acknowledgements is refused.
+/// An error in a file of acknowledgements.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AcknowledgedError {
     /// Something in it is wrong.
@@ -51,7 +51,7 @@ pub enum AcknowledgedError {
         /// The problem and its remedy.
         problem: String,
     },
-    /// It is larger than any such file.
+    /// The file is larger than any file of acknowledgements.
     #[error("{file} has {bytes} bytes: a file of acknowledgements has at most {MOST_BYTES}")]
     TooLarge {
         /// The file's name as it was given.
@@ -63,14 +63,14 @@ pub enum AcknowledgedError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct AcknowledgedFile {
     #[serde(default)]
-    acknowledged: Vec<Spanned<Entry>>,
+    acknowledged: Vec<Spanned<WrittenEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct WrittenEntry {
     condition: Spanned<String>,
     metric: Spanned<String>,
     bound: Spanned<String>,
@@ -78,8 +78,7 @@ struct Entry {
     expires: Spanned<Datetime>,
 }
 
-/// Where something in a file is wrong, and what.
-type Problem = (Range<usize>, String);
+type FileProblem = (Range<usize>, String);
 
 impl Acknowledged {
     /// Reads a file's text. `file` is only shown, never opened; `today` is the day on which the
@@ -93,11 +92,11 @@ impl Acknowledged {
         if text.len() > MOST_BYTES {
             return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });
         }
-        let wrong = |(place, problem): Problem| {
+        let wrong = |(place, problem): FileProblem| {
             let (line, column) = position(text, place.start);
             AcknowledgedError::Wrong { file: file.to_owned(), line, column, problem }
         };
-        let read: File = toml::from_str(text)
+        let read: AcknowledgedFile = toml::from_str(text)
             .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
         let mut entries: Vec<Acknowledgement> = Vec::new();
         for entry in read.acknowledged {
@@ -119,8 +118,8 @@ impl Acknowledged {
     }
 }
 
-impl Entry {
-    fn read(self, line: usize, today: Date) -> Result<Acknowledgement, Problem> {
+impl WrittenEntry {
+    fn read(self, line: usize, today: Date) -> Result<Acknowledgement, FileProblem> {
         let metric = metric_of(&self.metric)?;
         let bound = Bound::of_metric(metric, self.bound.get_ref())
             .map_err(|error| (self.bound.span(), error.to_string()))?;
@@ -140,7 +139,7 @@ impl Entry {
     }
 }
 
-fn metric_of(word: &Spanned<String>) -> Result<&'static Metric, Problem> {
+fn metric_of(word: &Spanned<String>) -> Result<&'static Metric, FileProblem> {
     metric::find(word.get_ref()).ok_or_else(|| {
         let near = metric::nearest(word.get_ref())
             .map_or_else(String::new, |near| format!("; did you mean {near}?"));
@@ -148,7 +147,7 @@ fn metric_of(word: &Spanned<String>) -> Result<&'static Metric, Problem> {
     })
 }
 
-fn day(written: &Spanned<Datetime>) -> Result<Date, Problem> {
+fn day(written: &Spanned<Datetime>) -> Result<Date, FileProblem> {
     match written.get_ref() {
         Datetime { date: Some(date), time: None, offset: None } => {
             Ok(Date::new(date.year, date.month, date.day))

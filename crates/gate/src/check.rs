@@ -1,28 +1,28 @@
 //! One condition against one bound.
 
-use report::{Case, CaseAnswer};
+use report::{CaseAnswer, GateCase};
 use serde::Serialize;
 
 use crate::acknowledged::Acknowledgement;
 use crate::bound::Bound;
-use crate::ends::{Shares, difference};
-use crate::settle::{Boots, boots_to_settle};
+use crate::bound_difference::{ErrorShares, difference};
+use crate::settling_boots::{SettlingBoots, boots_to_settle};
 
-/// What a check, or the whole gate, comes to.
+/// The outcome of a check or of the whole gate.
 ///
 /// In the order in which a reader needs them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It is shown that the bound is broken.
+pub enum GateOutcome {
+    /// The bound is shown to be broken.
     Fail,
     /// Neither is shown.
     Inconclusive,
-    /// It is shown that the bound is kept.
+    /// The bound is shown to be kept.
     Pass,
 }
 
-impl Outcome {
+impl GateOutcome {
     /// The word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -36,17 +36,17 @@ impl Outcome {
 
 /// One condition against one bound.
 #[derive(Debug, Clone, Serialize)]
-pub struct Check {
+pub struct GateCheck {
     /// The condition's label.
     pub condition: String,
-    /// What it is compared with.
+    /// The baseline of the comparison.
     pub against: String,
     /// The bound of the gate.
     pub bound: Bound,
     /// The acknowledgement whose bound replaces that of the gate.
     pub acknowledged: Option<Acknowledgement>,
-    /// What it comes to.
-    pub outcome: Outcome,
+    /// The outcome.
+    pub outcome: GateOutcome,
     /// The difference from the baseline, in % of it if the bound is, else in the metric's unit.
     pub difference: Option<f64>,
     /// Its interval. For counts: as far as they repeat.
@@ -55,68 +55,74 @@ pub struct Check {
     pub boots: Option<usize>,
     /// Whether it is judged by the resolution of counts.
     pub is_counted: bool,
-    /// Why it is inconclusive.
-    pub open: Option<Open>,
+    /// The reason why it is inconclusive.
+    pub open: Option<InconclusiveReason>,
 }
 
-/// Why a check is inconclusive.
+/// A reason why a check is inconclusive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Open {
+pub enum InconclusiveReason {
     /// The interval includes the bound.
     Includes {
-        /// What would settle it; `None` if unknown.
-        settled_by: Option<Boots>,
+        /// The boots that would settle it; `None` if unknown.
+        settled_by: Option<SettlingBoots>,
     },
     /// The bound is nearer than counts repeat.
     WithinResolution,
     /// One side was not measured: why.
     NotMeasured(String),
-    /// There is no interval: why.
+    /// The interval is missing, for this reason.
     NoInterval(&'static str),
     /// Zero is within the baseline's interval, so that no percentage can be stated.
     NoPercentage,
 }
 
-impl Check {
-    /// The check of a case whose side lacks a measurement.
-    pub(crate) fn unmeasured(case: &Case, bound: Bound, known: Option<Acknowledgement>, why: &str) -> Self {
+impl GateCheck {
+    pub(crate) fn unmeasured(
+        case: &GateCase,
+        bound: Bound,
+        known: Option<Acknowledgement>,
+        why: &str,
+    ) -> Self {
         Self {
             condition: case.label.clone(),
             against: case.against.clone(),
             bound,
             acknowledged: known,
-            outcome: Outcome::Inconclusive,
+            outcome: GateOutcome::Inconclusive,
             difference: None,
             interval: None,
             boots: None,
             is_counted: case.is_counted(),
-            open: Some(Open::NotMeasured(why.to_owned())),
+            open: Some(InconclusiveReason::NotMeasured(why.to_owned())),
         }
     }
 
     /// The check of a case with this answer and these ends of its difference. `shares` are the
     /// error rates of the end that decides a failure and of the end that decides a pass, one-sided.
-    pub(crate) fn of(
-        case: &Case,
+    pub(crate) fn from_answer(
+        case: &GateCase,
         bound: Bound,
         known: Option<Acknowledgement>,
         (answer, interval): (&CaseAnswer, Option<(f64, f64)>),
-        shares: Shares,
+        shares: ErrorShares,
     ) -> Self {
         let judged = known.as_ref().map_or(bound, |known| known.bound);
         let comparison = &answer.comparison;
         let is_counted = comparison.resolution.is_some();
         let outcome = match interval {
-            Some(interval) if judged.is_broken_by(interval) => Outcome::Fail,
-            Some(interval) if judged.is_kept_by(interval) => Outcome::Pass,
-            _ => Outcome::Inconclusive,
+            Some(interval) if judged.is_broken_by(interval) => GateOutcome::Fail,
+            Some(interval) if judged.is_kept_by(interval) => GateOutcome::Pass,
+            _ => GateOutcome::Inconclusive,
         };
         let open = || match (interval, comparison.gap) {
-            (Some(_), _) if is_counted => Open::WithinResolution,
-            (Some(_), _) => Open::Includes { settled_by: boots_to_settle(&judged, answer, shares) },
-            (None, Some(gap)) => Open::NoInterval(gap.as_str()),
-            (None, None) => Open::NoPercentage,
+            (Some(_), _) if is_counted => InconclusiveReason::WithinResolution,
+            (Some(_), _) => {
+                InconclusiveReason::Includes { settled_by: boots_to_settle(&judged, answer, shares) }
+            }
+            (None, Some(gap)) => InconclusiveReason::NoInterval(gap.as_str()),
+            (None, None) => InconclusiveReason::NoPercentage,
         };
         Self {
             condition: case.label.clone(),
@@ -127,14 +133,13 @@ impl Check {
             interval,
             boots: Some(comparison.boots),
             is_counted,
-            open: (outcome == Outcome::Inconclusive).then(open),
+            open: (outcome == GateOutcome::Inconclusive).then(open),
             acknowledged: known,
         }
     }
 
     /// The bound that it is judged by.
-    #[must_use]
-    pub fn judged_by(&self) -> Bound {
+    pub(crate) fn judged_by(&self) -> Bound {
         self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
     }
 }

@@ -10,7 +10,7 @@ pub struct Date {
     day: u8,
 }
 
-/// Milliseconds of a day.
+// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 
 impl Date {

@@ -1,34 +1,34 @@
 //! The gate: does a study keep its bounds against its baseline?
 
-use report::{Against, Cases, Difference, Named};
+use report::{GateBaseline, GateCases, StudyDifference, StudyRef};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::acknowledged::Acknowledged;
 use crate::bound::Bound;
-use crate::check::{Check, Outcome};
-use crate::judge::{Unused, judge};
+use crate::check::{GateCheck, GateOutcome};
+use crate::judge::{UnusedAcknowledgement, judge};
 use crate::method::method;
 
-/// What a gate asks.
+/// The request to a gate: bounds and error rates.
 #[derive(Debug, Clone)]
 pub struct GateRequest {
     /// The bounds.
     pub bounds: Vec<Bound>,
     /// The confidence, between 0.5 and 1: a gate errs at most with the rest.
     pub confidence: f64,
-    /// What the gate comes to where no check fails and some are inconclusive.
-    pub inconclusive: Outcome,
+    /// The outcome of the gate if no check fails and some are inconclusive.
+    pub inconclusive: GateOutcome,
     /// Whether a study that lacks planned runs, or conditions of the baseline, cannot pass.
     pub require_complete: bool,
     /// Regressions that people know of.
     pub acknowledged: Acknowledged,
 }
 
-/// Why a gate cannot judge.
+/// A reason why a gate cannot judge.
 #[derive(Debug, Error)]
 pub enum GateError {
-    /// There is no bound.
+    /// The request has no bound.
     #[error("a gate needs a bound: add --fail-if 'throughput < -2%'")]
     NoBound,
     /// Two bounds limit the same differences.
@@ -42,32 +42,32 @@ pub enum GateError {
     Report(#[from] report::Error),
 }
 
-/// What a gate came to.
+/// The decision of a gate.
 #[derive(Debug, Serialize)]
 pub struct Gate {
-    /// What it comes to.
-    pub outcome: Outcome,
+    /// The outcome of all checks together.
+    pub outcome: GateOutcome,
     /// The study that is judged.
-    pub study: Named,
-    /// What it is judged against.
-    pub baseline: Against,
+    pub study: StudyRef,
+    /// The baseline of the study.
+    pub baseline: GateBaseline,
     /// The confidence, as a probability.
     pub confidence: f64,
-    /// What inconclusive checks count as.
-    pub inconclusive_counts_as: Outcome,
+    /// The outcome as which inconclusive checks count.
+    pub inconclusive_counts_as: GateOutcome,
     /// Every condition against every bound, bound by bound.
-    pub checks: Vec<Check>,
+    pub checks: Vec<GateCheck>,
     /// Acknowledgements without effect.
-    pub unused: Vec<Unused>,
-    /// Why the study is not complete, as sentences without full stops.
+    pub unused: Vec<UnusedAcknowledgement>,
+    /// The reasons why the study is not complete, as sentences without full stops.
     pub lacks: Vec<String>,
     /// Whether that keeps it from passing.
     pub require_complete: bool,
-    /// What the two studies do not share, the weightiest first.
-    pub differences: Vec<Difference>,
-    /// What a reader must know, as sentences without full stops.
+    /// The differences between the machines and plans of both studies, the weightiest first.
+    pub differences: Vec<StudyDifference>,
+    /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
-    /// How it was judged, as sentences without full stops.
+    /// The method, as sentences without full stops.
     pub method: Vec<String>,
 }
 
@@ -76,12 +76,12 @@ impl Gate {
     ///
     /// # Errors
     /// [`GateError`].
-    pub fn judge(cases: Cases, request: &GateRequest) -> Result<Self, GateError> {
+    pub fn judge(cases: GateCases, request: &GateRequest) -> Result<Self, GateError> {
         let GateRequest { bounds, confidence, acknowledged, .. } = request;
         check_request(bounds, *confidence)?;
         let (checks, unused) = judge(&cases.all, bounds, acknowledged, 1.0 - confidence)?;
         let mut gate = Self {
-            outcome: Outcome::Pass,
+            outcome: GateOutcome::Pass,
             study: cases.study,
             baseline: cases.baseline,
             confidence: *confidence,
@@ -102,28 +102,27 @@ impl Gate {
 
     /// The number of checks with this outcome.
     #[must_use]
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: GateOutcome) -> usize {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
-    /// Whether what the study lacks keeps it from passing.
     pub(crate) fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
     }
 
-    fn decided(&self) -> Outcome {
-        let is_open = self.count(Outcome::Inconclusive) > 0;
+    fn decided(&self) -> GateOutcome {
+        let is_open = self.count(GateOutcome::Inconclusive) > 0;
         match self.inconclusive_counts_as {
-            _ if self.count(Outcome::Fail) > 0 => Outcome::Fail,
+            _ if self.count(GateOutcome::Fail) > 0 => GateOutcome::Fail,
             // What was not measured is never shown, whatever inconclusive checks count as.
-            Outcome::Pass if self.is_kept_back() => Outcome::Inconclusive,
+            GateOutcome::Pass if self.is_kept_back() => GateOutcome::Inconclusive,
             counts_as if is_open || self.is_kept_back() => counts_as,
-            _ => Outcome::Pass,
+            _ => GateOutcome::Pass,
         }
     }
 }
 
-/// Rejects what is no gate, before anything is read.
+/// Rejects an invalid request before any study is read.
 ///
 /// # Errors
 /// [`GateError`].

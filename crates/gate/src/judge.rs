@@ -3,34 +3,32 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use report::{Case, CaseAnswer, Error};
+use report::{CaseAnswer, Error, GateCase};
 use serde::Serialize;
 
 use crate::acknowledged::{Acknowledged, Acknowledgement};
-use crate::bound::{Bound, Fails};
-use crate::check::Check;
-use crate::ends::{Shares, ends};
+use crate::bound::{Bound, FailingSide};
+use crate::bound_difference::{ErrorShares, ends};
+use crate::check::GateCheck;
 
 /// An acknowledgement that has no effect, and why.
 #[derive(Debug, Clone, Serialize)]
-pub struct Unused {
+pub struct UnusedAcknowledgement {
     /// The acknowledgement.
     #[serde(flatten)]
     pub acknowledgement: Acknowledgement,
-    /// Why it has none, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub why: String,
 }
 
-/// A case against a bound.
-struct Item<'c> {
-    /// The place of the case among all.
+struct BoundCase<'c> {
     place: usize,
-    case: &'c Case,
+    case: &'c GateCase,
     bound: Bound,
     known: Option<&'c Acknowledgement>,
 }
 
-impl Item<'_> {
+impl BoundCase<'_> {
     fn judged_by(&self) -> Bound {
         self.known.map_or(self.bound, |known| known.bound)
     }
@@ -38,11 +36,11 @@ impl Item<'_> {
 
 /// The answers of cases by their place and level; each is computed once.
 #[derive(Default)]
-struct Answers(BTreeMap<(usize, u64), Option<CaseAnswer>>);
+struct CaseAnswers(BTreeMap<(usize, u64), Option<CaseAnswer>>);
 
-impl Answers {
+impl CaseAnswers {
     /// The answer whose intervals have these one-sided error rates at both ends.
-    fn of(&mut self, item: &Item<'_>, share: f64) -> Result<Option<&CaseAnswer>, Error> {
+    fn answer(&mut self, item: &BoundCase<'_>, share: f64) -> Result<Option<&CaseAnswer>, Error> {
         let answer = match self.0.entry((item.place, share.to_bits())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(item.case.answer(1.0 - 2.0 * share)?),
@@ -50,8 +48,8 @@ impl Answers {
         Ok(answer.as_ref())
     }
 
-    fn ends(&mut self, item: &Item<'_>, share: f64) -> Result<Option<(f64, f64)>, Error> {
-        Ok(self.of(item, share)?.and_then(|answer| ends(&item.judged_by(), &answer.comparison)))
+    fn ends(&mut self, item: &BoundCase<'_>, share: f64) -> Result<Option<(f64, f64)>, Error> {
+        Ok(self.answer(item, share)?.and_then(|answer| ends(&item.judged_by(), &answer.comparison)))
     }
 }
 
@@ -63,16 +61,16 @@ impl Answers {
 /// gate passes only if all checks do, so it errs only if that very check errs which should not have
 /// passed (an intersection-union test: Berger, Technometrics 24, 1982).
 pub(crate) fn judge(
-    cases: &[Case],
+    cases: &[GateCase],
     bounds: &[Bound],
     acknowledged: &Acknowledged,
     alpha: f64,
-) -> Result<(Vec<Check>, Vec<Unused>), Error> {
-    let items: Vec<Item<'_>> = bounds
+) -> Result<(Vec<GateCheck>, Vec<UnusedAcknowledgement>), Error> {
+    let items: Vec<BoundCase<'_>> = bounds
         .iter()
         .flat_map(|bound| {
             let own = cases.iter().enumerate().filter(|(_, case)| case.metric.key == bound.metric.key);
-            own.map(|(place, case)| Item {
+            own.map(|(place, case)| BoundCase {
                 place,
                 case,
                 bound: *bound,
@@ -80,7 +78,7 @@ pub(crate) fn judge(
             })
         })
         .collect();
-    let mut answers = Answers::default();
+    let mut answers = CaseAnswers::default();
     let mut alone: Vec<Option<(f64, f64)>> = Vec::new();
     for item in &items {
         alone.push(answers.ends(item, alpha)?);
@@ -107,15 +105,15 @@ pub(crate) fn judge(
     let mut checks = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let known = item.known.cloned();
-        let check = match answers.of(item, alpha)? {
+        let check = match answers.answer(item, alpha)? {
             None => {
                 let why = item.case.why_unmeasured().unwrap_or("it was not measured on both sides");
-                Check::unmeasured(item.case, item.bound, known, why)
+                GateCheck::unmeasured(item.case, item.bound, known, why)
             }
             Some(answer) => {
                 let interval = alone[place].map(|alone| joined(&item.judged_by(), alone, together[place]));
-                let shares = Shares { fail: shares[place], pass: alpha };
-                Check::of(item.case, item.bound, known, (answer, interval), shares)
+                let shares = ErrorShares { fail: shares[place], pass: alpha };
+                GateCheck::from_answer(item.case, item.bound, known, (answer, interval), shares)
             }
         };
         checks.push(check);
@@ -123,18 +121,18 @@ pub(crate) fn judge(
     let mut unused = Vec::new();
     for entry in &acknowledged.entries {
         if let Some(why) = why_unused(entry, bounds, &items, &mut answers, alpha)? {
-            unused.push(Unused { acknowledgement: entry.clone(), why });
+            unused.push(UnusedAcknowledgement { acknowledgement: entry.clone(), why });
         }
     }
     Ok((checks, unused))
 }
 
 /// The acknowledgement of a case by which a bound is replaced.
-fn known<'a>(acknowledged: &'a Acknowledged, case: &Case, bound: &Bound) -> Option<&'a Acknowledgement> {
+fn known<'a>(acknowledged: &'a Acknowledged, case: &GateCase, bound: &Bound) -> Option<&'a Acknowledgement> {
     acknowledged.entries.iter().find(|entry| is_of(entry, case) && entry.bound.is_looser_than(bound))
 }
 
-fn is_of(entry: &Acknowledgement, case: &Case) -> bool {
+fn is_of(entry: &Acknowledgement, case: &GateCase) -> bool {
     entry.condition == case.label || entry.condition == case.slug
 }
 
@@ -143,17 +141,17 @@ fn is_of(entry: &Acknowledgement, case: &Case) -> bool {
 fn joined(bound: &Bound, alone: (f64, f64), together: Option<(f64, f64)>) -> (f64, f64) {
     let (low, high) = together.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     match bound.fails {
-        Fails::Below => (alone.0, high),
-        Fails::Above => (low, alone.1),
+        FailingSide::Below => (alone.0, high),
+        FailingSide::Above => (low, alone.1),
     }
 }
 
-/// Why an acknowledgement has no effect; `None` if it has one.
+/// The reason why an acknowledgement has no effect; `None` if it has one.
 fn why_unused(
     entry: &Acknowledgement,
     bounds: &[Bound],
-    items: &[Item<'_>],
-    answers: &mut Answers,
+    items: &[BoundCase<'_>],
+    answers: &mut CaseAnswers,
     alpha: f64,
 ) -> Result<Option<String>, Error> {
     let Some(bound) = bounds.iter().find(|bound| bound.is_of_same(&entry.bound)) else {
@@ -166,7 +164,7 @@ fn why_unused(
     let Some(item) = items.iter().find(|item| is_of(entry, item.case) && item.bound == *bound) else {
         return Ok(Some("no condition that is judged by that metric has this name".to_owned()));
     };
-    let own = answers.of(item, alpha)?.and_then(|answer| ends(bound, &answer.comparison));
+    let own = answers.answer(item, alpha)?.and_then(|answer| ends(bound, &answer.comparison));
     Ok(own
         .is_some_and(|ends| bound.is_kept_by(ends))
         .then(|| format!("the condition keeps the gate's own bound, {bound}, again: remove the entry")))

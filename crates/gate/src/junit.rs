@@ -1,33 +1,33 @@
-//! JUnit's XML, which CI servers read.
+//! The decision of a gate as JUnit XML, which CI servers read.
 //!
-//! There is no standard of it; this is the common part that Jenkins' schema, GitLab and the GitHub
+//! JUnit XML has no standard; this is the common part that Jenkins' schema, GitLab and the GitHub
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
 use chart::{Markup, fixed};
 
-use crate::check::{Check, Outcome};
+use crate::check::{GateCheck, GateOutcome};
 use crate::gate::Gate;
 use crate::sentences;
 
 impl Gate {
-    /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a
-    /// failure, an inconclusive one an error, or skipped where such checks count as passed.
+    /// The decision as JUnit XML: a case for each check. A failed check is a failure; an
+    /// inconclusive check is an error, or skipped if inconclusive checks count as passed.
     #[must_use]
     pub fn junit(&self) -> String {
         let mut xml = Markup::new();
         xml.fixed(fixed!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
         let is_complete_asked = self.require_complete;
         let kept_back = usize::from(self.is_kept_back());
-        let open = self.count(Outcome::Inconclusive);
-        let counts_as_fail = self.inconclusive_counts_as == Outcome::Fail;
+        let open = self.count(GateOutcome::Inconclusive);
+        let counts_as_fail = self.inconclusive_counts_as == GateOutcome::Fail;
         let tests = self.checks.len() + usize::from(is_complete_asked);
-        let failures = self.count(Outcome::Fail) + if counts_as_fail { open + kept_back } else { 0 };
-        let skipped = if self.inconclusive_counts_as == Outcome::Pass { open } else { 0 };
+        let failures = self.count(GateOutcome::Fail) + if counts_as_fail { open + kept_back } else { 0 };
+        let skipped = if self.inconclusive_counts_as == GateOutcome::Pass { open } else { 0 };
         let errors = match self.inconclusive_counts_as {
-            Outcome::Fail => 0,
-            Outcome::Inconclusive => open + kept_back,
-            Outcome::Pass => kept_back,
+            GateOutcome::Fail => 0,
+            GateOutcome::Inconclusive => open + kept_back,
+            GateOutcome::Pass => kept_back,
         };
         let subject = sentences::subject(self);
         let counts = [
@@ -49,21 +49,21 @@ impl Gate {
         format!("{xml}\n")
     }
 
-    fn case(&self, xml: &mut Markup, check: &Check) {
-        let (bound, said) = (check.bound.to_string(), sentences::of_check(check));
+    fn case(&self, xml: &mut Markup, check: &GateCheck) {
+        let (bound, said) = (check.bound.to_string(), sentences::check_sentence(check));
         let kind = match (check.outcome, self.inconclusive_counts_as) {
-            (Outcome::Pass, _) => None,
-            (Outcome::Fail, _) => Some(("failure", "regression")),
-            (Outcome::Inconclusive, Outcome::Pass) => Some(("skipped", "inconclusive")),
-            (Outcome::Inconclusive, Outcome::Fail) => Some(("failure", "inconclusive")),
-            (Outcome::Inconclusive, Outcome::Inconclusive) => Some(("error", "inconclusive")),
+            (GateOutcome::Pass, _) => None,
+            (GateOutcome::Fail, _) => Some(("failure", "regression")),
+            (GateOutcome::Inconclusive, GateOutcome::Pass) => Some(("skipped", "inconclusive")),
+            (GateOutcome::Inconclusive, GateOutcome::Fail) => Some(("failure", "inconclusive")),
+            (GateOutcome::Inconclusive, GateOutcome::Inconclusive) => Some(("error", "inconclusive")),
         };
-        one(xml, &bound, &check.condition, kind, &said);
+        test_case(xml, &bound, &check.condition, kind, &said);
     }
 
     fn completeness(&self, xml: &mut Markup) {
         let kind = self.is_kept_back().then_some(match self.inconclusive_counts_as {
-            Outcome::Fail => ("failure", "incomplete"),
+            GateOutcome::Fail => ("failure", "incomplete"),
             _ => ("error", "incomplete"),
         });
         let said = if self.lacks.is_empty() {
@@ -71,12 +71,18 @@ impl Gate {
         } else {
             self.lacks.join("; ")
         };
-        one(xml, "study", "complete", kind, &said);
+        test_case(xml, "study", "complete", kind, &said);
     }
 }
 
-/// A case. What it says is its message, and in the text of a case that passes.
-fn one(xml: &mut Markup, class: &str, name: &str, kind: Option<(&'static str, &'static str)>, said: &str) {
+/// A test case. Its sentence is the message, and the text of a case that passes.
+fn test_case(
+    xml: &mut Markup,
+    class: &str,
+    name: &str,
+    kind: Option<(&'static str, &'static str)>,
+    said: &str,
+) {
     xml.element("testcase", &[("classname", class.into()), ("name", name.into())], |xml| match kind {
         None => xml.element("system-out", &[], |xml| xml.text(said)),
         Some(("skipped", _)) => xml.empty("skipped", &[("message", said.into())]),

@@ -1,18 +1,17 @@
-//! How a gate judged, in sentences without full stops.
+//! The method of a gate, in sentences without full stops.
 
-use report::Against;
+use report::GateBaseline;
 
-use crate::check::{Check, Outcome};
+use crate::check::{GateCheck, GateOutcome};
 
-/// How the checks were judged, at this confidence as a probability.
 pub(crate) fn method(
-    checks: &[Check],
-    against: &Against,
+    checks: &[GateCheck],
+    against: &GateBaseline,
     confidence: f64,
-    inconclusive_counts_as: Outcome,
+    inconclusive_counts_as: GateOutcome,
 ) -> Vec<String> {
     let timed = checks.iter().filter(|check| check.interval.is_some() && !check.is_counted).count();
-    let is_open = checks.iter().any(|check| check.outcome == Outcome::Inconclusive);
+    let is_open = checks.iter().any(|check| check.outcome == GateOutcome::Inconclusive);
     let confidence = stats::confidence(confidence);
     let mut method = vec![
         "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise".to_owned(),
@@ -24,7 +23,7 @@ pub(crate) fn method(
     } else if timed == 1 {
         method.push(format!("each end of the interval holds by itself with {confidence} % confidence"));
     }
-    if timed > 0 && matches!(against, Against::Study(_)) {
+    if timed > 0 && matches!(against, GateBaseline::Study(_)) {
         method.push("boots of different studies are never paired: each study has its own spread between boots (Welch)".to_owned());
     }
     if checks.iter().any(|check| check.is_counted) {
@@ -33,7 +32,7 @@ pub(crate) fn method(
                 .to_owned(),
         );
     }
-    if inconclusive_counts_as == Outcome::Pass && is_open {
+    if inconclusive_counts_as == GateOutcome::Pass && is_open {
         method.push("inconclusive checks count as passed, as asked: nothing is shown for them".to_owned());
     }
     method

@@ -1,29 +1,29 @@
 //! The sentences of a gate, without full stops.
 
-use report::{Against, counted, figure, first_of, percent};
+use report::{GateBaseline, counted, figure, first_of, percent};
 use stats::signed;
 
 use crate::bound::Bound;
-use crate::check::{Check, Open, Outcome};
+use crate::check::{GateCheck, GateOutcome, InconclusiveReason};
 use crate::gate::Gate;
-use crate::judge::Unused;
-use crate::settle::{Boots, MOST, POWER};
+use crate::judge::UnusedAcknowledgement;
+use crate::settling_boots::{MOST, POWER, SettlingBoots};
 
-/// What is judged: `study 6 (quick) against study 3 (quick, tagged main)`.
+/// The studies: `study 6 (quick) against study 3 (quick, tagged main)`.
 pub(crate) fn subject(gate: &Gate) -> String {
     let against = match &gate.baseline {
-        Against::Study(baseline) => baseline.words(),
-        Against::Conditions(word) => format!("its own {word}"),
+        GateBaseline::Study(baseline) => baseline.words(),
+        GateBaseline::Conditions(word) => format!("its own {word}"),
     };
     format!("{} against {against}", gate.study.words())
 }
 
-/// How many checks came to what: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
+/// The number of checks by outcome: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
 pub(crate) fn counts(gate: &Gate) -> String {
     let parts: Vec<String> = [
-        (Outcome::Fail, "fails", "fail"),
-        (Outcome::Inconclusive, "is inconclusive", "are inconclusive"),
-        (Outcome::Pass, "passes", "pass"),
+        (GateOutcome::Fail, "fails", "fail"),
+        (GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
+        (GateOutcome::Pass, "passes", "pass"),
     ]
     .into_iter()
     .map(|(outcome, one, several)| (gate.count(outcome), one, several))
@@ -63,8 +63,8 @@ fn number(bound: &Bound, value: f64) -> (String, &'static str) {
     }
 }
 
-/// What a check came to, and why.
-pub(crate) fn of_check(check: &Check) -> String {
+/// The outcome of a check and its reason.
+pub(crate) fn check_sentence(check: &GateCheck) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
     let measured = match (check.difference, check.interval) {
@@ -75,20 +75,20 @@ pub(crate) fn of_check(check: &Check) -> String {
         (None, _) => String::new(),
     };
     let said = match (check.outcome, &check.open) {
-        (Outcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
-        (Outcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),
-        (_, Some(Open::Includes { settled_by })) => {
+        (GateOutcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
+        (GateOutcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),
+        (_, Some(InconclusiveReason::Includes { settled_by })) => {
             format!("{measured}, which includes {limit}{}", settled(*settled_by, check.boots))
         }
-        (_, Some(Open::WithinResolution)) => format!(
+        (_, Some(InconclusiveReason::WithinResolution)) => format!(
             "{measured}, which includes {limit}: counts are known no better, and more boots do not change that; choose a bound that is farther from the count"
         ),
-        (_, Some(Open::NotMeasured(why))) => format!("not measured: {why}"),
-        (_, Some(Open::NoInterval(why))) => {
+        (_, Some(InconclusiveReason::NotMeasured(why))) => format!("not measured: {why}"),
+        (_, Some(InconclusiveReason::NoInterval(why))) => {
             let measured = if measured.is_empty() { measured } else { format!("{measured}: ") };
             format!("{measured}no interval: {why}")
         }
-        (_, Some(Open::NoPercentage)) => format!(
+        (_, Some(InconclusiveReason::NoPercentage)) => format!(
             "no percentage, because zero is within the baseline's interval: state the bound of {} as a difference, or measure more boots",
             bound.metric.key
         ),
@@ -106,21 +106,22 @@ pub(crate) fn of_check(check: &Check) -> String {
     format!("{said}{known}")
 }
 
-fn settled(by: Option<Boots>, now: Option<usize>) -> String {
+fn settled(by: Option<SettlingBoots>, now: Option<usize>) -> String {
     let condition = "if difference and spread are as measured";
     let now = now.unwrap_or(0);
     match by {
-        Some(Boots::About(boots)) => format!(
+        Some(SettlingBoots::About(boots)) => format!(
             ": about {boots} boots of each ({now} now) would settle it with {:.0} % power, {condition}",
             100.0 * POWER
         ),
-        Some(Boots::TooMany) => format!(": more than {MOST} boots would be needed to settle it, {condition}"),
+        Some(SettlingBoots::TooMany) => {
+            format!(": more than {MOST} boots would be needed to settle it, {condition}")
+        }
         None => String::new(),
     }
 }
 
-/// An acknowledgement without effect.
-pub(crate) fn of_unused(unused: &Unused) -> String {
+pub(crate) fn unused_sentence(unused: &UnusedAcknowledgement) -> String {
     let entry = &unused.acknowledgement;
     format!(
         "the acknowledgement of {} for {} in line {} has no effect: {}",
@@ -128,19 +129,19 @@ pub(crate) fn of_unused(unused: &Unused) -> String {
     )
 }
 
-/// What keeps a study from passing, or what it lacks.
-pub(crate) fn of_lacks(gate: &Gate) -> Vec<String> {
+/// The parts that the study lacks, and whether they keep it from passing.
+pub(crate) fn lack_sentences(gate: &Gate) -> Vec<String> {
     let so =
         if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
     gate.lacks.iter().map(|lack| format!("{lack}{so}")).collect()
 }
 
-/// What differs beside the studies, in one sentence; `None` if nothing does.
-pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
-    /// So many are told.
+/// The other differences between the studies, in one sentence; `None` if there are none.
+pub(crate) fn difference_sentence(gate: &Gate) -> Option<String> {
+    // The largest number of differences that are named.
     const TOLD: usize = 5;
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
-    let Against::Study(baseline) = &gate.baseline else { return None };
+    let GateBaseline::Study(baseline) = &gate.baseline else { return None };
     let (one, other) = (baseline.study, gate.study.study);
     (!named.is_empty()).then(|| {
         let named = first_of(&named, TOLD);

@@ -1,9 +1,9 @@
 //! The decision of a gate as blocks.
 
 use report::document::Block;
-use report::{Exhibit, Table};
+use report::{Table, TitledTable};
 
-use crate::check::{Check, Outcome};
+use crate::check::{GateCheck, GateOutcome};
 use crate::gate::Gate;
 use crate::sentences;
 
@@ -19,19 +19,20 @@ impl Gate {
         ];
         for checks in self.checks.chunk_by(|one, next| one.bound == next.bound) {
             let title = format!("fails if {}", checks[0].bound);
-            blocks.push(Block::Table(Exhibit { title, table: table(checks), notes: Vec::new() }));
+            blocks.push(Block::Table(TitledTable { title, table: table(checks), notes: Vec::new() }));
         }
-        let has_sentence = |check: &&Check| check.outcome != Outcome::Pass || check.acknowledged.is_some();
-        let mut checks: Vec<&Check> = self.checks.iter().filter(has_sentence).collect();
+        let has_sentence =
+            |check: &&GateCheck| check.outcome != GateOutcome::Pass || check.acknowledged.is_some();
+        let mut checks: Vec<&GateCheck> = self.checks.iter().filter(has_sentence).collect();
         checks.sort_by_key(|check| check.outcome);
-        let sentence = |check: &Check| {
+        let sentence = |check: &GateCheck| {
             let (condition, key) = (&check.condition, check.bound.metric.key);
-            format!("{}: {condition}, {key}: {}.", check.outcome.as_str(), sentences::of_check(check))
+            format!("{}: {condition}, {key}: {}.", check.outcome.as_str(), sentences::check_sentence(check))
         };
-        let notes = sentences::of_differences(self).into_iter().chain(self.notes.iter().cloned());
+        let notes = sentences::difference_sentence(self).into_iter().chain(self.notes.iter().cloned());
         let method = [
-            ("Incomplete", sentences::of_lacks(self)),
-            ("Unused", self.unused.iter().map(sentences::of_unused).collect()),
+            ("Incomplete", sentences::lack_sentences(self)),
+            ("Unused", self.unused.iter().map(sentences::unused_sentence).collect()),
             ("Note", notes.collect()),
             ("Method", self.method.clone()),
         ];
@@ -45,7 +46,7 @@ impl Gate {
     }
 }
 
-fn table(checks: &[Check]) -> Table {
+fn table(checks: &[GateCheck]) -> Table {
     let mut table =
         Table::new(&["condition", "difference", "interval", "boots", "outcome"]).named(0).optional(&[3, 2]);
     for check in checks {

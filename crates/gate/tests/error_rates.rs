@@ -1,4 +1,4 @@
-//! How often a gate errs, and how often it finds what it should: simulated regressions.
+//! The error rates of a gate, and its power to find simulated regressions.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,11 +10,11 @@ mod normal;
 mod sizes;
 
 use made_up::{metrics, outline, request, stored, study, two};
-use netassay_gate::{Gate, GateRequest, Outcome};
+use netassay_gate::{Gate, GateOutcome, GateRequest};
 use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use report::Cases;
+use report::GateCases;
 use stats::Design;
 use stats::planning::{Family, Noise, Plan};
 use store::Outline;
@@ -83,7 +83,7 @@ impl Pair {
         for (outline, means) in [(&mut self.before, before), (&mut self.after, after)] {
             outline.values.insert("throughput".to_owned(), drawn(random, means, 0.0));
         }
-        let cases = Cases::between(&self.before, &self.after, &metrics(&self.request)).unwrap();
+        let cases = GateCases::between(&self.before, &self.after, &metrics(&self.request)).unwrap();
         Gate::judge(cases, &self.request).unwrap()
     }
 }
@@ -94,9 +94,9 @@ fn rates(experiments: usize, seed: u64, mut gate: impl FnMut(&mut ChaCha8Rng) ->
     let (mut failed, mut passed) = (0, 0);
     for _ in 0..experiments {
         match gate(&mut random).outcome {
-            Outcome::Fail => failed += 1,
-            Outcome::Pass => passed += 1,
-            Outcome::Inconclusive => {}
+            GateOutcome::Fail => failed += 1,
+            GateOutcome::Pass => passed += 1,
+            GateOutcome::Inconclusive => {}
         }
     }
     (failed as f64 / experiments as f64, passed as f64 / experiments as f64)
@@ -109,7 +109,7 @@ fn one_check(experiments: usize, seed: u64, regression: f64, bound: &str) -> (f6
     rates(experiments, seed, |random| pair.judged(random, &[MEAN], &[MEAN * (1.0 - regression / 100.0)]))
 }
 
-/// What [`stats::planning`] says of a difference of so many % with these boots.
+/// The power that [`stats::planning`] states for a difference of `percent` % with these boots.
 fn planned(percent: f64) -> f64 {
     let noise = Noise { cell: SD, run: SD };
     let plan = Plan {
@@ -175,14 +175,14 @@ fn any_false_alarm_over_all_conditions_and_bounds_is_as_rare_as_stated(experimen
     // Every true difference lies on both bounds: eight true hypotheses, the worst case.
     let both = ["throughput < 0%", "throughput > 0%"];
     let gates = family(11, experiments, &both, [0.0; 4]);
-    let failed = share(&gates, |gate| gate.outcome == Outcome::Fail);
+    let failed = share(&gates, |gate| gate.outcome == GateOutcome::Fail);
     assert!(allowed.contains(&failed), "{failed}, allowed {allowed:?}");
     // One condition is far slower: it is found, and the others are no likelier to be blamed.
     let gates = family(12, experiments, &["throughput < 0%"], [0.0, -20.0, 0.0, 0.0]);
-    assert!(share(&gates, |gate| gate.checks[1].outcome == Outcome::Fail) > 0.99);
+    assert!(share(&gates, |gate| gate.checks[1].outcome == GateOutcome::Fail) > 0.99);
     let blamed = share(&gates, |gate| {
         let others = gate.checks.iter().enumerate().filter(|(place, _)| *place != 1);
-        others.into_iter().any(|(_, check)| check.outcome == Outcome::Fail)
+        others.into_iter().any(|(_, check)| check.outcome == GateOutcome::Fail)
     });
     assert!(allowed.contains(&blamed), "{blamed}, allowed {allowed:?}");
 }
@@ -190,12 +190,12 @@ fn any_false_alarm_over_all_conditions_and_bounds_is_as_rare_as_stated(experimen
 fn a_gate_with_a_true_regression_passes_as_rarely_as_stated(experiments: usize) {
     // Three conditions keep the bound by far; one breaks it by as little as can be.
     let gates = family(21, experiments, &["throughput < -10%"], [0.0, 0.0, -10.0, 0.0]);
-    let passed = share(&gates, |gate| gate.outcome == Outcome::Pass);
+    let passed = share(&gates, |gate| gate.outcome == GateOutcome::Pass);
     let allowed = least(ALPHA, experiments) - 0.01..=most(ALPHA, experiments);
     assert!(allowed.contains(&passed), "{passed}, allowed {allowed:?}");
     // All lie on it: then it passes far more rarely.
     let gates = family(22, experiments / 5, &["throughput < -10%"], [-10.0; 4]);
-    assert!(share(&gates, |gate| gate.outcome == Outcome::Pass) < most(0.001, experiments / 5));
+    assert!(share(&gates, |gate| gate.outcome == GateOutcome::Pass) < most(0.001, experiments / 5));
 }
 
 fn within_one_study_boots_cancel_and_errors_are_as_rare_as_stated(experiments: usize) {
@@ -209,7 +209,7 @@ fn within_one_study_boots_cancel_and_errors_are_as_rare_as_stated(experiments: u
             (run.condition, run.boot) = (condition, boot);
             run.metrics.insert("throughput".to_owned(), value);
         }
-        let cases = Cases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
+        let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
         Gate::judge(cases, &asked).unwrap()
     };
     let (failed, passed) = rates(experiments, 31, |random| judged(random, 2.0));

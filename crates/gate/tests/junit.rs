@@ -5,12 +5,12 @@
 mod made_up;
 
 use made_up::{judged, known, request, stored, two};
-use netassay_gate::{Gate, GateRequest, Outcome};
+use netassay_gate::{Gate, GateOutcome, GateRequest};
 use proptest::prelude::*;
 use report::document::markdown;
 
 /// A gate whose first condition, study and acknowledgement are named so.
-fn named(name: &str, inconclusive: Outcome) -> Gate {
+fn named(name: &str, inconclusive: GateOutcome) -> Gate {
     let level = |condition: usize, boot: u32, run: u32| {
         1000.0 + 100.0 * condition as f64 + f64::from((boot * 7 + run * 3) % 11)
     };
@@ -131,7 +131,7 @@ fn hostile_names_stay_text() {
         "=cmd|' /C calc'!A0",
         "\r\n\t",
     ] {
-        for inconclusive in [Outcome::Pass, Outcome::Fail, Outcome::Inconclusive] {
+        for inconclusive in [GateOutcome::Pass, GateOutcome::Fail, GateOutcome::Inconclusive] {
             let gate = named(name, inconclusive);
             let found = read(&gate.junit()).unwrap_or_else(|error| panic!("{name:?}: {error}"));
             let count = |element: &str| found.iter().filter(|(name, _)| name == element).count();
@@ -149,9 +149,9 @@ proptest! {
 
     #[test]
     fn any_name_gives_well_formed_xml_and_markdown_of_as_many_lines(name in "(.|[<>&\"'\u{0}-\u{1f}\n|`]){1,30}") {
-        let gate = named(&name, Outcome::Inconclusive);
+        let gate = named(&name, GateOutcome::Inconclusive);
         prop_assert_eq!(read(&gate.junit()).map(|found| found.len() > 4), Ok(true));
         let lines = |gate: &Gate| markdown(&gate.blocks()).lines().count();
-        prop_assert_eq!(lines(&gate), lines(&named("plain", Outcome::Inconclusive)));
+        prop_assert_eq!(lines(&gate), lines(&named("plain", GateOutcome::Inconclusive)));
     }
 }

@@ -1,15 +1,15 @@
-//! What a gate comes to, and how it is told.
+//! The outcomes of a gate and their words.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod made_up;
 
 use made_up::{between, judged, known, metrics, outcomes, outline, request, stored, study, two};
-use netassay_gate::{Boots, Gate, GateError, GateRequest, Open, Outcome};
+use netassay_gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
 use report::document::{markdown, terminal};
-use report::{Cases, Error, Layout};
+use report::{Error, GateCases, Layout};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
 use study::Study;
@@ -40,11 +40,11 @@ fn a_bound_is_kept_broken_or_open() {
     let before = changed(1, [1.0, 1.0]);
     let asked = request(&["throughput < -2%"]);
     for (factors, each, gate) in [
-        ([1.0, 1.0], ["pass", "pass"], Outcome::Pass),
-        ([0.95, 1.0], ["fail", "pass"], Outcome::Fail),
-        ([0.98, 1.0], ["inconclusive", "pass"], Outcome::Inconclusive),
-        ([0.98, 0.9], ["inconclusive", "fail"], Outcome::Fail),
-        ([1.05, 1.2], ["pass", "pass"], Outcome::Pass),
+        ([1.0, 1.0], ["pass", "pass"], GateOutcome::Pass),
+        ([0.95, 1.0], ["fail", "pass"], GateOutcome::Fail),
+        ([0.98, 1.0], ["inconclusive", "pass"], GateOutcome::Inconclusive),
+        ([0.98, 0.9], ["inconclusive", "fail"], GateOutcome::Fail),
+        ([1.05, 1.2], ["pass", "pass"], GateOutcome::Pass),
     ] {
         let found = judged(&before, &changed(2, factors), &asked);
         assert_eq!((outcomes(&found), found.outcome), (each.to_vec(), gate), "{factors:?}");
@@ -59,7 +59,7 @@ fn inconclusive_counts_as_asked_but_a_lack_of_runs_never_passes() {
         require_complete,
         ..request(&["throughput < -2%"])
     };
-    let all = [Outcome::Pass, Outcome::Fail, Outcome::Inconclusive];
+    let all = [GateOutcome::Pass, GateOutcome::Fail, GateOutcome::Inconclusive];
     for outcome in all {
         assert_eq!(judged(&before, &after, &with(outcome, true)).outcome, outcome);
     }
@@ -67,10 +67,10 @@ fn inconclusive_counts_as_asked_but_a_lack_of_runs_never_passes() {
     after = changed(2, [1.0, 1.0]);
     (after.row.recorded_runs, after.row.status) = (29, StudyStatus::Interrupted);
     for (counts_as, complete, outcome) in [
-        (Outcome::Pass, false, Outcome::Pass),
-        (Outcome::Inconclusive, true, Outcome::Inconclusive),
-        (Outcome::Pass, true, Outcome::Inconclusive),
-        (Outcome::Fail, true, Outcome::Fail),
+        (GateOutcome::Pass, false, GateOutcome::Pass),
+        (GateOutcome::Inconclusive, true, GateOutcome::Inconclusive),
+        (GateOutcome::Pass, true, GateOutcome::Inconclusive),
+        (GateOutcome::Fail, true, GateOutcome::Fail),
     ] {
         let gate = judged(&before, &after, &with(counts_as, complete));
         assert_eq!(gate.outcome, outcome, "{counts_as:?} {complete}");
@@ -84,31 +84,34 @@ fn a_condition_that_was_lost_or_not_measured_is_not_passed_over() {
     let mut after = changed(2, [1.0, 1.0]);
     after.runs.retain(|run| run.condition == 0);
     let gate = judged(&before, &after, &request(&["throughput < -2%"]));
-    assert_eq!((outcomes(&gate), gate.outcome), (vec!["pass", "inconclusive"], Outcome::Inconclusive));
-    assert_eq!(gate.checks[1].open, Some(Open::NotMeasured("study 2 has no value of it".to_owned())));
+    assert_eq!((outcomes(&gate), gate.outcome), (vec!["pass", "inconclusive"], GateOutcome::Inconclusive));
+    assert_eq!(
+        gate.checks[1].open,
+        Some(InconclusiveReason::NotMeasured("study 2 has no value of it".to_owned()))
+    );
     // A study with fewer conditions.
     let one = study("[[workload]]\nkind = \"tcp_stream\"\n");
     let fewer = stored(2, &one, (5, 3), &["throughput"], level);
     let asked = GateRequest { require_complete: true, ..request(&["throughput < -2%"]) };
     let gate = judged(&before, &fewer, &asked);
-    assert_eq!((outcomes(&gate), gate.outcome), (vec!["pass"], Outcome::Inconclusive));
+    assert_eq!((outcomes(&gate), gate.outcome), (vec!["pass"], GateOutcome::Inconclusive));
     assert_eq!(gate.lacks, ["study 2 does not have the condition ipv6 of study 1"]);
     // One boot has no interval.
     let single = stored(2, &two(), (1, 3), &["throughput"], level);
     let gate = judged(&before, &single, &request(&["throughput < -2%"]));
-    assert!(matches!(gate.checks[0].open, Some(Open::NoInterval(_))), "{:?}", gate.checks[0]);
+    assert!(matches!(gate.checks[0].open, Some(InconclusiveReason::NoInterval(_))), "{:?}", gate.checks[0]);
 }
 
 #[test]
 fn counts_are_judged_by_their_resolution() {
     let before = counts(1, |_| 10_000.0);
     for (count, outcome) in [
-        (10_000.0, Outcome::Pass),
-        (10_039.0, Outcome::Pass),
-        (10_041.0, Outcome::Inconclusive),
-        (10_059.0, Outcome::Inconclusive),
-        (10_061.0, Outcome::Fail),
-        (9_000.0, Outcome::Pass),
+        (10_000.0, GateOutcome::Pass),
+        (10_039.0, GateOutcome::Pass),
+        (10_041.0, GateOutcome::Inconclusive),
+        (10_059.0, GateOutcome::Inconclusive),
+        (10_061.0, GateOutcome::Fail),
+        (9_000.0, GateOutcome::Pass),
     ] {
         let gate = judged(&before, &counts(2, |_| count), &request(&["instructions_packet > +0.5%"]));
         assert_eq!(gate.outcome, outcome, "{count}");
@@ -116,7 +119,7 @@ fn counts_are_judged_by_their_resolution() {
         assert_eq!(absolute.outcome, outcome, "{count} by 50 instructions");
     }
     let near = judged(&before, &counts(2, |_| 10_055.0), &request(&["instructions_packet > +0.5%"]));
-    assert_eq!(near.checks[0].open, Some(Open::WithinResolution));
+    assert_eq!(near.checks[0].open, Some(InconclusiveReason::WithinResolution));
     let mut other = counts(2, |_| 10_000.0);
     other.boots.iter_mut().for_each(|boot| boot.environment.transmitter.netassay = "0.2.0".to_owned());
     for (bound, is_said) in
@@ -129,7 +132,7 @@ fn counts_are_judged_by_their_resolution() {
     // Counts that do not repeat show nothing.
     let odd = counts(2, |boot| 10_000.0 + 30.0 * f64::from(boot));
     let gate = judged(&before, &odd, &request(&["instructions_packet > +0.5%"]));
-    assert!(matches!(gate.checks[0].open, Some(Open::NoInterval(_))), "{:?}", gate.checks[0]);
+    assert!(matches!(gate.checks[0].open, Some(InconclusiveReason::NoInterval(_))), "{:?}", gate.checks[0]);
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn what_cannot_be_judged_is_refused() {
     let (before, after) = (changed(1, [1.0, 1.0]), changed(2, [1.0, 1.0]));
     let refused = |before: &StoredStudy, after: &StoredStudy, bound: &str| {
         let asked = metrics(&request(&[bound]));
-        Cases::between(&outline(before), &outline(after), &asked).unwrap_err().to_string()
+        GateCases::between(&outline(before), &outline(after), &asked).unwrap_err().to_string()
     };
     for (bound, words) in [
         ("transactions < -2%", "no condition that is compared gives transactions"),
@@ -154,9 +157,9 @@ fn what_cannot_be_judged_is_refused() {
         refused(&counts(1, |_| 1.0), &counted, "loss > 1points").contains("none of the counts of exact mode")
     );
     let one = [made_up::metric("throughput")];
-    assert!(matches!(Cases::within(&after, "family=ipv9", &one), Err(Error::UnknownCondition { .. })));
+    assert!(matches!(GateCases::within(&after, "family=ipv9", &one), Err(Error::UnknownCondition { .. })));
     assert!(matches!(
-        Cases::within(&after, "family=ipv4", &[made_up::metric("transactions")]),
+        GateCases::within(&after, "family=ipv4", &[made_up::metric("transactions")]),
         Err(Error::NothingToJudge { .. })
     ));
     let twice = request(&["throughput < -2%", "throughput < -3%"]);
@@ -172,7 +175,7 @@ fn within_a_study_every_condition_has_the_baseline_that_is_like_it() {
     let own = stored(1, &four, (5, 3), &["throughput"], level);
     let asked = request(&["throughput < -2%"]);
     let pairs = |word: &str| -> Vec<(String, String)> {
-        let cases = Cases::within(&own, word, &metrics(&asked)).unwrap();
+        let cases = GateCases::within(&own, word, &metrics(&asked)).unwrap();
         cases.all.into_iter().map(|case| (case.against, case.label)).collect()
     };
     let text = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -198,14 +201,17 @@ fn an_inconclusive_check_says_how_many_boots_would_settle_it() {
     let boots = |factor: f64| {
         let gate = judged(&before, &changed(2, [factor, 1.0]), &request(&["throughput < -2%"]));
         match gate.checks[0].open {
-            Some(Open::Includes { settled_by: Some(Boots::About(boots)) }) => boots,
+            Some(InconclusiveReason::Includes { settled_by: Some(SettlingBoots::About(boots)) }) => boots,
             ref other => panic!("{factor}: {other:?}"),
         }
     };
     let (near, nearer) = (boots(0.9793), boots(0.9797));
     assert!(5 < near && near < nearer && nearer <= 1000, "{near} {nearer}");
     let gate = judged(&before, &changed(2, [0.98, 1.0]), &request(&["throughput < -2%"]));
-    assert_eq!(gate.checks[0].open, Some(Open::Includes { settled_by: Some(Boots::TooMany) }));
+    assert_eq!(
+        gate.checks[0].open,
+        Some(InconclusiveReason::Includes { settled_by: Some(SettlingBoots::TooMany) })
+    );
 }
 
 #[test]
@@ -227,14 +233,14 @@ fn a_gate_says_that_disturbed_runs_count() {
     let (of_all, of_some) = (said(2, "all 30 runs"), said(3, "7 of the 30 runs"));
     assert_eq!(judged(&all, &some, &asked).notes, [of_all.clone(), of_some]);
     assert_eq!(judged(&quiet, &all, &asked).notes, std::slice::from_ref(&of_all));
-    let within = Cases::within(&all, "family=ipv4", &metrics(&asked)).unwrap();
+    let within = GateCases::within(&all, "family=ipv4", &metrics(&asked)).unwrap();
     assert_eq!(within.notes, [of_all]);
     // Disturbed at every try: nothing counts.
     let mut none = changed(2, [1.0, 1.0]);
     none.runs.clear();
     (none.row.recorded_runs, none.row.invalid_runs) = (0, 9);
     let refused =
-        Cases::between(&outline(&quiet), &outline(&none), &metrics(&asked)).unwrap_err().to_string();
+        GateCases::between(&outline(&quiet), &outline(&none), &metrics(&asked)).unwrap_err().to_string();
     assert!(refused.contains("every run of study 2 was disturbed"), "{refused}");
 }
 
@@ -246,11 +252,11 @@ fn an_acknowledged_regression_passes_until_it_grows() {
     let before = changed(1, [1.0, 1.0]);
     let asked = GateRequest { acknowledged: known(KNOWN), ..request(&["throughput < -2%"]) };
     let at = |factor| judged(&before, &changed(2, [factor, 1.0]), &asked);
-    assert_eq!((at(0.95).outcome, at(0.95).unused.len()), (Outcome::Pass, 0));
-    assert_eq!(at(0.9).outcome, Outcome::Fail);
+    assert_eq!((at(0.95).outcome, at(0.95).unused.len()), (GateOutcome::Pass, 0));
+    assert_eq!(at(0.9).outcome, GateOutcome::Fail);
     // Not needed any more.
     let gate = at(1.0);
-    assert_eq!((gate.outcome, gate.unused.len()), (Outcome::Pass, 1));
+    assert_eq!((gate.outcome, gate.unused.len()), (GateOutcome::Pass, 1));
     assert!(gate.unused[0].why.contains("keeps the gate's own bound"), "{}", gate.unused[0].why);
     for (from, to, why) in [
         ("\"ipv4\"", "\"ipv5\"", "no condition"),
@@ -260,7 +266,7 @@ fn an_acknowledged_regression_passes_until_it_grows() {
     ] {
         let asked = GateRequest { acknowledged: known(&KNOWN.replace(from, to)), ..asked.clone() };
         let gate = judged(&before, &changed(2, [0.95, 1.0]), &asked);
-        assert_eq!((gate.outcome, gate.unused.len()), (Outcome::Fail, 1), "{to}");
+        assert_eq!((gate.outcome, gate.unused.len()), (GateOutcome::Fail, 1), "{to}");
         assert!(gate.unused[0].why.contains(why), "{}", gate.unused[0].why);
     }
 }
@@ -314,7 +320,7 @@ fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
         level(0, boot, run) * if condition == 1 { 0.97 } else { 1.0 }
             + f64::from((boot * run + condition as u32) % 3)
     });
-    let cases = Cases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
+    let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
     let gate = Gate::judge(cases, &asked).unwrap();
     insta::assert_snapshot!("within", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::PLAIN)));
 }

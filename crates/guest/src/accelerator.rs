@@ -15,37 +15,36 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::identity;
 use crate::initramfs::LARGEST_IMAGE;
-use crate::order::Order;
-use crate::place::{Place, in_memory, spawn};
+use crate::order::GuestOrder;
 use crate::qemu;
 use crate::sandbox::has_sandbox;
+use crate::spawn::{ProcessContext, in_memory, spawn};
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a kernel may take to print its first line under KVM, without the time in which QEMU's
-/// threads wait for a CPU. Normally a fraction of a second.
+/// Longest time until a kernel prints its first line under KVM, not counting waits of QEMU's
+/// threads for a CPU. Normally a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same, with that time.
+/// Longest time with those waits.
 const MOST: Duration = Duration::from_secs(30);
-/// How often QEMU's process is checked.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The first words of a kernel.
 pub(crate) const FIRST_LINE: &str = "Linux version";
 
 /// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
-pub type Trial = Result<(), String>;
+pub type TrialOutcome = Result<(), String>;
 
 /// A trial of KVM, made now or in an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct KvmTrial {
     /// Its outcome.
-    pub outcome: Trial,
+    pub outcome: TrialOutcome,
     /// When an earlier session made it; `None`: this session.
     pub recalled: Option<SystemTime>,
 }
 
-impl Verdict {
-    fn now(outcome: Trial) -> Self {
+impl KvmTrial {
+    fn of_this_session(outcome: TrialOutcome) -> Self {
         Self { outcome, recalled: None }
     }
 }
@@ -55,10 +54,10 @@ impl Tools {
     /// anything. Silence is recalled from [`Tools::memory`], if an earlier session found it with
     /// this kernel and this QEMU since this machine's boot; other outcomes are found quickly, and
     /// may change.
-    pub fn try_kvm(&self, image: &Path) -> Verdict {
+    pub fn try_kvm(&self, image: &Path) -> KvmTrial {
         let device = self.kvm.display();
         if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
-            return Verdict::now(Err(match error.kind() {
+            return KvmTrial::of_this_session(Err(match error.kind() {
                 std::io::ErrorKind::NotFound => format!("{device} does not exist"),
                 std::io::ErrorKind::PermissionDenied => {
                     format!("no permission to open {device}: become a member of its group (usually kvm)")
@@ -74,22 +73,22 @@ impl Tools {
             "image": identity::file(image),
         });
         if let Some(known) = self.memory.recall(&key) {
-            return Verdict { outcome: known.what, recalled: Some(known.when) };
+            return KvmTrial { outcome: known.what, recalled: Some(known.when) };
         }
-        let Boot { outcome, lasts } =
-            self.boot_under_kvm(image).unwrap_or_else(|why| Boot::passing(Err(why)));
+        let TrialBoot { outcome, lasts } =
+            self.boot_under_kvm(image).unwrap_or_else(|why| TrialBoot::temporary(Err(why)));
         if lasts {
             self.memory.keep(&key, &outcome);
         }
-        Verdict::now(outcome)
+        KvmTrial::of_this_session(outcome)
     }
 
     /// Tries KVM for guests that may use either, so that the first one need not wait for the trial.
     pub fn settle_kvm(&self, image: &Path) {
-        verdict(self, image);
+        kvm_trial(self, image);
     }
 
-    fn boot_under_kvm(&self, image: &Path) -> Result<Boot, String> {
+    fn boot_under_kvm(&self, image: &Path) -> Result<TrialBoot, String> {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
@@ -97,7 +96,7 @@ impl Tools {
         let kernel = named::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
         let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
         let firmware = self.firmware();
-        let mut place = Place::default();
+        let mut place = ProcessContext::default();
         place.user = self.user(&qemu, Some(&self.kvm)).unwrap_or(None);
         let mut arguments = qemu::machine(true, false, firmware.as_deref(), has_sandbox(&qemu));
         arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
@@ -108,17 +107,17 @@ impl Tools {
         let begun = Instant::now();
         let boot = loop {
             if console.says(FIRST_LINE) {
-                break Boot::passing(Ok(()));
+                break TrialBoot::temporary(Ok(()));
             }
             if console.closed_within(GLANCE) {
                 // The last lines may include the first line.
                 let said = if console.says(FIRST_LINE) { Ok(()) } else { Err(console.last_line()) };
-                break Boot::passing(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
+                break TrialBoot::temporary(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
             }
             let waited = || Threads::read(process.id()).map_or(Duration::ZERO, |threads| threads.waited());
             if let Some(lasts) = silence(begun.elapsed(), waited) {
                 let why = format!("a guest under KVM printed nothing within {} s", PATIENCE.as_secs());
-                break Boot { outcome: Err(why), lasts };
+                break TrialBoot { outcome: Err(why), lasts };
             }
         };
         // Both fail only if it has ended already.
@@ -128,16 +127,15 @@ impl Tools {
     }
 }
 
-/// The outcome of a boot under KVM.
-struct Boot {
-    outcome: Trial,
+struct TrialBoot {
+    outcome: TrialOutcome,
     /// Whether another trial would give the same.
     lasts: bool,
 }
 
-impl Boot {
+impl TrialBoot {
     /// An outcome that may change, and is found quickly.
-    fn passing(outcome: Trial) -> Self {
+    fn temporary(outcome: TrialOutcome) -> Self {
         Self { outcome, lasts: false }
     }
 }
@@ -154,7 +152,7 @@ fn silence(elapsed: Duration, waited: impl FnOnce() -> Duration) -> Option<bool>
 ///
 /// # Errors
 /// [`Error::NoKvm`] where KVM is required but not available.
-pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Option<SystemTime>), Error> {
+pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<(Accelerated, Option<SystemTime>), Error> {
     let emulation = |why: &str| Ok((Accelerated::Emulation { why: why.to_owned() }, None));
     match order.acceleration {
         Acceleration::Kvm if order.exact => {
@@ -163,7 +161,7 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
         _ if order.exact => emulation("exact mode counts instructions, which only emulation can"),
         Acceleration::Emulation => emulation("requested"),
         asked => {
-            let Verdict { outcome, recalled } = verdict(tools, &order.kernel.image);
+            let KvmTrial { outcome, recalled } = kvm_trial(tools, &order.kernel.image);
             match (outcome, asked) {
                 (Ok(()), _) => Ok((Accelerated::Kvm, recalled)),
                 (Err(why), Acceleration::Kvm) => Err(Error::NoKvm(why)),
@@ -173,18 +171,18 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
     }
 }
 
-/// As [`Tools::try_kvm`], once in a process. One for each set of tools (only tests have two): what
-/// KVM can do does not depend on the kernel.
-fn verdict(tools: &Tools, image: &Path) -> Verdict {
-    static VERDICTS: Mutex<Vec<(Tools, Verdict)>> = Mutex::new(Vec::new());
+/// Tries KVM once in a process for each set of tools (only tests have two): the kernel makes no
+/// difference to KVM.
+fn kvm_trial(tools: &Tools, image: &Path) -> KvmTrial {
+    static TRIALS: Mutex<Vec<(Tools, KvmTrial)>> = Mutex::new(Vec::new());
     // Held through the trial: other threads wait for its outcome.
-    let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = verdicts.iter().find(|(tried, _)| tried == tools) {
+    let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
         return known.clone();
     }
-    let verdict = tools.try_kvm(image);
-    verdicts.push((tools.clone(), verdict.clone()));
-    verdict
+    let trial = tools.try_kvm(image);
+    trials.push((tools.clone(), trial.clone()));
+    trial
 }
 
 #[cfg(test)]
@@ -193,8 +191,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::memory::Memory;
     use crate::sandbox::{NOBODY, is_root};
+    use crate::trial_cache::TrialCache;
 
     /// A QEMU that says who it is, and the kernel that it got.
     const FAKE: &str = r#"#!/bin/sh
@@ -215,7 +213,8 @@ for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
         set(&qemu, 0o755);
         set(&image, 0o600);
         // A device that every user may open.
-        let tools = Tools { path: directory.path().into(), kvm: "/dev/null".into(), memory: Memory::none() };
+        let tools =
+            Tools { path: directory.path().into(), kvm: "/dev/null".into(), memory: TrialCache::none() };
         let why = tools.try_kvm(&image).outcome.unwrap_err();
         assert_eq!(why, "QEMU exited under KVM: a kernel");
         fs::write(&image, "").unwrap();

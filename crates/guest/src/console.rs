@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use agent::Pace;
 
-use crate::life::{PANIC_END, Sign, sign};
+use crate::boot_sign::{BootSign, PANIC_END, boot_sign};
 
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
-/// How many of them an error shows.
+/// Console lines in an error.
 const SHOWN: usize = 12;
 
 /// A console with a thread that reads it, so that a guest never waits for a reader. The thread ends
 /// when QEMU closes its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
-    shared: Arc<Shared>,
+    shared: Arc<SharedText>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedText {
     text: Mutex<Text>,
     changed: Condvar,
 }
@@ -32,24 +32,24 @@ struct Shared {
 pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
-    sign: Option<Sign>,
-    /// All bytes so far.
+    sign: Option<BootSign>,
+    /// Bytes printed so far.
     count: u64,
     /// Whether the end of a panic was printed.
-    told: bool,
+    has_panicked: bool,
     closed: bool,
 }
 
 impl Console {
     pub(crate) fn read(mut pipe: PipeReader) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedText::default());
         let theirs = Arc::clone(&shared);
         thread::Builder::new().name("console".to_owned()).spawn(move || {
             let (mut piece, mut pace) = ([0; 1024], Pace::default());
             loop {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,
-                    Ok(count) => theirs.lock().take(&piece[..count]),
+                    Ok(count) => theirs.lock().add(&piece[..count]),
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 }
@@ -63,7 +63,7 @@ impl Console {
     }
 
     /// The first sign of success or failure, within `patience`.
-    pub(crate) fn sign_within(&self, patience: Duration) -> Option<Sign> {
+    pub(crate) fn sign_within(&self, patience: Duration) -> Option<BootSign> {
         let text = self.shared.lock();
         let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
         let (text, _) = self
@@ -79,10 +79,10 @@ impl Console {
         self.wait(patience, |text| !text.closed)
     }
 
-    /// The same, but the end of a panic is enough: early in a boot a kernel that panics does not
-    /// exit.
-    pub(crate) fn over_within(&self, patience: Duration) -> bool {
-        self.wait(patience, |text| !text.closed && !text.told)
+    /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
+    /// panics.
+    pub(crate) fn ended_within(&self, patience: Duration) -> bool {
+        self.wait(patience, |text| !text.closed && !text.has_panicked)
     }
 
     fn wait(&self, patience: Duration, mut goes_on: impl FnMut(&Text) -> bool) -> bool {
@@ -97,14 +97,12 @@ impl Console {
             || String::from_utf8_lossy(&text.pending).contains(words)
     }
 
-    /// The last non-empty line.
     pub(crate) fn last_line(&self) -> String {
         let text = self.shared.lock();
         let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
-    /// How much was printed, in bytes.
     pub(crate) fn count(&self) -> u64 {
         self.shared.lock().count
     }
@@ -115,7 +113,7 @@ impl Console {
     }
 }
 
-impl Shared {
+impl SharedText {
     /// The text consists of whole lines even if a thread panicked.
     fn lock(&self) -> MutexGuard<'_, Text> {
         self.text.lock().unwrap_or_else(PoisonError::into_inner)
@@ -123,7 +121,7 @@ impl Shared {
 }
 
 impl Text {
-    pub(crate) fn take(&mut self, piece: &[u8]) {
+    pub(crate) fn add(&mut self, piece: &[u8]) {
         self.count += piece.len() as u64;
         for &byte in piece {
             if byte == b'\n' || self.pending.len() >= LINE_BYTES {
@@ -144,10 +142,10 @@ impl Text {
 
     fn end_line(&mut self) {
         let line = plain(&std::mem::take(&mut self.pending));
-        self.told |= line.contains(PANIC_END);
+        self.has_panicked |= line.contains(PANIC_END);
         // A panic explains more than earlier lines.
-        match sign(&line) {
-            Some(found @ Sign::Panicked(_)) if !matches!(self.sign, Some(Sign::Panicked(_))) => {
+        match boot_sign(&line) {
+            Some(found @ BootSign::Panicked(_)) if !matches!(self.sign, Some(BootSign::Panicked(_))) => {
                 self.sign = Some(found)
             }
             Some(found) if self.sign.is_none() => self.sign = Some(found),
@@ -176,7 +174,7 @@ const EMPTY: &str = "  its console is empty: the kernel did not come to its firs
 
 /// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {
-    text::line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
+    words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
 
 #[cfg(test)]
@@ -206,7 +204,7 @@ mod tests {
     #[test]
     fn a_console_cannot_command_the_terminal() {
         let mut text = Text::default();
-        text.take("\u{1b}[2J\u{9b}31m\u{202e}\u{200b}a\r\nb\u{1b}c".as_bytes());
+        text.add("\u{1b}[2J\u{9b}31m\u{202e}\u{200b}a\r\nb\u{1b}c".as_bytes());
         assert!(
             text.tail().ends_with("  | \\u{1b}[2J\\u{9b}31m\\u{202e}\\u{200b}a\n  | b\\u{1b}c"),
             "{}",
@@ -224,12 +222,12 @@ mod tests {
         fn any_bytes_are_kept_within_bounds(bytes in prop::collection::vec(any::<u8>(), 0..5000), repeat in 1usize..4) {
             let mut text = Text::default();
             for _ in 0..repeat {
-                text.take(&bytes);
+                text.add(&bytes);
             }
-            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
             text.close();
             prop_assert!(text.lines.len() <= LINES && text.pending.is_empty());
-            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
         }
     }
 }

@@ -33,7 +33,7 @@ proptest! {
                 let _ = loaded_part(bytes);
                 let _ = section(bytes, ".modinfo");
                 let _ = module_info(bytes);
-                let _ = Payload::of(bytes);
+                let _ = Payload::from_image(bytes);
             }
         }
     }

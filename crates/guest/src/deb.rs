@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::apt::{self, Candidate, candidate};
 use crate::error::Error;
-use crate::tar::{Kind, entries};
+use crate::tar::{EntryKind, entries};
 use crate::tools::Tools;
 
 const PROGRAM: &str = "dpkg-deb";
@@ -20,10 +20,8 @@ const MOST_BYTES: u64 = 4 << 30;
 /// The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
-/// The most bytes of a package's description.
 const LONGEST_CONTROL: u64 = 1 << 20;
 
-/// A package file.
 #[derive(Debug)]
 pub(crate) struct Package<'a> {
     pub(crate) name: &'a str,
@@ -71,7 +69,7 @@ impl Package<'_> {
             .spawn()
             .map_err(|error| self.error(format!("{PROGRAM} cannot be started: {error}")))?;
         let stdout = child.stdout.take().expect("it is piped");
-        let mut stream = Bounded { input: stdout, left: MOST_BYTES };
+        let mut stream = LimitedInput { input: stdout, left: MOST_BYTES };
         // The tar file ends with padding; the program fails if that is not read.
         let taken = take(&mut stream).and_then(|value| {
             io::copy(&mut stream, &mut io::sink()).map_err(|error| self.bad(&error))?;
@@ -98,17 +96,16 @@ impl Package<'_> {
     }
 
     fn bad(&self, error: &io::Error) -> Error {
-        self.error(format!("it is not a valid package: {}", text::reason(&error.to_string())))
+        self.error(format!("it is not a valid package: {}", words::shortened_reason(&error.to_string())))
     }
 }
 
-/// An input with a bounded length.
-struct Bounded<R> {
+struct LimitedInput<R> {
     input: R,
     left: u64,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitedInput<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(into)?;
         self.left = self
@@ -122,7 +119,7 @@ impl<R: Read> Read for Bounded<R> {
 pub(crate) fn control(stream: &mut dyn Read) -> io::Result<String> {
     for entry in entries(&mut tar::Archive::new(stream))? {
         let entry = entry?;
-        if entry.kind == Kind::File && matches!(entry.name.as_slice(), b"./control" | b"control") {
+        if entry.kind == EntryKind::File && matches!(entry.name.as_slice(), b"./control" | b"control") {
             let mut text = Vec::new();
             entry.contents.take(LONGEST_CONTROL).read_to_end(&mut text)?;
             return Ok(String::from_utf8_lossy(&text).into_owned());
@@ -147,8 +144,8 @@ pub(crate) fn unpack(
             return Err(bad(&io::Error::other(format!("it holds more than {MOST_ENTRIES} files"))));
         }
         match entry.kind {
-            Kind::Directory => directory(&path)?,
-            Kind::File => {
+            EntryKind::Directory => directory(&path)?,
+            EntryKind::File => {
                 directory(path.parent().unwrap_or(tree))?;
                 let mode = if entry.is_executable { 0o755 } else { 0o644 };
                 let mut file = OpenOptions::new()
@@ -160,7 +157,7 @@ pub(crate) fn unpack(
                 copy(&mut entry.contents, &mut file, &path, &bad)?;
             }
             // `build` and `source` link to headers, which no guest needs.
-            Kind::Other => {}
+            EntryKind::Other => {}
         }
     }
     Ok(())
@@ -214,7 +211,7 @@ mod tests {
         unpack(&mut bytes.as_slice(), tree, bad).map_err(|error| error.to_string())
     }
 
-    fn all(directory: &Path) -> Vec<String> {
+    fn files_below(directory: &Path) -> Vec<String> {
         let mut found = Vec::new();
         let mut pending = vec![directory.to_owned()];
         while let Some(next) = pending.pop() {
@@ -249,7 +246,7 @@ mod tests {
         let files = ["boot/vmlinuz-1", "lib/modules/1/kernel/a.ko", "usr/lib/modules/1/b.ko"];
         let mut expected = [directories.as_slice(), &merged, &files].concat();
         expected.sort_unstable();
-        assert_eq!(all(place.path()), expected);
+        assert_eq!(files_below(place.path()), expected);
         for path in expected {
             let about = fs::symlink_metadata(place.path().join(path)).unwrap();
             assert_eq!(about.is_file(), files.contains(&path), "{path}");
@@ -277,10 +274,10 @@ mod tests {
             entry("./boot/vmlinuz-/../../x", b'0', "0000644", "", b"evil"),
         ];
         unpacked(&entries, &tree).unwrap();
-        assert_eq!(all(&victim), [""; 0]);
+        assert_eq!(files_below(&victim), [""; 0]);
         let inside = ["boot", "boot/vmlinuz-1", "lib", "lib/modules", "lib/modules/out", "lib/modules/out/a"];
-        assert_eq!(all(&tree), inside);
-        assert_eq!(all(place.path()).len(), inside.len() + 2);
+        assert_eq!(files_below(&tree), inside);
+        assert_eq!(files_below(place.path()).len(), inside.len() + 2);
     }
 
     #[test]
@@ -290,7 +287,7 @@ mod tests {
         let error = unpacked(&[file.clone(), file.clone()], place.path()).unwrap_err();
         assert!(error.contains("File exists"), "{error}");
 
-        let mut endless = Bounded { input: file.as_slice().chain(io::repeat(0)), left: 1 << 20 };
+        let mut endless = LimitedInput { input: file.as_slice().chain(io::repeat(0)), left: 1 << 20 };
         let error = io::copy(&mut endless, &mut io::sink()).unwrap_err();
         assert!(error.to_string().contains("GiB"), "{error}");
 

@@ -4,13 +4,13 @@ use object::read::ReadRef as _;
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _};
 use object::{LittleEndian as LE, elf};
 
-/// What the kernel loads of the 64-bit little-endian ELF program `file`: its beginning, with a
-/// header that tells of no sections. The rest (symbols, what a debugger wants) is for others, and
-/// in a guest's memory it costs the time of copying it there.
+/// Copies the part of the 64-bit little-endian ELF program `file` that the kernel loads: its
+/// beginning, with a header that names no sections. Symbols and debug data are left out, because
+/// copying them into a guest's memory takes time.
 ///
 /// # Errors
-/// What is wrong with the file, in words: not ELF, not x86-64, needs a program interpreter, or
-/// refers beyond its end.
+/// The file's fault, in words: not ELF, not x86-64, needs a program interpreter, or refers beyond
+/// its end.
 pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     let end = loaded_length(file)?;
     let mut part = file.get(..end).ok_or("it is cut short")?.to_vec();

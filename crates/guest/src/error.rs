@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::patience::Hang;
+use crate::hang::Hang;
 
 /// Why there is no kernel or no guest.
 #[derive(Debug, Error)]
@@ -21,7 +21,7 @@ pub enum Error {
     #[error(
         "no kernel {0:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
          shows those; `{fetch}` may download it)",
-        fetch = text::command(["netassay", "kernel", "fetch", .0])
+        fetch = words::shell_command(["netassay", "kernel", "fetch", .0])
     )]
     NoKernel(String),
     /// The file is no kernel image.
@@ -32,7 +32,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A file could not be written.
@@ -40,7 +40,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// KVM was insisted on, and this is why it cannot be had.
@@ -61,7 +61,7 @@ pub enum Error {
     Hung {
         /// The guest.
         name: String,
-        /// How long was waited, by the clock.
+        /// The time since the start, by the clock.
         waited: Duration,
         /// The state of its virtual CPUs.
         hang: Hang,
@@ -189,7 +189,7 @@ impl Error {
 /// The cause of a boot that hangs before the kernel's first line.
 const STILL_PACKED: &str = "; the kernel's image did not get past its decompression";
 
-/// What of a first failure the second does not tell.
+/// The first failure, beside the second; the same reason is not repeated.
 fn earlier(first: &Error, second: &Error) -> String {
     // Times and addresses differ, but are not the cause.
     let plain = |error: &Error| error.reason().replace(|c: char| c.is_ascii_hexdigit(), "");

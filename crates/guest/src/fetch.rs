@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::apt::{self, Candidate, candidate};
-use crate::asked::Asked;
-use crate::data;
 use crate::deb::Package;
+use crate::directories;
 use crate::error::Error;
 use crate::kernel::Kernel;
+use crate::requested_package::RequestedPackage;
 use crate::sources::{FORMAT, advice, sources};
 use crate::tools::Tools;
 
@@ -38,7 +38,7 @@ pub struct Fetched {
 /// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's message for an unknown
 /// package, without a network, or without a kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
-    fetch_into(&data::kernels()?, package, &Tools::here())
+    fetch_into(&directories::kernels()?, package, &Tools::of_this_machine())
 }
 
 /// The fetched kernels, by name.
@@ -46,7 +46,7 @@ pub fn fetch(package: &str) -> Result<Fetched, Error> {
 /// # Errors
 /// When their directory cannot be read.
 pub fn fetched() -> Result<Vec<Fetched>, Error> {
-    let kept = data::kernels()?;
+    let kept = directories::kernels()?;
     let entries = match fs::read_dir(&kept) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -68,7 +68,7 @@ pub fn fetched() -> Result<Vec<Fetched>, Error> {
     found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
     for fetched in &mut found {
         let own = links.iter().filter(|(_, target)| *target == fetched.package);
-        fetched.aliases = own.map(|(name, _)| Asked::of_file(name)).collect();
+        fetched.aliases = own.map(|(name, _)| RequestedPackage::from_file_name(name)).collect();
     }
     Ok(found)
 }
@@ -80,7 +80,7 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     remove(&workplace)?;
     fs::create_dir(&workplace).map_err(Error::write(&workplace))?;
     let done = if package.ends_with(".deb") {
-        take(kept, &workplace, Path::new(package), tools)
+        unpack_local(kept, &workplace, Path::new(package), tools)
     } else {
         download(kept, &workplace, package, tools)
     };
@@ -107,8 +107,7 @@ fn sweep(kept: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A local package file.
-fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
+fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
     let asked = file.display().to_string();
     if !file.is_file() {
         return Err(Error::Fetch { package: asked, why: "the file does not exist".to_owned() });
@@ -120,9 +119,8 @@ fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fet
     keep(kept, workplace, &described)
 }
 
-/// A package from a distribution's servers.
 fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
-    let asked = Asked::read(text).ok_or_else(|| Error::Fetch {
+    let asked = RequestedPackage::read(text).ok_or_else(|| Error::Fetch {
         package: text.to_owned(),
         why: "this is not a package name: write PACKAGE or PACKAGE/RELEASE".to_owned(),
     })?;
@@ -130,7 +128,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
     // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
     for _ in 0..4 {
         match package.image() {
-            Some(real) => package = describe(tools, workplace, &asked.of(real))?,
+            Some(real) => package = describe(tools, workplace, &asked.in_same_release(real))?,
             None => break,
         }
     }
@@ -141,7 +139,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
         _ => {
             let names: Vec<&str> = [package.package.as_str()].into_iter().chain(package.modules()).collect();
             for name in names {
-                let (place, name) = (workplace.join("packages"), asked.of(name).to_string());
+                let (place, name) = (workplace.join("packages"), asked.in_same_release(name).to_string());
                 fs::create_dir_all(&place).map_err(Error::write(&place))?;
                 run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
                 let file = only_file(&place).ok_or_else(|| Error::Fetch {
@@ -160,7 +158,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
     Fetched::read(&present).ok_or_else(|| no_kernel(&package.package))
 }
 
-fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate, Error> {
+fn describe(tools: &Tools, workplace: &Path, asked: &RequestedPackage) -> Result<Candidate, Error> {
     let named = asked.to_string();
     let show = |what: &str| {
         let arguments = ["--no-all-versions", "show", what].map(OsStr::new);
@@ -204,7 +202,6 @@ fn no_kernel(package: &str) -> Error {
 
 /// The file in an unpacked tree with its package's version.
 const VERSION: &str = ".version";
-/// The longest version of a package, in bytes.
 const LONGEST_VERSION: u64 = 4096;
 
 impl Fetched {
@@ -290,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_package_cannot_write_through_its_own_link() {
-        let tools = Tools::here();
+        let tools = Tools::of_this_machine();
         if tools.program("dpkg-deb").is_none() {
             let _ = io::Write::write_all(&mut io::stderr(), b"SKIPPED: fetch: no dpkg-deb in the PATH\n");
             return;

@@ -6,13 +6,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::apt::complaint;
-use crate::asked::Asked;
 use crate::console::Text;
 use crate::deb;
 use crate::error::Error;
 use crate::modinfo::module_info;
 use crate::modules::{built_in, order};
 use crate::payload::Payload;
+use crate::requested_package::RequestedPackage;
 use crate::sources::{advice, sources};
 use crate::unpack::unpack;
 
@@ -23,7 +23,7 @@ pub fn package_file(bytes: &[u8]) {
     {
         assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty()));
     }
-    if let Ok(kernel) = Payload::of(bytes) {
+    if let Ok(kernel) = Payload::from_image(bytes) {
         // Every kernel contains the magic number as a text, if a zero byte follows it.
         let _ = kernel.may_have("\x7fELF");
     }
@@ -65,8 +65,8 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
 pub fn package_texts(text: &str) {
     let _ = complaint(text);
     assert!(built_in(text).iter().all(|name| !name.contains(['/', '-'])));
-    if let Some(asked) = text.lines().next().and_then(Asked::read) {
-        assert_eq!(Asked::of_file(&asked.file_name()), asked.to_string());
+    if let Some(asked) = text.lines().next().and_then(RequestedPackage::read) {
+        assert_eq!(RequestedPackage::from_file_name(&asked.file_name()), asked.to_string());
         assert!(!advice(&asked, false, &sources(text)).is_empty());
     }
     // Each line: a module and its dependencies. Any such graph has an order with each module once.
@@ -88,7 +88,7 @@ pub fn package_texts(text: &str) {
 pub fn console(bytes: &[u8], cut: usize) -> String {
     let read = |pieces: &[&[u8]]| {
         let mut text = Text::default();
-        pieces.iter().for_each(|piece| text.take(piece));
+        pieces.iter().for_each(|piece| text.add(piece));
         let pending = text.tail();
         text.close();
         (pending, text.tail())

@@ -12,31 +12,32 @@ use host::named;
 use words::{Accelerated, Nic};
 
 use crate::accelerator::{self, FIRST_LINE};
+use crate::boot_sign::BootSign;
 use crate::console::Console;
 use crate::error::Error;
+use crate::hang::{GuestState, HangDetector};
 use crate::initramfs::{self, Initramfs, LARGEST_IMAGE};
-use crate::life::Sign;
-use crate::memory::date;
 use crate::monitor::Monitor;
-use crate::order::Order;
-use crate::patience::{Look, Patience};
-use crate::place::{Place, in_memory, spawn};
-use crate::qemu::{self, Parts};
+use crate::order::GuestOrder;
+use crate::qemu::{self, QemuParts};
 use crate::sandbox;
+use crate::spawn::{ProcessContext, in_memory, spawn};
 use crate::tap::Tap;
 use crate::threads::Threads;
 use crate::tools::Tools;
+use crate::trial_cache::date;
 
-/// How long a guest's boot may take, without waits for a CPU: ten times the slowest emulated kernel
+/// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
-/// How often a wait checks for the user's interrupt.
+/// Interval of the checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often it checks the virtual CPUs; of a guest that works, rarely, since QEMU does it beside.
+/// Interval of the checks of the virtual CPUs; long for a guest at work, because QEMU answers while
+/// it works.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
-/// How long QEMU may take to exit after it closed its console.
+/// Longest time from the end of QEMU's console to QEMU's exit.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// A running virtual machine. It ends when this is dropped, and when the thread that started it
@@ -47,17 +48,17 @@ pub struct Guest {
     process: Child,
     console: Console,
     monitor: Monitor,
-    /// With its work, and when to look at it again.
-    patience: (Patience, Duration),
+    /// The hang detector of its work, and the time of the next look.
+    patience: (HangDetector, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
-    /// What runs the guest's instructions.
+    /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
-    /// When KVM was tried, where that says what runs the guest and an earlier session did it.
+    /// The time of an earlier session's trial of KVM, if it decided the accelerator.
     pub kvm_recalled: Option<SystemTime>,
-    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no
-    /// capabilities all the same.
+    /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
+    /// nobody.
     pub stays_root: Option<String>,
-    /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
+    /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,
     pin: Vec<u32>,
     exact: bool,
@@ -70,18 +71,18 @@ impl Guest {
     ///
     /// # Errors
     /// When this machine cannot run the order; each error has a remedy.
-    pub fn start(order: &Order) -> Result<Self, Error> {
-        Self::start_with(order, &Tools::here())
+    pub fn start(order: &GuestOrder) -> Result<Self, Error> {
+        Self::start_with(order, &Tools::of_this_machine())
     }
 
-    /// As [`Guest::start`], with other tools.
+    /// Starts a guest with other tools than this machine's.
     ///
     /// # Errors
     /// As [`Guest::start`].
-    pub fn start_with(order: &Order, tools: &Tools) -> Result<Self, Error> {
+    pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
         check(order)?;
         let qemu = tools.qemu()?;
-        let Initramfs { bytes, absent } = initramfs::of(order)?;
+        let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
         let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {
@@ -94,8 +95,8 @@ impl Guest {
         let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
         let firmware = tools.firmware();
         let kvm = accelerated == Accelerated::Kvm;
-        let mut place =
-            Place::of(order.place, order.rootless).map_err(failed("open the namespaces of its place"))?;
+        let mut place = ProcessContext::in_namespaces_of(order.place, order.rootless)
+            .map_err(failed("open the namespaces of its place"))?;
         // Without the header for checksums and segments, a tap accepts finished packets only.
         let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
@@ -117,7 +118,7 @@ impl Guest {
         let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
         let (our, monitor) = UnixStream::pair().map_err(failed("make its monitor"))?;
         let our_monitor = Monitor::new(our).map_err(failed("make its monitor"))?;
-        let parts = Parts {
+        let parts = QemuParts {
             kvm,
             firmware: firmware.as_deref(),
             sandbox: sandbox::has_sandbox(&qemu),
@@ -139,7 +140,7 @@ impl Guest {
             process,
             console,
             monitor: our_monitor,
-            patience: (Patience::of_work(Duration::ZERO, order.exact), Duration::ZERO),
+            patience: (HangDetector::for_work(Duration::ZERO, order.exact), Duration::ZERO),
             exact: order.exact,
             ports: ours,
             accelerated,
@@ -169,11 +170,11 @@ impl Guest {
             Accelerated::Kvm => PATIENCE_KVM,
             Accelerated::Emulation { .. } => PATIENCE_EMULATED,
         };
-        let mut patience = Patience::of_boot(most, self.exact);
+        let mut patience = HangDetector::for_boot(most, self.exact);
         let mut next_look = LOOK;
         loop {
             match self.console.sign_within(GLANCE) {
-                Some(Sign::Serving) => break,
+                Some(BootSign::Serving) => break,
                 Some(_) => return Err(self.end()),
                 None if self.console.closed_within(Duration::ZERO) => {
                     return Err(match self.end() {
@@ -203,14 +204,14 @@ impl Guest {
         Ok(life)
     }
 
-    /// As [`Guest::await_life`]. A guest that panics or hangs is booted once more, and then the
-    /// first error is told too.
+    /// Waits as [`Guest::await_life`] does. A guest that panics or hangs is booted once more; then
+    /// the first error is returned too.
     ///
     /// # Errors
     /// As [`Guest::await_life`]; [`Error::Twice`].
     pub fn alive(
         mut self,
-        order: &Order,
+        order: &GuestOrder,
         tools: &Tools,
         interrupt: &Interrupt,
     ) -> Result<(Self, Duration, Option<Error>), Error> {
@@ -233,8 +234,10 @@ impl Guest {
 
     /// Why the guest is gone, or ends; `None` while it runs.
     pub fn explain(&mut self) -> Option<Error> {
-        let dying =
-            matches!(self.console.sign_within(Duration::ZERO), Some(Sign::Panicked(_) | Sign::Cannot(_)));
+        let dying = matches!(
+            self.console.sign_within(Duration::ZERO),
+            Some(BootSign::Panicked(_) | BootSign::Cannot(_))
+        );
         let gone = self.console.closed_within(Duration::ZERO) || !matches!(self.process.try_wait(), Ok(None));
         (dying || gone).then(|| self.end())
     }
@@ -242,7 +245,7 @@ impl Guest {
     /// Its agents begin to work, or have told of their work: from now on they have time.
     pub fn works(&mut self) {
         let now = self.started.elapsed();
-        self.patience = (Patience::of_work(now, self.exact), now + LOOK_AT_WORK);
+        self.patience = (HangDetector::for_work(now, self.exact), now + LOOK_AT_WORK);
     }
 
     /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
@@ -257,10 +260,10 @@ impl Guest {
         Some(Error::Stuck { name: self.name.clone(), hang, console: self.console.tail() })
     }
 
-    fn look(&mut self) -> Look {
+    fn look(&mut self) -> GuestState {
         let work = self.threads().ok().and_then(|threads| threads.work());
         let (said, cpu) = (self.console.count(), self.monitor.look());
-        Look { now: self.started.elapsed(), work, said, cpu }
+        GuestState { now: self.started.elapsed(), work, said, cpu }
     }
 
     /// The console's last lines.
@@ -311,12 +314,12 @@ impl Guest {
     /// Waits for the end of a failing guest, and returns why.
     fn end(&mut self) -> Error {
         // The lines after a panic's first tell where it was; and powering off takes some time.
-        let closed = self.console.over_within(LAST_BREATH);
+        let closed = self.console.ended_within(LAST_BREATH);
         let (name, console) = (self.name.clone(), self.console.tail());
         match self.console.sign_within(Duration::ZERO) {
-            Some(Sign::Panicked(what)) => Error::Panicked { name, what, console },
-            Some(Sign::Cannot(why)) => Error::Init { name, why, console },
-            Some(Sign::Serving) | None => {
+            Some(BootSign::Panicked(what)) => Error::Panicked { name, what, console },
+            Some(BootSign::Cannot(why)) => Error::Init { name, why, console },
+            Some(BootSign::Serving) | None => {
                 let status =
                     if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
                 let well = status.is_some_and(|status| status.success());
@@ -336,7 +339,7 @@ impl Drop for Guest {
     }
 }
 
-fn check(order: &Order) -> Result<(), Error> {
+fn check(order: &GuestOrder) -> Result<(), Error> {
     let wrong = |why: &str| Err(format!("the {} cannot be started: {why}", order.name).into());
     if order.vcpus == 0 {
         return wrong("it has no virtual CPU: set vcpus to 1 or more");

@@ -1,4 +1,4 @@
-//! What a finding depends on: if any of it changes, the trial is repeated.
+//! The conditions of a trial: if one of them changes, the trial is repeated.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -30,7 +30,7 @@ pub fn qemu(tools: &Tools) -> Value {
     json!([tools.qemu().ok().map(|path| file(&path)), tools.firmware().map(|path| file(&path))])
 }
 
-/// This machine since its boot: its kernel, settings and hypervisor may differ after the next.
+/// This machine since its boot: its kernel, settings and hypervisor may differ after the next boot.
 #[must_use]
 pub fn machine() -> Value {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map_or(Value::Null, |id| id.trim().into())

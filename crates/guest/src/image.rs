@@ -1,6 +1,6 @@
 //! Reads the header of a kernel's image.
 
-/// Where a boot sector has the setup header's signature and the version text
+/// Places of the setup header's signature and of the version text in a boot sector
 /// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
 /// 0x200).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;

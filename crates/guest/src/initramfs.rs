@@ -12,8 +12,8 @@ use crate::cpio::Archive;
 use crate::elf::{loaded_length, loaded_part};
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::modules::{Chosen, Modules};
-use crate::order::Order;
+use crate::modules::{ChosenModules, Modules};
+use crate::order::GuestOrder;
 use crate::payload::Payload;
 
 /// The seed of exact mode's random numbers: arbitrary, but always the same.
@@ -39,7 +39,7 @@ pub struct Initramfs {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
+pub fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     named::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
@@ -47,7 +47,7 @@ pub fn image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 /// As [`pack`]; the file cannot be read.
-pub(crate) fn of(order: &Order) -> Result<Initramfs, Error> {
+pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
     let Some(packed) = &order.packed else { return pack(order) };
     let bytes = named::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
     Ok(Initramfs { bytes, absent: Vec::new() })
@@ -58,10 +58,10 @@ pub(crate) fn of(order: &Order) -> Result<Initramfs, Error> {
 /// # Errors
 /// When a file cannot be read or is invalid, or when the kernel has no driver for a device of the
 /// guest.
-pub fn pack(order: &Order) -> Result<Initramfs, Error> {
+pub fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
-        None => Chosen { absent: lacking(order)?, ..Chosen::default() },
+        None => ChosenModules { absent: lacking(order)?, ..ChosenModules::default() },
     };
     let program = program(&order.program)?;
     let settings =
@@ -83,7 +83,7 @@ pub fn pack(order: &Order) -> Result<Initramfs, Error> {
     Ok(Initramfs { bytes: archive.finish(), absent: chosen.absent })
 }
 
-fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
+fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
     let modules = Modules::read(directory)?;
     require(order, |module| modules.has(module))?;
     let drivers = drivers(order).into_iter().map(|driver| driver.module);
@@ -91,10 +91,11 @@ fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
 }
 
 /// The requested modules that a kernel without module files has not built in.
-fn lacking(order: &Order) -> Result<Vec<String>, Error> {
+fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
     // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
-    let Ok(payload) = Payload::of(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?) else {
+    let Ok(payload) = Payload::from_image(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
+    else {
         return Ok(Vec::new());
     };
     let may_have = |module: &str| payload.may_have(own_name(module));
@@ -103,7 +104,7 @@ fn lacking(order: &Order) -> Result<Vec<String>, Error> {
 }
 
 /// Rejects a kernel that lacks a module which the guest needs.
-fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
+fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     let drivers = drivers(order);
     let absent = drivers.iter().filter(|driver| !has(driver.module));
     let mut lacking: Vec<String> =
@@ -124,7 +125,7 @@ fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     .into())
 }
 
-/// Where modules were searched; where there is no such place, what gives one.
+/// The directory that was searched for modules; without one, the remedy.
 fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
     match modules {
         Some(directory) => format!("in {}", directory.display()),
@@ -158,15 +159,15 @@ const VIRTIO: &str =
     "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
 const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
-struct Driver {
+struct GuestDriver {
     module: &'static str,
     purpose: &'static str,
     /// The remedy if it is missing.
     way_out: &'static str,
 }
 
-fn drivers(order: &Order) -> Vec<Driver> {
-    let driver = |module, purpose, way_out| Driver { module, purpose, way_out };
+fn drivers(order: &GuestOrder) -> Vec<GuestDriver> {
+    let driver = |module, purpose, way_out| GuestDriver { module, purpose, way_out };
     let mut drivers = vec![driver("virtio_pci", "bus", VIRTIO), driver("virtio_console", "ports", VIRTIO)];
     if order.tap.is_some() {
         let (module, way_out) = match order.nic {

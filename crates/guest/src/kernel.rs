@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use host::named;
 use serde::{Deserialize, Serialize};
 
-use crate::asked::Asked;
-use crate::data;
+use crate::directories;
 use crate::error::Error;
 use crate::image::{self, release_of};
+use crate::requested_package::RequestedPackage;
 
 /// A kernel to boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl Kernel {
     pub fn find(asked: Option<&str>) -> Result<Self, Error> {
         match asked {
             None => running(Path::new("/")),
-            Some(asked) => by_name(asked, &data::kernels()),
+            Some(asked) => by_name(asked, &directories::kernels()),
         }
     }
 
@@ -77,7 +77,7 @@ fn by_name(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> 
     if path.is_file() {
         return Kernel::of_image(path);
     }
-    let name = Asked::read(asked).map_or_else(|| asked.to_owned(), |asked| asked.file_name());
+    let name = RequestedPackage::read(asked).map_or_else(|| asked.to_owned(), |asked| asked.file_name());
     let plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     match kept {
         Ok(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),

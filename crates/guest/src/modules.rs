@@ -20,13 +20,12 @@ pub(crate) struct Modules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
     pub(crate) name: String,
-    /// The file, unpacked.
     pub(crate) contents: Vec<u8>,
 }
 
 /// The modules to load, and the optional ones that are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenModules {
     pub(crate) load: Vec<Module>,
     /// Requested, but neither built in nor present as a file.
     pub(crate) absent: Vec<String>,
@@ -72,8 +71,8 @@ impl Modules {
     ///
     /// # Errors
     /// A file that cannot be read or is not a module.
-    pub(crate) fn choose(&self, wanted: &[String]) -> Result<Chosen, Error> {
-        let mut chosen = Chosen {
+    pub(crate) fn choose(&self, wanted: &[String]) -> Result<ChosenModules, Error> {
+        let mut chosen = ChosenModules {
             load: Vec::new(),
             absent: wanted.iter().filter(|name| !self.has(name)).cloned().collect(),
         };

@@ -4,11 +4,11 @@
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 
-/// Of QEMU's protocol (QMP): its beginning, and the question.
+/// Messages of QEMU's protocol (QMP): the beginning, and the question.
 const BEGIN: &[u8] = b"{\"execute\":\"qmp_capabilities\"}\n";
 const ASK: &[u8] =
     b"{\"execute\":\"human-monitor-command\",\"arguments\":{\"command-line\":\"info registers\"}}\n";
-/// No answer is longer, in bytes.
+/// Limit of an answer, in bytes.
 const LONGEST: usize = 64 << 10;
 
 /// The controller's end. It never waits.
@@ -21,7 +21,7 @@ pub(crate) struct Monitor {
 
 /// The state of a CPU at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cpu {
+pub(crate) struct CpuState {
     /// Its general registers, as QEMU prints them.
     registers: String,
     /// The address of its next instruction.
@@ -38,7 +38,7 @@ impl Monitor {
     }
 
     /// The state of the CPU as of the last question, if the answer has come; and asks again.
-    pub(crate) fn look(&mut self) -> Option<Cpu> {
+    pub(crate) fn look(&mut self) -> Option<CpuState> {
         let mut piece = [0; 4096];
         while let Ok(count @ 1..) = self.stream.read(&mut piece) {
             self.heard.extend_from_slice(&piece[..count]);
@@ -48,7 +48,7 @@ impl Monitor {
         if self.heard.len() > LONGEST {
             self.heard.clear();
         }
-        let cpu = Cpu::of(&String::from_utf8_lossy(&lines));
+        let cpu = CpuState::parse(&String::from_utf8_lossy(&lines));
         self.asked &= cpu.is_none();
         if !self.asked {
             self.asked = self.stream.write_all(ASK).is_ok();
@@ -57,9 +57,9 @@ impl Monitor {
     }
 }
 
-impl Cpu {
+impl CpuState {
     /// Reads what `info registers` prints (`target/i386/cpu-dump.c` of QEMU).
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (registers, rest) = text.split_once("IP=")?;
         let hex = |text: &str| {
             let end = text.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len());
@@ -85,7 +85,6 @@ impl Cpu {
         self.halted && !self.interruptible
     }
 
-    /// Whether it waits for an interrupt.
     pub(crate) fn is_idle(&self) -> bool {
         self.halted && self.interruptible
     }
@@ -102,9 +101,9 @@ pub(crate) mod tests {
     use super::*;
 
     /// A CPU at this address whose general registers have this text.
-    pub(crate) fn cpu(registers: &str, at: u64, flags: u32, halted: u8) -> Cpu {
+    pub(crate) fn cpu(registers: &str, at: u64, flags: u32, halted: u8) -> CpuState {
         let rest = format!("RFL={flags:08x} [-------] CPL=0 II=0 A20=1 SMM=0 HLT={halted}");
-        Cpu::of(&format!("{{\"return\": \"RAX={registers}\\r\\nRIP={at:016x} {rest}\\r\\n")).unwrap()
+        CpuState::parse(&format!("{{\"return\": \"RAX={registers}\\r\\nRIP={at:016x} {rest}\\r\\n")).unwrap()
     }
 
     #[test]
@@ -126,7 +125,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_no_answer_is_none() {
         for text in ["", "IP=", "RIP=1 RFL=", "RIP=x RFL=2 HLT=0", "RIP=1 RFL=2", "IP=1FL=\u{e9}HLT=1"] {
-            assert_eq!(Cpu::of(text), None, "{text}");
+            assert_eq!(CpuState::parse(text), None, "{text}");
         }
     }
 }

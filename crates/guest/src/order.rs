@@ -8,11 +8,11 @@ use words::{Acceleration, Copies, Nic};
 
 use crate::kernel::Kernel;
 
-/// All that is said about a guest before it starts. Sent to another machine, it has no part of what
-/// [`packed`](Order::packed) is made from.
+/// The description of a guest before it starts. Sent to another machine, it lacks the inputs of the
+/// initramfs ([`packed`](GuestOrder::packed)).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Order {
+pub struct GuestOrder {
     /// The guest in messages, such as "transmitter".
     pub name: String,
     /// Its kernel.
@@ -23,10 +23,10 @@ pub struct Order {
     pub vcpus: u32,
     /// Its memory in MiB.
     pub memory_mib: u32,
-    /// Its network card, if it has a [`tap`](Order::tap).
+    /// Its network card, if it has a [`tap`](GuestOrder::tap).
     pub nic: Nic,
-    /// An existing tap interface in the network namespace of [`place`](Order::place), to which the
-    /// network card is connected; `None`: no network card.
+    /// An existing tap interface in the network namespace of [`place`](GuestOrder::place), to which
+    /// the network card is connected; `None`: no network card.
     pub tap: Option<String>,
     /// The card's address.
     pub mac: [u8; 6],
@@ -51,7 +51,7 @@ pub struct Order {
     /// The initramfs, already packed; `None`: it is packed at the start.
     pub packed: Option<PathBuf>,
     /// QEMU runs in the network namespace of this process (and in its user namespace, if
-    /// [`rootless`](Order::rootless)).
+    /// [`rootless`](GuestOrder::rootless)).
     #[serde(skip)]
     pub place: Option<u32>,
     /// Whether to enter the user namespace of `place` too.
@@ -66,7 +66,7 @@ pub struct Order {
 const TEXT: usize = 64 << 10;
 const CPUS: u32 = 8_192;
 
-impl Bounded for Order {
+impl Bounded for GuestOrder {
     fn check(&self) -> Result<(), Excess> {
         let most = |what, found: usize, most: usize| {
             let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);

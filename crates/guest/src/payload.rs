@@ -3,8 +3,8 @@
 use crate::image::is_image;
 use crate::unpack::unpack;
 
-/// Where a boot sector has its own length, in sectors of 512 bytes less one, and the place of its
-/// payload (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
+/// Places in a boot sector: its length in sectors of 512 bytes less one, and the payload's offset
+/// and length (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
 /// `payload_length` from protocol 2.08 on).
 const SETUP_SECTORS: usize = 0x1f1;
 const PAYLOAD: [usize; 2] = [0x248, 0x24c];
@@ -17,7 +17,7 @@ impl Payload {
     ///
     /// # Errors
     /// The reason, in words.
-    pub(crate) fn of(image: &[u8]) -> Result<Self, String> {
+    pub(crate) fn from_image(image: &[u8]) -> Result<Self, String> {
         let packed = packed(image).ok_or("it does not say where it contains the kernel")?;
         // The build appends the unpacked length, but for gzip, which tells it itself.
         let behind = if packed.starts_with(&[0x1f, 0x8b]) { 0 } else { 4 };
@@ -70,7 +70,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_driver_is_known_by_its_name() {
-        let payload = Payload::of(&image(b"\x7fELF..xvirtio_console\0..veth.")).unwrap();
+        let payload = Payload::from_image(&image(b"\x7fELF..xvirtio_console\0..veth.")).unwrap();
         // The end of a longer text may match a shorter one.
         assert!(payload.may_have("virtio_console") && payload.may_have("console"));
         assert!(!payload.may_have("veth") && !payload.may_have("virtio-pci"));
@@ -89,16 +89,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_kernel_packed_by_xz_is_unpacked_with_its_filter_for_machine_code() {
-        let payload = Payload::of(&image_of(XZ.to_vec(), 63)).unwrap();
+        let payload = Payload::from_image(&image_of(XZ.to_vec(), 63)).unwrap();
         assert!(payload.may_have("virtio-pci") && payload.0.starts_with(b"\x7fELF\xe8\x10\0\0\0nop\xe8\x10"));
     }
 
     #[test]
     fn what_cannot_be_unpacked_is_reported() {
-        assert!(Payload::of(b"text").unwrap_err().contains("where"));
-        assert!(Payload::of(&image(b"no kernel")).unwrap_err().contains("ELF"));
+        assert!(Payload::from_image(b"text").unwrap_err().contains("where"));
+        assert!(Payload::from_image(&image(b"no kernel")).unwrap_err().contains("ELF"));
         let mut other = image(b"\x7fELF");
         other[5 * 512] = b'B';
-        assert!(Payload::of(&other).unwrap_err().contains("compression is not supported"));
+        assert!(Payload::from_image(&other).unwrap_err().contains("compression is not supported"));
     }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use agent::init::port_name;
 use words::{Copies, Nic};
 
-use crate::order::Order;
+use crate::order::GuestOrder;
 use crate::sandbox::SANDBOX;
 
 /// The parts of a guest's command line that are known only at its start.
-pub(crate) struct Parts<'a> {
+pub(crate) struct QemuParts<'a> {
     pub(crate) kvm: bool,
     pub(crate) firmware: Option<&'a Path>,
     pub(crate) sandbox: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Parts<'a> {
 
 /// The kernel's command line: that of every guest, then exact mode's, then the order's, which comes
 /// last and wins.
-pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
+pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
     // earlycon: shows panics before the console starts. panic: exit at once. pci: there is only one
     // bus. The timers and clocks of an emulated machine need no calibration: under load it fails
     // and leaves a clock of 10 ns steps. Self-tests of ciphers take a tenth of a boot.
@@ -56,7 +56,7 @@ pub(crate) fn file(fd: RawFd) -> String {
     format!("/proc/self/fd/{fd}")
 }
 
-pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
+pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String> {
     let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
     arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
     let mut add = |name: &str, value: String| {
@@ -136,7 +136,7 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: 
 /// The processor's features. The emulator counts every byte of `rep movsb` and `rep stosb` as an
 /// instruction. A kernel that sees them as fast (`erms`, `fsrm`) copies by them, and then a byte
 /// costs what eight do in a loop or by `rep movsq`.
-fn processor(order: &Order, kvm: bool) -> String {
+fn processor(order: &GuestOrder, kvm: bool) -> String {
     if kvm {
         return "host".to_owned();
     }
@@ -171,8 +171,8 @@ mod tests {
     use super::*;
     use crate::kernel::Kernel;
 
-    fn order() -> Order {
-        Order {
+    fn order() -> GuestOrder {
+        GuestOrder {
             name: "receiver".to_owned(),
             kernel: Kernel { image: "/boot/vmlinuz".into(), modules: None, release: None },
             command_line: " mitigations=off ".to_owned(),
@@ -195,21 +195,29 @@ mod tests {
         }
     }
 
-    fn line(order: &Order, kvm: bool) -> String {
+    fn line(order: &GuestOrder, kvm: bool) -> String {
         let tap = order.tap.as_ref().map(|_| 11);
         let ports = &[7, 8][..order.ports];
-        let parts =
-            Parts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports, monitor: 12 };
+        let parts = QemuParts {
+            kvm,
+            firmware: None,
+            sandbox: true,
+            kernel: 10,
+            initramfs: 9,
+            tap,
+            ports,
+            monitor: 12,
+        };
         arguments(order, &parts).join(" ")
     }
 
     #[test]
     fn each_part_of_an_order_has_its_place() {
         let kvm = line(&order(), true);
-        let e1000e = line(&Order { nic: Nic::E1000e, ..order() }, false);
-        let exact = line(&Order { exact: true, vcpus: 1, tap: None, ..order() }, false);
-        let one = Order { vcpus: 1, ..order() };
-        let exact_with_a_network = line(&Order { exact: true, ..one.clone() }, false);
+        let e1000e = line(&GuestOrder { nic: Nic::E1000e, ..order() }, false);
+        let exact = line(&GuestOrder { exact: true, vcpus: 1, tap: None, ..order() }, false);
+        let one = GuestOrder { vcpus: 1, ..order() };
+        let exact_with_a_network = line(&GuestOrder { exact: true, ..one.clone() }, false);
         let rows: [(&str, &[&str], &[&str]); 6] = [
             (
                 &kvm,
@@ -255,14 +263,14 @@ mod tests {
 
     #[test]
     fn an_emulated_kernel_copies_by_words_unless_bytes_are_asked_for() {
-        let processor = |order: &Order| {
+        let processor = |order: &GuestOrder| {
             let line = line(order, false);
             line.split_once("-cpu ").unwrap().1.split(' ').next().unwrap().to_owned()
         };
         assert_eq!(processor(&order()), "max,-erms,-fsrm");
-        let exact = Order { exact: true, vcpus: 1, tap: None, ..order() };
+        let exact = GuestOrder { exact: true, vcpus: 1, tap: None, ..order() };
         assert_eq!(processor(&exact), "max,-erms,-fsrm,-rdrand,-rdseed");
-        assert_eq!(processor(&Order { copies: Copies::Bytes, ..order() }), "max");
-        assert_eq!(processor(&Order { copies: Copies::Bytes, ..exact }), "max,-rdrand,-rdseed");
+        assert_eq!(processor(&GuestOrder { copies: Copies::Bytes, ..order() }), "max");
+        assert_eq!(processor(&GuestOrder { copies: Copies::Bytes, ..exact }), "max,-rdrand,-rdseed");
     }
 }

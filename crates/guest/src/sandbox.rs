@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
-/// How long QEMU may take to print its version; on a busy machine, too.
+/// Longest time for QEMU to print its version, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether this QEMU was built with a sandbox. Asked once in a process.
@@ -22,12 +22,12 @@ pub(crate) fn has_sandbox(qemu: &Path) -> bool {
     if let Some((_, has)) = known.iter().find(|(path, _)| path == qemu) {
         return *has;
     }
-    let has = asked(qemu).unwrap_or(false);
+    let has = accepts_sandbox(qemu).unwrap_or(false);
     known.push((qemu.to_owned(), has));
     has
 }
 
-fn asked(qemu: &Path) -> io::Result<bool> {
+fn accepts_sandbox(qemu: &Path) -> io::Result<bool> {
     let mut command = Command::new(qemu);
     command.args(["-sandbox", SANDBOX, "-version"]);
     let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -42,9 +42,8 @@ fn asked(qemu: &Path) -> io::Result<bool> {
     process.wait().map(|_| false)
 }
 
-/// A user and a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct User {
+pub(crate) struct ProcessUser {
     uid: u32,
     gid: u32,
 }
@@ -57,13 +56,13 @@ pub(crate) const NOBODY: u32 = 65_534;
 ///
 /// # Errors
 /// Why it must stay root, with the remedy: nobody may not use the `files` or `kvm`.
-pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, String> {
+pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
     if !is_root() {
         return Ok(None);
     }
     let has_nobody = ["/proc/self/uid_map", "/proc/self/gid_map"]
         .iter()
-        .all(|map| fs::read_to_string(map).is_ok_and(|map| has(&map, NOBODY)));
+        .all(|map| fs::read_to_string(map).is_ok_and(|map| maps_id(&map, NOBODY)));
     if !has_nobody {
         return Err(format!("this user namespace has no user and group {NOBODY} (nobody)"));
     }
@@ -73,7 +72,7 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, 
             "other users may not read {file}: run `chmod o+rX` on it and on the directories above it"
         ));
     }
-    let Some(kvm) = kvm else { return Ok(Some(User { uid: NOBODY, gid: NOBODY })) };
+    let Some(kvm) = kvm else { return Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY })) };
     let device = kvm.display();
     let about = kvm.metadata().map_err(|error| format!("{device}: {error}"))?;
     let may = |bits: u32| about.mode() & bits == bits;
@@ -82,10 +81,9 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, 
         gid if may(0o060) && gid != 0 => gid,
         _ => return Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
     };
-    Ok(Some(User { uid: NOBODY, gid }))
+    Ok(Some(ProcessUser { uid: NOBODY, gid }))
 }
 
-/// Whether this process is root.
 pub(crate) fn is_root() -> bool {
     // SAFETY: takes nothing.
     unsafe { libc::geteuid() == 0 }
@@ -93,7 +91,7 @@ pub(crate) fn is_root() -> bool {
 
 /// Whether a map of a user namespace has this number: lines of a first number inside, one outside,
 /// and how many.
-fn has(map: &str, id: u32) -> bool {
+fn maps_id(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u32> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         matches!(numbers[..], [first, _, count] if id >= first && id - first < count)
@@ -111,11 +109,11 @@ fn is_open_to_all(path: &Path) -> bool {
 
 /// Drops all privileges, between `fork` and `exec`: system calls only, without allocation. Those of
 /// the C library would wait for other threads, which do not exist here.
-pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
+pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
     // Root without capabilities still owns its files. A process that may not lower its bounds has
     // no capability to lose.
     let _ = host::lower_bounds(0);
-    if let Some(User { uid, gid }) = user {
+    if let Some(ProcessUser { uid, gid }) = user {
         // SAFETY: an empty list, of which nothing is read.
         check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
         // SAFETY: plain numbers.
@@ -159,15 +157,15 @@ mod tests {
     #[test]
     fn a_namespace_of_one_user_has_no_nobody() {
         let all = "         0          0 4294967295\n";
-        assert!(has(all, NOBODY) && has("0 1000 1\n1 100000 65536\n", NOBODY));
-        assert!(!has("0 1000 1\n", NOBODY) && !has("0 0 65534\n", NOBODY) && !has("", NOBODY));
-        assert!(!has("0 0\n", 0) && !has("x y z\n", 0));
+        assert!(maps_id(all, NOBODY) && maps_id("0 1000 1\n1 100000 65536\n", NOBODY));
+        assert!(!maps_id("0 1000 1\n", NOBODY) && !maps_id("0 0 65534\n", NOBODY) && !maps_id("", NOBODY));
+        assert!(!maps_id("0 0\n", 0) && !maps_id("x y z\n", 0));
     }
 
     #[test]
     fn root_becomes_nobody_where_files_allow_it() {
         let root = is_root();
-        let nobody = Ok(Some(User { uid: NOBODY, gid: NOBODY }).filter(|_| root));
+        let nobody = Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY }).filter(|_| root));
         assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
         assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
         if !root {

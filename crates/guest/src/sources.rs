@@ -1,8 +1,9 @@
 //! apt's sources of packages, and advice when none has a package.
 
-use crate::asked::Asked;
+use crate::requested_package::RequestedPackage;
 
-/// One of apt's sources of packages, as printed by `apt-get indextargets` in the form [`FORMAT`].
+/// A source of packages in apt's configuration, as printed by `apt-get indextargets` in the form
+/// [`FORMAT`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
     release: String,
@@ -24,7 +25,7 @@ pub(crate) fn sources(text: &str) -> Vec<Source> {
 }
 
 /// Why apt does not find `asked`, with the remedy. `known`: another release has the package.
-pub(crate) fn advice(asked: &Asked, known: bool, sources: &[Source]) -> String {
+pub(crate) fn advice(asked: &RequestedPackage, known: bool, sources: &[Source]) -> String {
     const UPDATE: &str = "`apt-get update` updates the package lists of apt";
     const SEARCH: &str = "`apt-cache search --names-only '^linux-image'` lists the kernels that it knows";
     let package = &asked.package;
@@ -61,25 +62,31 @@ mod tests {
     const TEXT: &str =
         "bookworm-security http://s/debian-security/ main\nbookworm http://d/debian/ main\n\nodd\n";
 
-    fn told(asked: &str, known: bool, text: &str) -> String {
-        advice(&Asked::read(asked).unwrap(), known, &sources(text))
+    fn advice_for(asked: &str, known: bool, text: &str) -> String {
+        advice(&RequestedPackage::read(asked).unwrap(), known, &sources(text))
     }
 
     #[test]
     fn a_release_that_apt_has_no_source_of_comes_with_the_line_to_add() {
-        let text = told("linux-image-x/bookworm-backports", true, TEXT);
+        let text = advice_for("linux-image-x/bookworm-backports", true, TEXT);
         assert!(text.contains("`deb http://d/debian bookworm-backports main`"), "{text}");
         assert!(text.contains("sources.list.d/bookworm-backports.list"), "{text}");
         assert!(text.contains("(they have bookworm, bookworm-security)"), "{text}");
         // For an unknown release, any source.
-        assert!(told("linux-image-x/sid", true, TEXT).contains("`deb http://s/debian-security sid main`"));
+        assert!(
+            advice_for("linux-image-x/sid", true, TEXT).contains("`deb http://s/debian-security sid main`")
+        );
     }
 
     #[test]
     fn each_other_reason_has_its_remedy() {
-        assert!(told("linux-image-x/bookworm", true, TEXT).contains("in another: leave the release out"));
-        assert!(told("linux-image-x/bookworm", false, TEXT).contains("apt-cache search"));
-        assert!(told("linux-image-x", false, TEXT).contains("no package linux-image-x; `apt-get update`"));
-        assert!(told("linux-image-x", false, "").contains("knows no source"));
+        assert!(
+            advice_for("linux-image-x/bookworm", true, TEXT).contains("in another: leave the release out")
+        );
+        assert!(advice_for("linux-image-x/bookworm", false, TEXT).contains("apt-cache search"));
+        assert!(
+            advice_for("linux-image-x", false, TEXT).contains("no package linux-image-x; `apt-get update`")
+        );
+        assert!(advice_for("linux-image-x", false, "").contains("knows no source"));
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Tap {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct TapRequest {
     place: RawFd,
     name: [libc::c_char; libc::IFNAMSIZ],
     flags: libc::c_short,
@@ -40,14 +40,14 @@ impl Tap {
         self.place.as_raw_fd()
     }
 
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { place: self.fd(), name: self.name, flags: self.flags }
+    pub(crate) fn wanted(&self) -> TapRequest {
+        TapRequest { place: self.fd(), name: self.name, flags: self.flags }
     }
 }
 
 /// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
 /// belongs to the namespace that opened it. `exec` does not close it.
-pub(crate) fn open(wanted: Wanted) -> io::Result<()> {
+pub(crate) fn open(wanted: TapRequest) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
     // SAFETY: a text that ends with zero.
     let device = check(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;

@@ -9,19 +9,17 @@ use tar::{Archive, EntryType};
 const LONGEST_NAME: u64 = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     File,
     Directory,
     /// A link, a device or a pipe.
     Other,
 }
 
-/// An entry of a tar file.
-pub(crate) struct Entry<'a, R: Read> {
+pub(crate) struct TarEntry<'a, R: Read> {
     /// As the file writes it: it may be absolute, and may hold `..`.
     pub(crate) name: Vec<u8>,
-    pub(crate) kind: Kind,
-    /// Whether its owner may execute it.
+    pub(crate) kind: EntryKind,
     pub(crate) is_executable: bool,
     pub(crate) contents: tar::Entry<'a, R>,
 }
@@ -33,7 +31,7 @@ pub(crate) struct Entry<'a, R: Read> {
 /// For what is no such tar file or is cut short; else what reading met.
 pub(crate) fn entries<R: Read>(
     archive: &mut Archive<R>,
-) -> io::Result<impl Iterator<Item = io::Result<Entry<'_, R>>>> {
+) -> io::Result<impl Iterator<Item = io::Result<TarEntry<'_, R>>>> {
     let mut long_name = None;
     // Raw: else names and extensions of any length would be read into memory, and the sizes that
     // extensions tell would be believed.
@@ -45,13 +43,13 @@ pub(crate) fn entries<R: Read>(
 fn read<'a, R: Read>(
     contents: tar::Entry<'a, R>,
     long_name: &mut Option<Vec<u8>>,
-) -> io::Result<Option<Entry<'a, R>>> {
+) -> io::Result<Option<TarEntry<'a, R>>> {
     let header = contents.header();
     let kind = match header.entry_type() {
-        EntryType::Regular | EntryType::Continuous => Kind::File,
-        EntryType::Directory => Kind::Directory,
+        EntryType::Regular | EntryType::Continuous => EntryKind::File,
+        EntryType::Directory => EntryKind::Directory,
         EntryType::Link | EntryType::Symlink | EntryType::Char | EntryType::Block | EntryType::Fifo => {
-            Kind::Other
+            EntryKind::Other
         }
         EntryType::GNULongName => {
             *long_name = Some(name_in(contents)?);
@@ -64,8 +62,8 @@ fn read<'a, R: Read>(
     let is_executable = header.mode().is_ok_and(|mode| mode & 0o100 != 0);
     let name = long_name.take().unwrap_or_else(|| header.path_bytes().into_owned());
     // v7 has no type for directories.
-    let kind = if kind == Kind::File && name.ends_with(b"/") { Kind::Directory } else { kind };
-    Ok(Some(Entry { name, kind, is_executable, contents }))
+    let kind = if kind == EntryKind::File && name.ends_with(b"/") { EntryKind::Directory } else { kind };
+    Ok(Some(TarEntry { name, kind, is_executable, contents }))
 }
 
 fn name_in(mut contents: tar::Entry<'_, impl Read>) -> io::Result<Vec<u8>> {
@@ -134,10 +132,10 @@ pub(crate) mod tests {
             entry.contents.read_to_end(&mut contents).unwrap();
             Some((String::from_utf8(entry.name).unwrap(), entry.kind, entry.is_executable, contents))
         };
-        assert_eq!(next(), Some(("./boot/".to_owned(), Kind::Directory, true, vec![])));
-        assert_eq!(next(), Some(("./boot/vmlinuz-1".to_owned(), Kind::File, false, b"image".to_vec())));
-        assert_eq!(next(), Some(("link".to_owned(), Kind::Other, true, vec![])));
-        assert_eq!(next(), Some((long, Kind::File, true, vec![7; 600])));
+        assert_eq!(next(), Some(("./boot/".to_owned(), EntryKind::Directory, true, vec![])));
+        assert_eq!(next(), Some(("./boot/vmlinuz-1".to_owned(), EntryKind::File, false, b"image".to_vec())));
+        assert_eq!(next(), Some(("link".to_owned(), EntryKind::Other, true, vec![])));
+        assert_eq!(next(), Some((long, EntryKind::File, true, vec![7; 600])));
         assert_eq!(next(), None);
     }
 

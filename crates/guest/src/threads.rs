@@ -9,9 +9,9 @@ use agent::is_vcpu;
 /// The threads of one QEMU process by their function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// Those of the virtual CPUs: one for each, or one for all under single-threaded emulation.
+    /// Threads of the virtual CPUs: one for each, or one for all under single-threaded emulation.
     pub vcpus: Vec<u32>,
-    /// All others: the main loop, which moves packets between tap and guest, and QEMU's helpers.
+    /// Other threads: the main loop, which moves packets between tap and guest, and QEMU's helpers.
     pub io: Vec<u32>,
 }
 
@@ -37,11 +37,11 @@ impl Threads {
     }
 
     /// The work of the virtual CPUs since their start; `None` without any.
-    pub(crate) fn work(&self) -> Option<Work> {
+    pub(crate) fn work(&self) -> Option<ThreadWork> {
         work_of(&self.vcpus)
     }
 
-    /// How long all threads waited for a CPU since their start, at most.
+    /// The sum of all threads' waits for a CPU since their start, an upper bound.
     pub(crate) fn waited(&self) -> Duration {
         work_of(&self.vcpus).into_iter().chain(work_of(&self.io)).map(|work| work.waited).sum()
     }
@@ -61,21 +61,20 @@ impl Threads {
     }
 }
 
-/// The CPU time of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct ThreadWork {
     /// Time on a CPU, in sum.
     pub(crate) ran: Duration,
     /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
     pub(crate) waited: Duration,
-    /// The same of the thread that waited longest.
+    /// The longest wait of a single thread.
     pub(crate) waited_longest: Duration,
     /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,
 }
 
-fn work_of(threads: &[u32]) -> Option<Work> {
-    let mut all: Option<Work> = None;
+fn work_of(threads: &[u32]) -> Option<ThreadWork> {
+    let mut all: Option<ThreadWork> = None;
     for thread in threads {
         // The kernel shows a thread's directory under this name too, though it does not list it.
         let read = |file: &str| fs::read_to_string(format!("/proc/{thread}/{file}")).unwrap_or_default();

@@ -5,15 +5,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::memory::Memory;
-use crate::sandbox::{self, User};
+use crate::sandbox::{self, ProcessUser};
+use crate::trial_cache::TrialCache;
 
-/// The program.
 const QEMU: &str = "qemu-system-x86_64";
 /// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
-/// Where to find QEMU and KVM.
+/// The places of QEMU and KVM, and the cache of trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
@@ -21,14 +20,18 @@ pub struct Tools {
     /// KVM's device.
     pub kvm: PathBuf,
     /// Results of earlier sessions' trials.
-    pub memory: Memory,
+    pub memory: TrialCache,
 }
 
 impl Tools {
-    /// Those of this machine.
+    /// This machine's tools.
     #[must_use]
-    pub fn here() -> Self {
-        Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into(), memory: Memory::here() }
+    pub fn of_this_machine() -> Self {
+        Self {
+            path: env::var_os("PATH").unwrap_or_default(),
+            kvm: "/dev/kvm".into(),
+            memory: TrialCache::of_this_user(),
+        }
     }
 
     /// QEMU's path.
@@ -53,7 +56,7 @@ impl Tools {
     ///
     /// # Errors
     /// As [`sandbox::user`].
-    pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<User>, String> {
+    pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
         let firmware = self.firmware();
         let files: Vec<&Path> = [qemu].into_iter().chain(firmware.as_deref()).collect();
         sandbox::user(&files, kvm)
@@ -70,7 +73,7 @@ mod tests {
 
     #[test]
     fn without_qemu_its_package_is_named() {
-        let empty = Tools { path: "/nonexistent".into(), ..Tools::here() };
+        let empty = Tools { path: "/nonexistent".into(), ..Tools::of_this_machine() };
         let error = empty.qemu().unwrap_err().to_string();
         assert!(
             error.contains("qemu-system-x86_64")

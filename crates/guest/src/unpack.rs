@@ -1,18 +1,17 @@
-//! What modules and kernels are packed with: xz, gzip, zstd or LZ4's legacy frame.
+//! Unpacks modules and kernels: xz, gzip, zstd or LZ4's legacy frame.
 
 use std::io::{Cursor, Read};
 
-/// No module or kernel is larger unpacked, in bytes: usual kernels have 60 MB, the largest modules
+/// Limit of an unpacked module or kernel, in bytes: usual kernels have 60 MB, the largest modules
 /// (graphics drivers) about 20 MB.
 pub(crate) const MOST: u64 = 128 << 20;
 
-/// The endings of module files.
 pub(crate) const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
 /// Unpacks what its first bytes say is packed; `None` for anything else.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The fault of the packed data, in words.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
     let (format, reader): (_, Box<dyn Read + '_>) = match packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {

@@ -38,7 +38,7 @@ pub enum Error {
     Flow {
         /// The flow; of several of a thread, the first.
         flow: u32,
-        /// What failed, and the remedy.
+        /// The failure, and the remedy.
         what: String,
     },
     /// Steps out of order.
@@ -54,7 +54,7 @@ pub enum Error {
 impl Error {
     #[cold]
     pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
-        let errno = Errno::of(error);
+        let errno = Errno::from_error(error);
         Self::Setup(format!("{call} for {what}: {errno}{}", errno.way_out()))
     }
 
@@ -73,7 +73,7 @@ impl Error {
         Self::flow(flow, format!("{call} with {peer}: {errno}{}", errno.way_out()))
     }
 
-    /// All local ports to the other end are in use.
+    /// Local ports to the other end are used up.
     pub(crate) fn no_port(flow: usize, peer: SocketAddr) -> Self {
         Self::flow(flow, format!("no local port is free to connect to {peer}: {MORE_PORTS}"))
     }
@@ -99,7 +99,7 @@ impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
 pub struct Errno(pub i32);
 
 impl Errno {
-    pub(crate) fn of(error: &io::Error) -> Self {
+    pub(crate) fn from_error(error: &io::Error) -> Self {
         // Errors of std, such as a connect that timed out, have no number.
         let timed_out = error.kind() == io::ErrorKind::TimedOut;
         Self(error.raw_os_error().unwrap_or(if timed_out { libc::ETIMEDOUT } else { libc::EINVAL }))
@@ -164,6 +164,6 @@ mod tests {
 
     #[test]
     fn a_timeout_without_a_number_is_still_a_timeout() {
-        assert_eq!(Errno::of(&io::ErrorKind::TimedOut.into()), Errno(libc::ETIMEDOUT));
+        assert_eq!(Errno::from_error(&io::ErrorKind::TimedOut.into()), Errno(libc::ETIMEDOUT));
     }
 }

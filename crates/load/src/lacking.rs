@@ -1,4 +1,4 @@
-//! What this host's kernel lacks for a workload, found by trying.
+//! Requirements of a workload that this host's kernel lacks, found by trying.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
@@ -13,8 +13,8 @@ use crate::socket::{self, Applied};
 use crate::sys;
 use crate::workload::uring;
 
-/// What this host lacks for this traffic over this version of IP, in words with the consequence;
-/// empty if nothing. Tried on separate sockets: nothing leaves this host.
+/// The requirements of this traffic over this version of IP that this host lacks, in words with the
+/// consequence; empty if there are none. Tried on separate sockets: nothing leaves this host.
 #[must_use]
 pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let (domain, local, version): (_, IpAddr, _) = match family {
@@ -26,7 +26,7 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let socket = match Socket::new(domain, kind, Some(protocol)) {
         Ok(socket) => socket,
         Err(error) => {
-            return vec![format!("cannot open an {version} socket: {}", Errno::of(&error))];
+            return vec![format!("cannot open an {version} socket: {}", Errno::from_error(&error))];
         }
     };
     let mut lacks = Vec::new();
@@ -35,7 +35,8 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let there = there.map_or_else(|_| String::new(), |names| format!("; available: {}", names.trim()));
-        lacks.push(format!("congestion control `{name}` not available: {}{there}", Errno::of(&error)));
+        lacks
+            .push(format!("congestion control `{name}` not available: {}{there}", Errno::from_error(&error)));
     }
     if lacks.is_empty() {
         // The options of every socket, and their results.
@@ -46,12 +47,12 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     if traffic.sender.segments()
         && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, 1400)
     {
-        lacks.push(format!("UDP_SEGMENT not supported: {}; it needs Linux 4.18", Errno::of(&error)));
+        lacks.push(format!("UDP_SEGMENT not supported: {}; it needs Linux 4.18", Errno::from_error(&error)));
     }
     if traffic.reader == Reader::Gro
         && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, sys::UDP_GRO, 1)
     {
-        lacks.push(format!("UDP_GRO not supported: {}; it needs Linux 5.0", Errno::of(&error)));
+        lacks.push(format!("UDP_GRO not supported: {}; it needs Linux 5.0", Errno::from_error(&error)));
     }
     if traffic.sender == Sender::Zerocopy {
         lacks.extend(no_zerocopy(traffic, &socket));
@@ -64,7 +65,10 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
 fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
-        return Some(format!("SO_ZEROCOPY not supported: {}; it needs Linux {since}", Errno::of(&error)));
+        return Some(format!(
+            "SO_ZEROCOPY not supported: {}; it needs Linux {since}",
+            Errno::from_error(&error)
+        ));
     }
     // What one send may lend: a privilege may lift the limit, which only a try shows.
     let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);

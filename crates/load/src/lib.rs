@@ -38,14 +38,14 @@ mod sys;
 mod workload;
 
 pub use endpoint::Endpoint;
-pub use engine::{FlowOutcome, Outcome, Share};
+pub use engine::{EndOutcome, FlowOutcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use message::Sequence;
 pub use note::Note;
-pub use probe::{Arrived, Probe, TCP, UDP};
-pub use socket::{Applied, Buffers, Switches, TcpApplied, TcpInfo};
+pub use probe::{Arrived, PairProbe, TCP, UDP};
+pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo};
 pub use spec::Spec;
 pub use words::{
     CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What an end of a workload could not apply or do, with the consequence. Displayed as a sentence
-/// without a full stop.
+/// A request that an end of a workload could not fulfil, with the consequence. Displayed as a
+/// sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
@@ -29,7 +29,7 @@ pub enum Note {
     },
     /// Other processes connected and were rejected.
     Rejected {
-        /// How many times.
+        /// The number of them.
         connections: u64,
     },
 }

@@ -14,7 +14,7 @@ use crate::error::{Context as _, Result};
 use crate::socket::{bind, keep_to};
 use crate::sys;
 
-/// Between two looks at the sockets.
+/// Interval of the looks at the sockets.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The largest payload that is sent or received at once.
@@ -28,7 +28,7 @@ pub const TCP: usize = 1;
 
 /// One end's sockets: one of UDP, and one of TCP that listens or connects.
 #[derive(Debug)]
-pub struct Probe {
+pub struct PairProbe {
     udp: Socket,
     listener: Option<Socket>,
     stream: Option<Socket>,
@@ -41,13 +41,13 @@ pub struct Probe {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrived {
-    /// Of each protocol: a small packet, and a full one.
+    /// Whether a small packet and a full one arrived, for each protocol.
     pub packets: [[bool; 2]; 2],
-    /// Of each protocol: the kernel's error where a rule forbids to send, or no route leads there.
+    /// The kernel's error for each protocol, if a rule forbids to send or no route leads there.
     pub unsent: [Option<i32>; 2],
 }
 
-impl Probe {
+impl PairProbe {
     /// Opens them at an address of an interface, at these ports of each protocol, or at any; and
     /// returns their addresses. The end that `listens` waits for the other one's connection.
     ///
@@ -154,7 +154,7 @@ mod tests {
         for address in ["127.0.0.1", "::1"] {
             let local: IpAddr = address.parse().unwrap();
             let [(mut one, to_one), (mut other, to_other)] =
-                [false, true].map(|listens| Probe::open(local, "lo", [None; 2], listens).unwrap());
+                [false, true].map(|listens| PairProbe::open(local, "lo", [None; 2], listens).unwrap());
             let to = |addresses: &[SocketAddr]| [addresses[UDP], addresses[TCP]];
             let deadline = Instant::now() + Duration::from_secs(5);
             let whole = Arrived { packets: [[true; 2]; 2], unsent: [None; 2] };
@@ -169,17 +169,17 @@ mod tests {
                 assert!(Instant::now() < deadline, "{address}: {arrived:?}");
             }
             let taken = [None, Some(to_other[TCP].port())];
-            assert!(Probe::open(local, "lo", taken, true).unwrap_err().to_string().contains("in use"));
+            assert!(PairProbe::open(local, "lo", taken, true).unwrap_err().to_string().contains("in use"));
         }
     }
 
     #[test]
     fn packets_that_nobody_receives_have_not_arrived() {
         let local: IpAddr = "127.0.0.1".parse().unwrap();
-        let (mut one, _) = Probe::open(local, "lo", [None; 2], false).unwrap();
-        let (closed, to) = Probe::open(local, "lo", [None; 2], true).unwrap();
+        let (mut one, _) = PairProbe::open(local, "lo", [None; 2], false).unwrap();
+        let (closed, to) = PairProbe::open(local, "lo", [None; 2], true).unwrap();
         drop(closed);
         assert_eq!(one.exchange([to[UDP], to[TCP]], [1500; 2], PAUSE), Arrived::default());
-        assert!(Probe::open("192.0.2.77".parse().unwrap(), "lo", [None; 2], true).is_err());
+        assert!(PairProbe::open("192.0.2.77".parse().unwrap(), "lo", [None; 2], true).is_err());
     }
 }

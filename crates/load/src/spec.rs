@@ -12,7 +12,7 @@ use crate::sys;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The same for both ends.
+    /// The traffic, common to both ends.
     pub traffic: Traffic,
     /// This end's address: the receiver listens only there, the transmitter sends from there.
     pub local: IpAddr,
@@ -31,7 +31,7 @@ impl Spec {
     /// [`crate::Error::Misfit`] or [`crate::Error::Invalid`] for the first such field.
     pub fn validate(&self) -> Result<()> {
         self.check_local()?;
-        self.traffic.validate(Family::of(self.local.is_ipv6()))?;
+        self.traffic.validate(Family::from_ipv6(self.local.is_ipv6()))?;
         if let Some(cpu) = self.cpus.iter().find(|cpu| **cpu >= sys::MAX_CPUS) {
             return refuse("cpus", cpu, format!("CPUs are numbered from 0 to {}", sys::MAX_CPUS - 1));
         }
@@ -105,7 +105,7 @@ mod tests {
                 .prop_map(|share| Percent::parse(&share).map_or(Value::Default, Value::Share))
                 .boxed(),
             Shape::Time(..) => (0u64..1 << 40).prop_map(|ns| Value::Time(Duration::from_nanos(ns))).boxed(),
-            Shape::Word(words) => prop::sample::select(words.vocabulary.all())
+            Shape::Word(words) => prop::sample::select(words.vocabulary.spellings())
                 .prop_map(|word| Value::Text(word.to_owned()))
                 .boxed(),
             Shape::Name(_) => "[a-z_/]{0,20}".prop_map(Value::Text).boxed(),

@@ -13,7 +13,7 @@ use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 const FLOWS: u32 = 1000;
 
 #[test]
-#[ignore = "starts 6,000 threads: crowd.rs has thousands of flows in the gate"]
+#[ignore = "starts 6,000 threads: many_flows.rs has thousands of flows in the gate"]
 fn a_thousand_flows_all_count() {
     if !files::hold_both_ends("a_thousand_flows_all_count", FLOWS) {
         return;

@@ -4,18 +4,14 @@ use thiserror::Error;
 
 /// Why there is no table or no plot.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum MinistatError {
     /// A set is too small.
     #[error("Dataset {0} must contain at least 3 data points")]
     TooFewPoints(String),
     /// There are not enough symbols.
     #[error("cannot plot {count} sets: there are symbols for {limit}; -A leaves the plot out")]
-    TooManySets {
-        /// How many were given.
-        count: usize,
-        /// How many are possible.
-        limit: usize,
-    },
+    TooManySets { count: usize, limit: usize },
     /// A plot cannot show infinities and NaNs.
     #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
     NotFinite(String),
@@ -27,10 +23,5 @@ pub enum MinistatError {
     NoWidth(usize),
     /// A plot has a bounded number of columns.
     #[error("cannot plot in {width} columns: give -w {limit} or less")]
-    TooWide {
-        /// The width asked for.
-        width: usize,
-        /// How many are possible.
-        limit: usize,
-    },
+    TooWide { width: usize, limit: usize },
 }

@@ -32,7 +32,7 @@ pub use dialect::Dialect;
 pub use error::MinistatError;
 pub use level::Level;
 pub use lines::{Format, InvalidData};
-pub use number::{decimal as parse_decimal_prefix, whole as parse_number};
+pub use number::{decimal as parse_decimal_prefix, parse_number};
 pub use plot::{MAX_WIDTH, Plot, Style};
 pub use refusal::Refusal;
 pub use report::{HEADER, names, report, table, write_all};

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::number::{decimal, is_space, whole};
+use crate::number::{decimal, is_space, parse_number};
 
 /// The format of values in a file.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Format {
         Format { column, is_delimiter, longest_line, is_plain }
     }
 
-    /// How many of these bytes, from the start of a line, are whole lines.
+    /// The length of the whole lines among these bytes, which begin with a line.
     pub fn complete(&self, bytes: &[u8]) -> usize {
         let after_newline = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let rest = bytes.len() - after_newline;
@@ -62,7 +62,7 @@ impl Format {
             }
             let line = self.line(rest);
             if let Some(token) = self.token(content(line)) {
-                values.push(whole(token).ok_or(InvalidData { line: lines })?);
+                values.push(parse_number(token).ok_or(InvalidData { line: lines })?);
             }
             rest = &rest[line.len()..];
         }

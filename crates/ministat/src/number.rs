@@ -2,7 +2,7 @@
 //! hexadecimal fractions, `nan(…)`.
 
 /// The number of the whole text; `None` if anything is left over, even a blank.
-pub fn whole(text: &[u8]) -> Option<f64> {
+pub fn parse_number(text: &[u8]) -> Option<f64> {
     match decimal(text) {
         Some((value, length)) if length == text.len() => Some(value),
         _ => match strtod(text) {
@@ -227,7 +227,7 @@ mod tests {
 
     #[track_caller]
     fn assert_whole(text: &str, expected: f64) {
-        let value = whole(text.as_bytes());
+        let value = parse_number(text.as_bytes());
         assert_eq!(value.map(f64::to_bits), Some(expected.to_bits()), "{text}: {value:?}");
     }
 
@@ -279,7 +279,7 @@ mod tests {
             "", " ", "-", "+", ".", "e5", "1e", "1e+", "1 ", "1,", "5#x", "--1", "0x", "0x.", "0x1p", "0xg",
             "infi", "nan(", "nan(-)", "1.2.3", "1_000", "١", "\u{a0}1",
         ] {
-            assert_eq!(whole(text.as_bytes()), None, "{text:?}");
+            assert_eq!(parse_number(text.as_bytes()), None, "{text:?}");
         }
     }
 
@@ -294,7 +294,7 @@ mod tests {
     proptest! {
         #[test]
         fn decimals_are_rust_s(text in r"[-+]?[0-9]{0,22}(\.[0-9]{0,22})?(e[-+]?[0-9]{1,3})?") {
-            prop_assert_eq!(whole(text.as_bytes()).map(f64::to_bits), text.parse().ok().map(f64::to_bits));
+            prop_assert_eq!(parse_number(text.as_bytes()).map(f64::to_bits), text.parse().ok().map(f64::to_bits));
         }
 
         #[test]
@@ -304,7 +304,7 @@ mod tests {
             let (field, fraction) = (value.to_bits() >> 52, value.to_bits() & ((1 << 52) - 1));
             let (lead, exponent) = if field == 0 { (0, -1022) } else { (1, field as i64 - 1023) };
             let text = format!("0x{lead}.{fraction:013x}p{exponent}");
-            prop_assert_eq!(whole(text.as_bytes()), Some(value));
+            prop_assert_eq!(parse_number(text.as_bytes()), Some(value));
         }
 
         #[test]

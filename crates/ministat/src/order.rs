@@ -93,22 +93,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(values: &[f64], dialect: Dialect) -> Extent {
+    fn extent_of(values: &[f64], dialect: Dialect) -> Extent {
         extent(&mut Values::from(values.to_vec()), dialect)
     }
 
     #[test]
     fn the_middle_of_an_even_number() {
         let values = [4.0, 1.0, 3.0, 2.0];
-        assert_eq!(of(&values, Dialect::Debian), Extent { min: 1.0, median: 3.0, max: 4.0 });
-        assert_eq!(of(&values, Dialect::Freebsd), Extent { min: 1.0, median: 2.5, max: 4.0 });
+        assert_eq!(extent_of(&values, Dialect::Debian), Extent { min: 1.0, median: 3.0, max: 4.0 });
+        assert_eq!(extent_of(&values, Dialect::Freebsd), Extent { min: 1.0, median: 2.5, max: 4.0 });
     }
 
     #[test]
     fn nan_is_where_glibc_leaves_it() {
         let nan = f64::NAN;
         let text = |values: &[f64]| {
-            let Extent { min, median, max } = of(values, Dialect::Debian);
+            let Extent { min, median, max } = extent_of(values, Dialect::Debian);
             format!("{min} {max} {median}")
         };
         assert_eq!(text(&[nan, f64::INFINITY, f64::NEG_INFINITY]), "NaN inf -inf");
@@ -118,15 +118,15 @@ mod tests {
 
     #[test]
     fn equal_zeros_stay_in_order() {
-        assert!(of(&[0.0, -0.0, 1.0], Dialect::Debian).min.is_sign_positive());
-        assert!(of(&[0.0, -0.0, 1.0], Dialect::Debian).median.is_sign_negative());
-        assert!(of(&[-0.0, 0.0, -1.0], Dialect::Debian).max.is_sign_positive());
+        assert!(extent_of(&[0.0, -0.0, 1.0], Dialect::Debian).min.is_sign_positive());
+        assert!(extent_of(&[0.0, -0.0, 1.0], Dialect::Debian).median.is_sign_negative());
+        assert!(extent_of(&[-0.0, 0.0, -1.0], Dialect::Debian).max.is_sign_positive());
     }
 
     proptest! {
         #[test]
         fn equals_sorting(mut values in prop::collection::vec(-1e3..1e3, 1..200)) {
-            let got = of(&values, Dialect::Debian);
+            let got = extent_of(&values, Dialect::Debian);
             values.sort_by(f64::total_cmp);
             let expected = Extent { min: values[0], median: values[values.len() / 2], max: values[values.len() - 1] };
             prop_assert_eq!(got, expected);

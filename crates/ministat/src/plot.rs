@@ -10,7 +10,7 @@ use crate::symbols::{self, OVERLAP, symbol};
 /// The widest plot that is drawn.
 pub const MAX_WIDTH: usize = 1 << 24;
 
-/// How a plot is drawn.
+/// The form of a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// The columns between the frames.
@@ -25,7 +25,7 @@ pub struct Style {
 #[derive(Debug)]
 pub struct Plot {
     width: usize,
-    /// Of the tallest stack.
+    /// The height of the tallest stack.
     height: usize,
     modern: bool,
     /// The number of symbols stacked in each column, set after set.
@@ -69,7 +69,7 @@ impl Plot {
     /// Writes the plot row by row: ten million values can make 43 megabytes.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let frame = format!("+{}+\n", "-".repeat(self.width));
         out.write_all(frame.as_bytes())?;
@@ -162,8 +162,8 @@ impl Axis {
     }
 
     fn column(&self, value: f64) -> usize {
-        // Where columns are narrower than the distance of neighbouring doubles, rounding may leave
-        // the frame: there ministat writes into the next row.
+        // If columns are narrower than the distance of neighbouring doubles, rounding may leave the
+        // frame: there ministat writes into the next row.
         (((value - self.start) / self.step) as usize).min(self.width - 1)
     }
 }

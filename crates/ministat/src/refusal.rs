@@ -17,7 +17,7 @@ impl Refusal {
         Refusal { text: [complaint, "\n", &usage(dialect)].concat().into_bytes(), code: 2 }
     }
 
-    /// As [`Refusal::usage`], after getopt's own complaint.
+    /// A refusal as [`Refusal::usage`], after getopt's own complaint.
     pub(crate) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
         let usage = Refusal::usage("Unknown option", dialect);
@@ -28,30 +28,30 @@ impl Refusal {
     /// A file cannot be opened.
     pub fn cannot_open(name: &[u8], reason: &str, dialect: Dialect) -> Refusal {
         let code = dialect.cannot_open_code();
-        Refusal::of(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], code)
+        Refusal::from_line(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], code)
     }
 
     /// A file cannot be read to its end.
     pub fn cannot_read(name: &[u8], reason: &str) -> Refusal {
-        Refusal::of(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
+        Refusal::from_line(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
     }
 
     /// A token in the column is not a number.
     pub fn invalid_data(name: &[u8], line: u64) -> Refusal {
-        Refusal::of(&[format!("ministat: Invalid data on line {line} in ").as_bytes(), name], 2)
+        Refusal::from_line(&[format!("ministat: Invalid data on line {line} in ").as_bytes(), name], 2)
     }
 
     /// A set has too few values.
     pub fn too_few_points(name: &[u8]) -> Refusal {
-        Refusal::of(&[b"Dataset ", name, b" must contain at least 3 data points"], 2)
+        Refusal::from_line(&[b"Dataset ", name, b" must contain at least 3 data points"], 2)
     }
 
     /// Anything else.
     pub fn other(reason: &str, code: u8) -> Refusal {
-        Refusal::of(&[b"ministat: ", reason.as_bytes()], code)
+        Refusal::from_line(&[b"ministat: ", reason.as_bytes()], code)
     }
 
-    fn of(line: &[&[u8]], code: u8) -> Refusal {
+    fn from_line(line: &[&[u8]], code: u8) -> Refusal {
         Refusal { text: [&line.concat(), b"\n".as_slice()].concat(), code }
     }
 }

@@ -43,7 +43,7 @@ pub fn table(sets: &[Set], verdicts: Option<Level>) -> Result<String, MinistatEr
 /// values are the same.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write_all(
     out: &mut impl Write,
     request: &Request,

@@ -22,7 +22,7 @@ pub struct Caller<'a> {
 /// The request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Whose arithmetic and habits.
+    /// The program whose arithmetic and habits are followed.
     pub dialect: Dialect,
     /// More than ministat: any number of sets, any level with exact quantiles, a plot without
     /// ambiguities.
@@ -94,7 +94,7 @@ impl Request {
         Ok(request)
     }
 
-    /// How the files are to be read.
+    /// The format of the files.
     pub fn format(&self) -> Format {
         Format::new(self.column, &self.delimiters, self.dialect.longest_line())
     }

@@ -10,7 +10,7 @@ use crate::values::Values;
 pub struct Set {
     /// The set's name.
     pub name: String,
-    /// How many values.
+    /// The number of values.
     pub n: usize,
     /// The smallest.
     pub min: f64,
@@ -20,17 +20,18 @@ pub struct Set {
     pub median: f64,
     /// The sum over n.
     pub mean: f64,
-    /// In Debian's dialect it may be negative where the mean is some 1e7 times the spread.
+    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the
+    /// spread.
     pub variance: f64,
     pub(crate) dialect: Dialect,
-    /// In no particular order.
+    /// The points, in no particular order.
     pub(crate) points: Vec<f64>,
 }
 
 /// Whether a set keeps its values. Only a plot needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// For a plot.
+    /// Keep the points, for a plot.
     Keep,
     /// Their memory is freed.
     Drop,
@@ -45,7 +46,7 @@ impl Set {
         Set::summed(name, values.into(), Dialect::Debian, Points::Keep)
     }
 
-    /// The same of values that were summed while they were read.
+    /// The set of values that were summed while they were read.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.

@@ -8,7 +8,7 @@ const MORE: &str = "BCDEFGHIJKLNPQRSTUVWYZabcdefghijkmnpqrstuvwyz23456789\
                     αβγδεζηθλμξπρσφψωΓΔΘΛΞΠΣΦΨΩ\
                     БГДЖЗИЙЛЦЧШЩЪЫЬЭЮЯбвгджзийлцчшщъыьэюя";
 
-/// Where several sets meet in a `--modern` plot.
+/// The symbol of several sets at one place of a `--modern` plot.
 pub(crate) const OVERLAP: char = '&';
 
 /// The most sets that ministat compares: it has a symbol for each.

@@ -38,7 +38,7 @@ impl Values {
         self.all.extend_from_slice(next);
     }
 
-    /// How many there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.all.len()
     }

@@ -18,7 +18,7 @@ fn given() -> impl Iterator<Item = String> {
 
 fn joined(given: impl Iterator<Item = String>) -> String {
     let words: Vec<String> = iter::once("netassay".to_owned()).chain(given).collect();
-    text::command(words.iter().map(String::as_str))
+    words::shell_command(words.iter().map(String::as_str))
 }
 
 fn written(given: impl Iterator<Item = String>) -> String {

@@ -67,7 +67,7 @@ impl Failure {
             // names, so it gets words that may be printed.
             Self::CommandLine(error) => {
                 let plain = std::env::args_os()
-                    .map(|word| OsString::from(text::line(&word.to_string_lossy()).as_ref()));
+                    .map(|word| OsString::from(words::sanitised_line(&word.to_string_lossy()).as_ref()));
                 match Cli::read(plain) {
                     Err(same) => drop(same.print()),
                     Ok(_) => say(&error.render().to_string()),
@@ -90,7 +90,7 @@ impl Failure {
         let words = self.to_string();
         match self {
             Self::Runner(_) | Self::Testbed(_) | Self::Guest(_) | Self::Usage(_) | Self::Internal(_) => words,
-            _ => text::line(&words).into_owned(),
+            _ => words::sanitised_line(&words).into_owned(),
         }
     }
 
@@ -173,7 +173,7 @@ fn bisects() -> bool {
 
 /// Prints to standard error. Quoted text cannot command the terminal.
 pub(crate) fn say(text: &str) {
-    put(&text::lines(text));
+    put(&words::sanitised_lines(text));
 }
 
 /// Without standard error nobody can be told.

@@ -162,7 +162,7 @@ mod tests {
     use std::collections::HashSet;
 
     use stats::Verdict;
-    use stats::diagnostics::Kind as Flag;
+    use stats::diagnostics::FlagKind as Flag;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use agent::Interrupt;
 use study::BootState;
-use testbed::{MachineSettings, Options};
+use testbed::{Options, SettingsAgent};
 
 use crate::failure::Failure;
 
@@ -10,19 +10,19 @@ use crate::failure::Failure;
 pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
 /// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
-/// before this process pins itself ([`testbed::of_this_machine`]).
+/// before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
 pub(crate) fn options(
     state: impl Into<BootState>,
     rootless: bool,
     interrupt: &Interrupt,
 ) -> Result<Options, Failure> {
-    let cpus = testbed::of_this_machine(PROGRAM.as_ref(), interrupt)?;
+    let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
     Ok(Options::new(state, PROGRAM, cpus, rootless))
 }
 
 /// The agent that changes this machine's settings. Ctrl-C does not end the conversation, so that
 /// changes are undone after it.
-pub(crate) fn machine_settings() -> Result<MachineSettings, Failure> {
+pub(crate) fn machine_settings() -> Result<SettingsAgent, Failure> {
     let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
-    Ok(MachineSettings::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
+    Ok(SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
 }

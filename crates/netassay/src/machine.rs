@@ -9,7 +9,7 @@ use host::journal::{Change, Fate, Manner, Outcome, Report};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
 use study::{BySide, Study};
-use testbed::{MachineSettings, SideSettings};
+use testbed::{MachineSideSettings, SettingsAgent};
 
 use crate::failure::{Failure, say};
 use crate::here;
@@ -17,7 +17,7 @@ use crate::here;
 /// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
 #[derive(Debug)]
 pub(crate) struct Changed {
-    settings: RefCell<MachineSettings>,
+    settings: RefCell<SettingsAgent>,
     /// The changes, for the record.
     pub(crate) changes: Vec<Change>,
 }
@@ -126,13 +126,13 @@ pub(crate) fn during<T>(
 }
 
 /// What a study sets on the machines that it runs between, if that is allowed.
-pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettings>, Failure> {
+pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
     if !study.machine().is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
     }
-    Ok(BySide::of(|side| {
-        let own = study.machine().of(side);
-        SideSettings { wanted: requested(&own), placement: own.placement }
+    Ok(BySide::from_fn(|side| {
+        let own = study.machine().of_side(side);
+        MachineSideSettings { wanted: requested(&own), placement: own.placement }
     }))
 }
 
@@ -159,7 +159,7 @@ impl Changed {
 }
 
 /// Undoes the changes, and reports failures; with `all`, successes too.
-fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
+fn undo(settings: SettingsAgent, all: bool) -> Result<(), Failure> {
     let undone = match settings.undo() {
         Ok(undone) => undone,
         Err(error) => {

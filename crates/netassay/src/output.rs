@@ -15,7 +15,7 @@ const ESCAPE: char = '\u{1b}';
 /// Writes data to standard output. Text from names, files and databases cannot command the
 /// terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write(&text::lines(text))
+    write(&words::sanitised_lines(text))
 }
 
 fn write(text: &str) -> Result<(), Failure> {
@@ -51,21 +51,21 @@ pub(crate) fn show<T: Serialize>(
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as
 /// commands.
 pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
-    write(&layout.wrap(&but_colours(page, &report::colours())))
+    write(&layout.wrap(&but_colours(page, &report::colour_sequences())))
 }
 
 /// Text without commands, except these colours, each of which begins with the escape character.
 fn but_colours(page: &str, colours: &[String]) -> String {
     let mut parts = page.split(ESCAPE);
-    let mut harmless = text::lines(parts.next().unwrap_or_default()).into_owned();
+    let mut harmless = words::sanitised_lines(parts.next().unwrap_or_default()).into_owned();
     for part in parts {
         let colour = colours.iter().find(|colour| part.starts_with(&colour[ESCAPE.len_utf8()..]));
         match colour {
             Some(colour) => {
                 harmless.push_str(colour);
-                harmless.push_str(&text::lines(&part[colour.len() - ESCAPE.len_utf8()..]));
+                harmless.push_str(&words::sanitised_lines(&part[colour.len() - ESCAPE.len_utf8()..]));
             }
-            None => harmless.push_str(&text::lines(&format!("{ESCAPE}{part}"))),
+            None => harmless.push_str(&words::sanitised_lines(&format!("{ESCAPE}{part}"))),
         }
     }
     harmless
@@ -73,7 +73,7 @@ fn but_colours(page: &str, colours: &[String]) -> String {
 
 /// A file's name on one line.
 pub(crate) fn named(path: &Path) -> String {
-    text::line(&path.display().to_string()).into_owned()
+    words::sanitised_line(&path.display().to_string()).into_owned()
 }
 
 /// Writes one JSON value, indented, to standard output.
@@ -84,7 +84,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// One JSON value, indented, with exact texts: hostile characters are JSON escapes.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(format!("{}\n", text::escaped_json(&text)))
+    Ok(format!("{}\n", words::escaped_json(&text)))
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn colours_of_the_report_stay_and_every_other_command_is_reported() {
-        let colours = report::colours();
+        let colours = report::colour_sequences();
         let [red, reset] = ["\u{1b}[31m", "\u{1b}[0m"];
         assert!([red, reset].iter().all(|one| colours.iter().any(|colour| colour == one)), "{colours:?}");
         let page = format!("a {red}slower{reset} b\nc \u{1b}[2K \u{1b}[31;1m \u{1b}");

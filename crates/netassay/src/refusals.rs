@@ -28,7 +28,7 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
             add(error.to_string());
         }
     }
-    if has_guests && let Err(error) = Tools::here().qemu() {
+    if has_guests && let Err(error) = Tools::of_this_machine().qemu() {
         add(error.to_string());
     }
     for name in study.machine().both.sysctl.keys().filter(|_| is_here) {

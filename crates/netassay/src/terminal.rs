@@ -57,7 +57,7 @@ impl Progress {
             }
             Style::Json => {
                 if let (false, Ok(json)) = (matches!(event, Event::Tick), serde_json::to_string(event)) {
-                    say(&text::escaped_json(&json));
+                    say(&words::escaped_json(&json));
                 }
             }
             Style::Silent => {}
@@ -123,7 +123,9 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         }
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            bar.set_message(text::line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned());
+            bar.set_message(
+                words::sanitised_line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned(),
+            );
         }
         Event::RunFinished { done, of, left_s, failed, invalid, label, .. } => {
             if let Some(why) = failed {
@@ -156,7 +158,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 /// Prints lines above the bar. Labels and reasons may hold foreign text.
 #[expect(clippy::needless_pass_by_value, reason = "lines are made where they are told")]
 fn above(bar: &ProgressBar, lines: String) {
-    bar.println(text::lines(&lines));
+    bar.println(words::sanitised_lines(&lines));
 }
 
 /// The parts of a study that are not measured here, one line each.
@@ -256,10 +258,11 @@ fn disturbed(head: &str, invalid: &Invalid) -> Option<String> {
         more => format!(" and {more} more in turns"),
     };
     let next = if invalid.repeated { "repeated" } else { "not repeated again" };
-    let (before, after) = (head, format!("{others}: disturbed, {next}: {}", text::line(&invalid.brief)));
+    let (before, after) =
+        (head, format!("{others}: disturbed, {next}: {}", words::sanitised_line(&invalid.brief)));
     // A long label gives way first.
     let room = WIDEST.saturating_sub(before.chars().count() + after.chars().count()).max(SHORTEST);
-    Some(cut(&format!("{before}{}{after}", cut(&text::line(label), room)), WIDEST))
+    Some(cut(&format!("{before}{}{after}", cut(&words::sanitised_line(label), room)), WIDEST))
 }
 
 /// Columns of the line of a disturbed run, and the fewest of its label.

@@ -8,7 +8,7 @@ mod common;
 use std::process::Output;
 
 use common::{Bench, expect, stderr, stdout};
-use record::{Cause, Detail, Evidence, Label, Limit, Note, Place, sample};
+use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Note, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::{Side, Study};
@@ -43,7 +43,7 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
 /// A page with its verdicts as they are where no colours are wanted. A colour of anything else
 /// stays, and is found.
 fn without_colours(mut page: String) -> String {
-    for colour in report::colours() {
+    for colour in report::colour_sequences() {
         for verdict in [
             "not proven",
             "no difference proven",
@@ -115,7 +115,7 @@ fn database(bench: &Bench) {
                 limited_by: Some(Limit {
                     label: Label::Path,
                     evidence: vec![Evidence::Lost {
-                        place: Place::Queue { side: Side::Receiver, wire: HOSTILE.into() },
+                        place: LossPlace::Queue { side: Side::Receiver, wire: HOSTILE.into() },
                         datagrams: 1,
                         offered: 2,
                     }],

@@ -21,7 +21,7 @@ use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
 const NOISE: u64 = 10;
 
 fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result<Testbed, Error> {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let options = Options {
         discard_device: device,
         ..Options::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)
@@ -32,7 +32,7 @@ fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result
 fn order(ipv6: bool) -> RunOrder {
     RunOrder {
         traffic: load::Traffic { flows: 2, ..load::Traffic::new(load::Kind::Pps) },
-        family: study::Family::of(ipv6),
+        family: study::Family::from_ipv6(ipv6),
         ramp: Duration::from_millis(20),
         window: Duration::from_millis(300),
         step: Duration::from_millis(10),

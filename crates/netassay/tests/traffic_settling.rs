@@ -14,7 +14,7 @@ use study::{BySide, Placement, Scenario, Tuning, TuningKey, feature};
 use testbed::{Options, RunOrder, Switches, Testbed, UnderlaySwitches};
 
 fn build(bench: &Bench, scenario: Scenario) -> Testbed {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let options = Options::new(scenario, bench.path("netassay"), cpus, !common::is_root());
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
 }

@@ -211,7 +211,7 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
 /// A VXLAN tunnel inside one guest with so many virtual CPUs.
 fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> Options {
     let guest = Guest { kernel: Some(kernel::directory().display().to_string()), vcpus, ..Guest::default() };
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     Options {
         state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
         inside_guest: true,
@@ -298,7 +298,7 @@ fn traffic_inside_a_guest() {
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
     let order = |ipv6| {
         let traffic = load::Traffic::new(load::Kind::TcpStream);
-        RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) }
+        RunOrder { traffic, family: Family::from_ipv6(ipv6), ramp, window, step: RunOrder::step_of(window) }
     };
     for ipv6 in [false, true] {
         let order = order(ipv6);
@@ -343,7 +343,7 @@ fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
         ..Guest::default()
     };
     let state = BootState { guest: Some(guest), ..Scenario::Veth.into() };
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let options =
         Options { inside_guest: true, ..Options::new(state, bench.path("netassay"), cpus, !is_root()) };
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();

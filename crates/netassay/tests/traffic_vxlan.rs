@@ -20,7 +20,7 @@ use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches
 const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-segmentation"];
 
 fn build(bench: &Bench, family: Family, rootless: bool) -> Testbed {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let state = BootState { underlay_family: family, ..Scenario::Vxlan.into() };
     let options = Options::new(state, bench.path("netassay"), cpus, rootless);
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
@@ -51,7 +51,8 @@ fn has(effective: &Effective, feature: &str) -> [bool; 2] {
 fn run(testbed: &mut Testbed, ipv6: bool) -> RunAccount {
     let traffic = load::Traffic { message: 65_536, ..load::Traffic::new(load::Kind::TcpStream) };
     let (ramp, window) = (Duration::from_millis(50), Duration::from_millis(600));
-    let order = RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) };
+    let order =
+        RunOrder { traffic, family: Family::from_ipv6(ipv6), ramp, window, step: RunOrder::step_of(window) };
     let account = testbed.run(&order, &mut || {}).unwrap();
     let received = account.receiver.as_ref().unwrap().window.load.received.bytes;
     assert!(received > 100_000, "{received} bytes arrived");

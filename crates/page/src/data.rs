@@ -1,6 +1,6 @@
 //! A study's measurements inside a page.
 
-use chart::File;
+use chart::EmbeddedFile;
 use store::StoredStudy;
 
 use crate::gzip::gzip;
@@ -9,30 +9,28 @@ use crate::name::file_stem;
 /// A study's measurements as a compressed file inside the page: [`store::export::packed`] as JSON.
 /// The script of the page makes the study's CSV and JSON of it.
 #[derive(Debug, Clone)]
-pub struct Data {
+pub struct Download {
     /// The name of the files that it becomes, without their endings.
     pub(crate) stem: String,
-    /// The study's number.
     pub(crate) number: i64,
     /// The number of its runs, warm-ups and those that do not count included.
     pub(crate) runs: usize,
-    /// The file.
-    pub(crate) file: File,
+    pub(crate) file: EmbeddedFile,
 }
 
-/// The same before it is compressed, which takes as long as all figures of a page.
+/// The files before they are compressed, which takes as long as all figures of a page.
 #[derive(Debug)]
-pub struct Packed {
+pub struct PackedStudy {
     stem: String,
     number: i64,
     runs: usize,
     json: Vec<u8>,
 }
 
-impl Packed {
+impl PackedStudy {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
-    pub fn of(study: &StoredStudy) -> Self {
+    pub fn from_stored(study: &StoredStudy) -> Self {
         let packed = store::export::packed(study, report::unit_of);
         Self {
             stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
@@ -44,18 +42,18 @@ impl Packed {
 
     /// The compressed file.
     #[must_use]
-    pub fn compressed(&self) -> Data {
-        Data {
+    pub fn compressed(&self) -> Download {
+        Download {
             stem: self.stem.clone(),
             number: self.number,
             runs: self.runs,
-            file: File { media: "application/gzip", bytes: gzip(&self.json) },
+            file: EmbeddedFile { media: "application/gzip", bytes: gzip(&self.json) },
         }
     }
 }
 
-impl Data {
-    /// What is in the files, and what is not.
+impl Download {
+    /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(
             "The CSV is that of netassay db export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",

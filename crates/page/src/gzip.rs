@@ -6,17 +6,17 @@ use miniz_oxide::deflate::core::{
     create_comp_flags_from_zip_params,
 };
 
-/// From so many bytes on, time counts for more than room. The 13 MB of a study of 10,000 runs take
-/// a sixth of the time so, and 5 % more room.
+// The size, in bytes, from which on speed counts for more than size. The 13 MB of a study of 10,000
+// runs take a sixth of the time so, and 5 % more room.
 const LARGE: usize = 1 << 22;
-/// The levels of effort: the most that zlib has, and little.
+// The levels of effort: the most that zlib has, and little.
 const MOST: i32 = 9;
 const LITTLE: i32 = 2;
-/// A stream without a header of its own (RFC 1951), with the largest window: a negative number of
-/// bits means that.
+// A stream without a header of its own (RFC 1951), with the largest window: a negative number of
+// bits means that.
 const RAW: i32 = -15;
-/// What begins a file without a name, from no known system: magic number, method 8, no flags, no
-/// time.
+// The header of a file without a name, from no known system: magic number, method 8, no flags, no
+// time.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 /// The bytes as a gzip file. Most are digits that do not repeat: a match of three or four of them

@@ -5,7 +5,6 @@
 //! what `chart` draws in chapters; [`Page::html`] and [`Page::markdown`] write them. The HTML
 //! names no other file and loads nothing; its security policy allows only its own style and script.
 
-pub mod alone;
 mod chapters;
 mod data;
 pub mod figures;
@@ -14,8 +13,9 @@ mod html;
 mod name;
 mod page;
 mod section;
+pub mod standalone_figure;
 
-pub use data::{Data, Packed};
+pub use data::{Download, PackedStudy};
 pub use name::file_stem;
 pub use page::Page;
-pub use section::{Section, Study};
+pub use section::{FigureSection, ReportedStudy};

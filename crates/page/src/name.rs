@@ -1,6 +1,6 @@
 //! Names of files.
 
-/// The longest part of a study's name in the name of a file, in bytes.
+// The longest part of a study's name in the name of a file, in bytes.
 const LONGEST: usize = 48;
 
 /// The name of the file of a report, without its ending: `quick-3`, `tcp-offload-3-4`;

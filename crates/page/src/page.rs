@@ -4,20 +4,20 @@ use chart::Id;
 use report::document::bounded::line;
 use report::document::{Block, escaped, markdown};
 
-use crate::data::Data;
-use crate::section::{Section, Study};
+use crate::data::Download;
+use crate::section::{FigureSection, ReportedStudy};
 
 /// The report of one or several studies.
 #[derive(Default)]
 pub struct Page<'a> {
     /// The studies, in the order of the page.
-    pub studies: &'a [Study],
-    /// Which settings to change; no chapter without a block.
+    pub studies: &'a [ReportedStudy],
+    /// The settings to change; the chapter is left out without a block.
     pub advice: Vec<Block<'a>>,
     /// The figures of all studies.
-    pub figures: Vec<Section>,
+    pub figures: Vec<FigureSection>,
     /// The measurements of each study, to download.
-    pub data: Vec<Data>,
+    pub data: Vec<Download>,
 }
 
 /// A part of a page with a heading of its own and an entry in the contents.
@@ -26,7 +26,7 @@ pub(crate) struct Chapter<'a> {
     pub(crate) id: Id,
     pub(crate) title: String,
     pub(crate) blocks: Vec<Block<'a>>,
-    pub(crate) downloads: &'a [Data],
+    pub(crate) downloads: &'a [Download],
 }
 
 impl<'a> Chapter<'a> {
@@ -63,7 +63,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a browser shows above the page.
+    /// The title of the browser's window.
     pub(crate) fn title(&self) -> String {
         match self.studies {
             [one] => format!("{} ({}): report", line(one.results.name()), one.results.number()),
@@ -73,6 +73,6 @@ impl Page<'_> {
 }
 
 /// The heading of one of several studies.
-pub(crate) fn study_heading(study: &Study) -> String {
+pub(crate) fn study_heading(study: &ReportedStudy) -> String {
     format!("Study {}: {}", study.results.number(), line(study.results.name()))
 }

@@ -1,4 +1,4 @@
-//! What is sent to other machines: the program that becomes agents there, and files.
+//! Files for other machines: the program that becomes agents there, and what guests boot from.
 
 use std::fs;
 use std::io::{self, Read};
@@ -13,17 +13,14 @@ use crate::error::Error;
 /// The program, as it is sent to hosts.
 #[derive(Debug)]
 pub struct Binary {
-    pub(crate) file: Sent,
+    pub(crate) file: SentFile,
     /// The machine that it is made for, as `uname -m` says it.
     pub(crate) architecture: &'static str,
 }
 
-/// A file, as it is sent to hosts.
 #[derive(Debug)]
-pub(crate) struct Sent {
-    /// Its bytes.
+pub(crate) struct SentFile {
     pub(crate) plain: Vec<u8>,
-    /// Its SHA-256, in hexadecimal digits.
     pub(crate) sum: String,
 }
 
@@ -39,12 +36,12 @@ impl Binary {
         let plain = fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
         let architecture =
             architecture(&plain).map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
-        Ok(Self { file: Sent::of(plain), architecture })
+        Ok(Self { file: SentFile::new(plain), architecture })
     }
 }
 
-impl Sent {
-    pub(crate) fn of(plain: Vec<u8>) -> Self {
+impl SentFile {
+    pub(crate) fn new(plain: Vec<u8>) -> Self {
         let sum = Sha256::digest(&plain).iter().map(|byte| format!("{byte:02x}")).collect();
         Self { plain, sum }
     }

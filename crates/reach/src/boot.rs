@@ -8,11 +8,11 @@ use agent::Interrupt;
 use crate::error::Error;
 use crate::launcher::Launcher;
 use crate::script::BOOT;
-use crate::session::{Session, strange};
+use crate::session::{ScriptSession, unexpected_answer};
 
 /// A boot of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Boot {
+pub struct HostBoot {
     /// Its identity, a UUID.
     pub id: String,
     /// The release of its kernel, as `uname -r` tells it.
@@ -22,7 +22,7 @@ pub struct Boot {
     pub default: String,
 }
 
-impl Boot {
+impl HostBoot {
     /// Whether the kernel that runs is the default one.
     #[must_use]
     pub fn is_of_default(&self) -> bool {
@@ -30,41 +30,41 @@ impl Boot {
     }
 }
 
-/// The length of a UUID.
 const LENGTH: usize = 36;
 
 /// A host's present boot, over the connection of this socket. `by_sudo`: the login is not root.
-pub(crate) fn ask(
+pub(crate) fn present_boot(
     launcher: &Launcher,
     by_sudo: bool,
     control: &Path,
     patience: Duration,
     interrupt: &Interrupt,
-) -> Result<Boot, Error> {
+) -> Result<HostBoot, Error> {
     let host = launcher.to_string();
-    let mut session = Session::start(&host, launcher.run(BOOT, &[sudo(by_sudo)], control))?;
+    let mut session =
+        ScriptSession::start(&host, launcher.command(BOOT, &[sudo_argument(by_sudo)], control))?;
     read(&host, &session.line(Instant::now() + patience, patience, interrupt)?)
 }
 
 /// The first argument of a script that needs root.
-pub(crate) fn sudo(by_sudo: bool) -> &'static str {
+pub(crate) fn sudo_argument(by_sudo: bool) -> &'static str {
     if by_sudo { "yes" } else { "no" }
 }
 
 /// Reads `boot ID RELEASE DEFAULT`, the last of which may be missing.
-pub(crate) fn read(host: &str, line: &str) -> Result<Boot, Error> {
+pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     let plain =
         |id: &str| id.len() == LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     let parts: Vec<&str> = line.trim_end().split(' ').collect();
     let (id, release, default) = match parts[..] {
         ["boot", id, release] => (id, release, release),
         ["boot", id, release, noted] => (id, release, noted),
-        _ => return Err(strange(host, line)),
+        _ => return Err(unexpected_answer(host, line)),
     };
     if !plain(id) || !is_release(release) || !is_release(default) {
-        return Err(strange(host, line));
+        return Err(unexpected_answer(host, line));
     }
-    Ok(Boot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
+    Ok(HostBoot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
 }
 
 /// Whether this can be the release of a kernel (`utsname` has 64 bytes for it), and is no path.

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a host.
+//! Errors on the way to a host.
 
 use std::io;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
-    /// It ended before the host answered.
+    /// The connecting program exited before the host answered.
     #[error("cannot reach {host}: {said}{hint}")]
     Unreachable {
         /// The host.
@@ -28,7 +28,7 @@ pub enum Error {
         /// The way out; may be empty.
         hint: String,
     },
-    /// It answered, and then could not do what it was asked for.
+    /// The host answered, and then failed to do its task.
     #[error("{host}: {said}")]
     Refused {
         /// The host.
@@ -36,12 +36,12 @@ pub enum Error {
         /// Its last words, with the way out.
         said: String,
     },
-    /// No answer came in time.
+    /// The host did not answer in time.
     #[error("{host} did not answer within {seconds} s; it said: {said}{hint}")]
     Silent {
         /// The host.
         host: String,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
         /// Its last words.
         said: String,
@@ -50,7 +50,7 @@ pub enum Error {
     },
     /// Something else answered.
     #[error("{host} answered {got:?}, and not what netassay's script says{hint}")]
-    Strange {
+    UnexpectedAnswer {
         /// The host.
         host: String,
         /// The beginning of the answer.
@@ -58,29 +58,29 @@ pub enum Error {
         /// The way out; may be empty.
         hint: &'static str,
     },
-    /// It cannot be restarted.
+    /// The host cannot be restarted.
     #[error(
         "{host} cannot be rebooted: {said}: let its login be root, or let sudo run systemctl, reboot and sh without a password"
     )]
     NoReboot {
         /// The host.
         host: String,
-        /// What it said.
+        /// Its last words.
         said: String,
     },
-    /// It did not answer from another boot in time.
+    /// The host did not answer from another boot in time.
     #[error(
         "{host} did not come back within {seconds} s after its reboot ({last}): look at its console; `--resume` goes on once it is back, and `--reboot-within` waits longer"
     )]
     NotBack {
         /// The host.
         host: String,
-        /// How long it was waited for.
+        /// The time limit.
         seconds: u64,
-        /// What the last try to reach it came to.
+        /// The result of the last attempt to reach it.
         last: String,
     },
-    /// It came up with another kernel than the one that was chosen.
+    /// The host came up with another kernel than the chosen one.
     #[error(
         "{host} came up with kernel {got}, and {wanted} was chosen for this boot: look at its console for why its boot loader did not start that; its default kernel is unchanged"
     )]
@@ -99,9 +99,9 @@ pub enum Error {
     Architecture {
         /// The host.
         host: String,
-        /// Of the host.
+        /// The host's machine.
         theirs: String,
-        /// Of the program.
+        /// The program's machine.
         ours: String,
     },
     /// The program could not be read here.
@@ -117,7 +117,7 @@ pub enum Error {
     NotAProgram {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The file's fault.
         why: String,
     },
     /// The socket of the connection has no place.

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::boot::{is_release, sudo};
+use crate::boot::{is_release, sudo_argument};
 use crate::error::Error;
 use crate::launcher::Launcher;
 use crate::script::KERNELS;
-use crate::session::{Session, strange};
+use crate::session::{ScriptSession, unexpected_answer};
 
-/// How long the list may take.
+/// Time limit of the list.
 const TO_LIST: Duration = Duration::from_secs(20);
 
 /// The most lines that are read: a menu of GRUB has some 300 of these.
 const MOST: usize = 4096;
 
-/// What a host has to boot another kernel once.
+/// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernels {
     /// The releases that have an image in `/boot`.
@@ -26,28 +26,26 @@ pub struct Kernels {
     has_kexec: bool,
 }
 
-/// GRUB with its environment and its menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Grub {
     /// `grub` or `grub2`: the beginning of its programs' names.
     name: String,
     /// Whether its menu boots what was chosen once.
     obeys: bool,
-    /// On what its environment lies, if it cannot write there: it would boot what was chosen again
-    /// and again.
+    /// The storage of its environment if GRUB cannot write there: it would boot the chosen kernel
+    /// again and again.
     unwritable: Option<String>,
     /// The kernel's release of each entry, with the name of the entry.
     entries: Vec<(String, String)>,
 }
 
-/// What GRUB reads and cannot write: abstractions (of which its own `grub-reboot` warns) and file
-/// systems (for which Debian and Ubuntu leave out what must be written at each start).
+/// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
+/// out what must be written at each start) that GRUB reads and cannot write.
 const UNWRITABLE: [&str; 10] =
     ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
 
-/// How a kernel is chosen for the next boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum KernelChoice {
     /// GRUB boots this entry of its menu once.
     Grub { name: String, entry: String },
     /// The running kernel starts it.
@@ -55,7 +53,7 @@ pub(crate) enum Choice {
 }
 
 impl Kernels {
-    /// Those of a host, over the connection of this socket. `by_sudo`: the login is not root.
+    /// The kernels of a host, over the connection of this socket. `by_sudo`: the login is not root.
     pub(crate) fn ask(
         launcher: &Launcher,
         by_sudo: bool,
@@ -63,7 +61,8 @@ impl Kernels {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
-        let mut session = Session::start(&host, launcher.run(KERNELS, &[sudo(by_sudo)], control))?;
+        let mut session =
+            ScriptSession::start(&host, launcher.command(KERNELS, &[sudo_argument(by_sudo)], control))?;
         let deadline = Instant::now() + TO_LIST;
         let mut lines = Vec::new();
         let whole = loop {
@@ -74,7 +73,10 @@ impl Kernels {
             }
         };
         if !whole {
-            return Err(strange(&host, "more kernels and entries of GRUB's menu than any machine has"));
+            return Err(unexpected_answer(
+                &host,
+                "more kernels and entries of GRUB's menu than any machine has",
+            ));
         }
         Ok(Self::read(&lines))
     }
@@ -99,11 +101,11 @@ impl Kernels {
         all
     }
 
-    /// How this kernel is chosen for the next boot.
+    /// Finds a way to choose this kernel for the next boot.
     ///
     /// # Errors
-    /// Why it cannot be: it is not installed, or nothing here boots another kernel once.
-    pub(crate) fn choice(&self, release: &str) -> Result<Choice, String> {
+    /// The obstacle: it is not installed, or nothing here boots another kernel once.
+    pub(crate) fn choice(&self, release: &str) -> Result<KernelChoice, String> {
         if !self.installed.iter().any(|known| known == release) {
             return Err(match self.installed.as_slice() {
                 [] => format!("there is no kernel {release}: /boot has no vmlinuz-RELEASE at all"),
@@ -120,13 +122,13 @@ impl Kernels {
             }
             Some(grub) => match grub.entries.iter().find(|(of, _)| of == release) {
                 Some((_, entry)) => {
-                    return Ok(Choice::Grub { name: grub.name.clone(), entry: entry.clone() });
+                    return Ok(KernelChoice::Grub { name: grub.name.clone(), entry: entry.clone() });
                 }
                 None => format!("GRUB's menu has no entry for {release}"),
             },
         };
         if self.has_kexec {
-            return Ok(Choice::Kexec { release: release.to_owned() });
+            return Ok(KernelChoice::Kexec { release: release.to_owned() });
         }
         Err(format!(
             "{release} cannot be chosen for one boot: {grub}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
@@ -223,7 +225,7 @@ menu }
     fn grub_boots_the_entry_of_a_kernel_once_by_the_names_that_lead_to_it() {
         let kernels = read(DEBIAN);
         let entry = |release: &str| match kernels.choice(release) {
-            Ok(Choice::Grub { name, entry }) => (name, entry),
+            Ok(KernelChoice::Grub { name, entry }) => (name, entry),
             other => panic!("{other:?}"),
         };
         let grub = || "grub".to_owned();
@@ -242,7 +244,7 @@ menu }
     #[test]
     fn without_grub_it_is_kexec_and_without_both_the_reasons_are_told() {
         let kexec = read("kernel 6.1\nkexec").choice("6.1");
-        assert_eq!(kexec, Ok(Choice::Kexec { release: "6.1".to_owned() }));
+        assert_eq!(kexec, Ok(KernelChoice::Kexec { release: "6.1".to_owned() }));
         let why = read("kernel 6.1").choice("6.1").unwrap_err();
         assert!(
             why.contains("no grub-reboot")
@@ -255,7 +257,7 @@ menu }
         let why = read(&on_lvm).choice("6.1.0-47-amd64").unwrap_err();
         assert!(why.contains("GRUB cannot write to its environment on lvm"), "{why}");
         let by_kexec = read(&format!("{on_lvm}kexec")).choice("6.1.0-47-amd64");
-        assert_eq!(by_kexec, Ok(Choice::Kexec { release: "6.1.0-47-amd64".to_owned() }));
+        assert_eq!(by_kexec, Ok(KernelChoice::Kexec { release: "6.1.0-47-amd64".to_owned() }));
         let deaf = DEBIAN.replace("next_entry", "default");
         assert!(read(&deaf).choice("6.1.0-47-amd64").unwrap_err().contains("does not read what grub-reboot"));
     }

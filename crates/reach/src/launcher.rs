@@ -1,25 +1,25 @@
-//! How a command is run on a host.
+//! Makes the command that runs a script on a host.
 
 use std::fmt;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use text::shell_word;
+use words::shell_word;
 
-use crate::start::Start;
+use crate::piped::PipedCommand;
 
-/// How a command is run on a host, with its standard input and output here.
+/// A way to run commands on a host, with standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
-    /// By OpenSSH's `ssh`.
+    /// OpenSSH's `ssh`.
     Ssh {
         /// `HOST` or `USER@HOST`; `HOST` may be a word of the user's configuration.
         destination: String,
         /// A configuration file in place of the user's (`ssh -F`).
         config: Option<PathBuf>,
     },
-    /// By any command that runs its last arguments elsewhere, such as `kubectl exec -i POD --`.
+    /// Any command that runs its last arguments elsewhere, such as `kubectl exec -i POD --`.
     Words(Vec<String>),
 }
 
@@ -60,7 +60,7 @@ const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
 impl Launcher {
     /// The command that runs a POSIX shell script on the host. The arguments are `$1`, `$2` …
     /// `control`: the socket of the shared connection.
-    pub(crate) fn run(&self, script: &str, arguments: &[&str], control: &Path) -> Start {
+    pub(crate) fn command(&self, script: &str, arguments: &[&str], control: &Path) -> PipedCommand {
         let shell = ["/bin/sh", "-c", READ_SCRIPT, "netassay"];
         let mut command = match self {
             Self::Ssh { destination, config } => {
@@ -87,7 +87,7 @@ impl Launcher {
         };
         // A signal to the process group of netassay leaves it the connection, to undo in order.
         command.process_group(0);
-        Start { command, first_line: line_of(script, arguments) }
+        PipedCommand { command, first_line: line_of(script, arguments) }
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
     fn ssh_asks_nothing_forwards_nothing_and_takes_the_host_for_a_host() {
         let config = Some(PathBuf::from("/etc/my config"));
         let launcher = Launcher::Ssh { destination: "root@a".into(), config };
-        let Start { command, .. } = launcher.run("echo \"$1\"", &["it's"], Path::new("/run/x/%C"));
+        let PipedCommand { command, .. } = launcher.command("echo \"$1\"", &["it's"], Path::new("/run/x/%C"));
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
         assert_eq!((command.get_program().to_str(), &*words[1]), (Some("ssh"), "/etc/my config"));
         for option in [
@@ -156,7 +156,7 @@ mod tests {
             let swap = format!("shift; exec {shell} \"$@\"");
             let launcher = Launcher::Words(["sh", "-c", &swap, "login"].map(str::to_owned).to_vec());
             let arguments = ["it's", "", "a\\nb!", "$x ä"];
-            let mut started = launcher.run(script, &arguments, Path::new("s")).spawn().unwrap();
+            let mut started = launcher.command(script, &arguments, Path::new("s")).spawn().unwrap();
             let _ = started.input.write_all(b"further\ninput");
             drop(started.input);
             let mut printed = String::new();

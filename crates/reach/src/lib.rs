@@ -1,31 +1,31 @@
 //! Reaching a host: how the controller starts an agent on a machine where nothing is installed.
 //!
 //! A host is anything that gives an agent's standard input and output ([`Launcher`]): OpenSSH's
-//! `ssh`, or any command that runs a shell elsewhere. [`Reached`] is the connection to one: it
+//! `ssh`, or any command that runs a shell elsewhere. [`RemoteHost`] is the connection to one: it
 //! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
 
 mod binary;
 mod boot;
-mod control;
+mod control_socket;
 mod error;
 mod kernels;
 mod launcher;
-mod lines;
-mod reached;
+mod output_lines;
+mod piped;
 mod reboot;
-mod said;
+mod remote_host;
 mod script;
 mod session;
 mod spec;
-mod start;
+mod stderr_tail;
 
 pub use binary::Binary;
-pub use boot::Boot;
+pub use boot::HostBoot;
 pub use error::Error;
 pub use kernels::Kernels;
 pub use launcher::Launcher;
-pub use reached::{Connection, Ran, Reached, Stay};
-pub use reboot::{Restart, reboot_all, to_default};
-pub use said::Said;
+pub use piped::{PipedCommand, PipedProcess};
+pub use reboot::{Restart, reboot_all, restart_with_default};
+pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
 pub use spec::{HostSpec, SpecError};
-pub use start::{Start, Started};
+pub use stderr_tail::StderrTail;

@@ -5,31 +5,30 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::boot::{self, Boot, sudo};
-use crate::control::Control;
+use crate::boot::{self, HostBoot, sudo_argument};
+use crate::control_socket::ControlSocket;
 use crate::error::Error;
-use crate::kernels::{Choice, Kernels};
+use crate::kernels::{KernelChoice, Kernels};
 use crate::launcher::Launcher;
 use crate::script::{REBOOT, SETTLE};
-use crate::session::Session;
+use crate::session::ScriptSession;
 
-/// How long one try to get an answer may take: ssh's own 10 s for the connection, and as long for a
+/// Time limit of one attempt to get an answer: ssh's own 10 s for the connection, and as long for a
 /// login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
 
-/// How long the order may take to begin. A host whose shutdown has begun says no more.
+/// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
-/// How long a host that does not answer is tried, before its restart is ordered.
+/// Time for a silent host to answer before its restart is ordered.
 const TO_BEGIN: Duration = Duration::from_secs(60);
 
-/// The time between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A host that is to restart.
 #[derive(Debug, Clone, Copy)]
 pub struct Restart<'r> {
-    /// How it is reached.
+    /// The way to run commands there.
     pub launcher: &'r Launcher,
     /// The login is not root.
     pub by_sudo: bool,
@@ -48,7 +47,7 @@ pub fn reboot_all(
     hosts: &[Restart<'_>],
     within: Duration,
     interrupt: &Interrupt,
-) -> Result<Vec<Boot>, Error> {
+) -> Result<Vec<HostBoot>, Error> {
     thread::scope(|scope| {
         let all: Vec<_> = hosts.iter().map(|host| scope.spawn(|| reboot(*host, within, interrupt))).collect();
         let (mut boots, mut errors) = (Vec::new(), Vec::new());
@@ -67,37 +66,39 @@ pub fn reboot_all(
     })
 }
 
-/// Has those of these hosts restart with their default kernel that answer from another one. Nobody
-/// waits for them, and what fails stays so: their next restart does the same.
-pub fn to_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
+/// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
+/// after a failure their next restart does the same.
+pub fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
     let one = |host: &Restart<'_>| {
         let of = Restart { kernel: None, ..*host };
-        let control = Control::of(&of.launcher.to_string())?;
-        let now = boot::ask(of.launcher, of.by_sudo, &control.socket(), TO_ANSWER, interrupt)?;
+        let control = ControlSocket::for_host(&of.launcher.to_string())?;
+        let now = boot::present_boot(of.launcher, of.by_sudo, &control.socket(), TO_ANSWER, interrupt)?;
         if now.is_of_default() { Ok(()) } else { order(of, None, &now, interrupt) }
     };
     let _: Vec<Result<(), Error>> = hosts.iter().map(one).collect();
 }
 
-fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Boot, Error> {
+fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<HostBoot, Error> {
     let Restart { launcher, by_sudo, kernel } = of;
     let host = launcher.to_string();
-    let asked = || boot::ask(launcher, by_sudo, &Control::of(&host)?.socket(), TO_ANSWER, interrupt);
-    let before = tried(asked, interrupt)?;
-    let choice = kernel.map(|release| tried(|| choose(of, release, interrupt), interrupt)).transpose()?;
+    let asked = || {
+        boot::present_boot(launcher, by_sudo, &ControlSocket::for_host(&host)?.socket(), TO_ANSWER, interrupt)
+    };
+    let before = retry(asked, interrupt)?;
+    let choice = kernel.map(|release| retry(|| choose(of, release, interrupt), interrupt)).transpose()?;
     let begun = Instant::now();
-    tried(|| order(of, choice.as_ref(), &before, interrupt), interrupt)?;
-    let (by, _) = words(choice.as_ref());
+    retry(|| order(of, choice.as_ref(), &before, interrupt), interrupt)?;
+    let (by, _) = choice_arguments(choice.as_ref());
     let is_to_settle = choice.is_some() || !before.is_of_default();
     let mut last = None;
     loop {
         // A connection of its own each time: that of the boot before is dead.
-        let control = Control::of(&host)?;
+        let control = ControlSocket::for_host(&host)?;
         let left = within.saturating_sub(begun.elapsed());
-        let answer = boot::ask(launcher, by_sudo, &control.socket(), left.min(TO_ANSWER), interrupt);
+        let answer = boot::present_boot(launcher, by_sudo, &control.socket(), left.min(TO_ANSWER), interrupt);
         let settled = answer.and_then(|now| {
             if now.id != before.id && is_to_settle {
-                settle(of, by, &control, interrupt)?;
+                clean_up(of, by, &control, interrupt)?;
             }
             Ok(now)
         });
@@ -124,8 +125,8 @@ fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Bo
     }
 }
 
-/// What a host answers that is there, but may be so busy that a connection fails now and then.
-fn tried<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt) -> Result<T, Error> {
+/// Retries an attempt: a host may be so busy that a connection fails now and then.
+fn retry<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt) -> Result<T, Error> {
     let until = Instant::now() + TO_BEGIN;
     loop {
         match attempt() {
@@ -139,27 +140,27 @@ fn tried<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt
     }
 }
 
-/// By what the kernel is chosen, and what of it, as the scripts read it.
-fn words(choice: Option<&Choice>) -> (&str, &str) {
+/// The means by which the kernel is chosen, and its entry or release, as arguments of the scripts.
+fn choice_arguments(choice: Option<&KernelChoice>) -> (&str, &str) {
     match choice {
         None => ("default", ""),
-        Some(Choice::Grub { name, entry }) => (name, entry),
-        Some(Choice::Kexec { release }) => ("kexec", release),
+        Some(KernelChoice::Grub { name, entry }) => (name, entry),
+        Some(KernelChoice::Kexec { release }) => ("kexec", release),
     }
 }
 
-/// How the kernel of this release is chosen for the host's next boot.
-fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<Choice, Error> {
+/// Finds a way to choose the kernel of this release for the host's next boot.
+fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<KernelChoice, Error> {
     let host = of.launcher.to_string();
-    let control = Control::of(&host)?;
+    let control = ControlSocket::for_host(&host)?;
     let kernels = Kernels::ask(of.launcher, of.by_sudo, &control.socket(), interrupt)?;
     kernels.choice(release).map_err(|said| Error::NoReboot { host, said })
 }
 
 /// Follows a restart up: nothing of what was chosen for that boot is left.
-fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -> Result<(), Error> {
-    let command = of.launcher.run(SETTLE, &[sudo(of.by_sudo), by], &control.socket());
-    let mut session = Session::start(&of.launcher.to_string(), command)?;
+fn clean_up(of: Restart<'_>, by: &str, control: &ControlSocket, interrupt: &Interrupt) -> Result<(), Error> {
+    let command = of.launcher.command(SETTLE, &[sudo_argument(of.by_sudo), by], &control.socket());
+    let mut session = ScriptSession::start(&of.launcher.to_string(), command)?;
     session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt).map(drop)
 }
 
@@ -167,16 +168,16 @@ fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -
 /// lost.
 fn order(
     of: Restart<'_>,
-    choice: Option<&Choice>,
-    before: &Boot,
+    choice: Option<&KernelChoice>,
+    before: &HostBoot,
     interrupt: &Interrupt,
 ) -> Result<(), Error> {
     let host = of.launcher.to_string();
-    let control = Control::of(&host)?;
-    let (by, what) = words(choice);
-    let arguments = [sudo(of.by_sudo), by, what, &before.id];
-    let command = of.launcher.run(REBOOT, &arguments, &control.socket());
-    let mut session = Session::start(&host, command)?;
+    let control = ControlSocket::for_host(&host)?;
+    let (by, what) = choice_arguments(choice);
+    let arguments = [sudo_argument(of.by_sudo), by, what, &before.id];
+    let command = of.launcher.command(REBOOT, &arguments, &control.socket());
+    let mut session = ScriptSession::start(&host, command)?;
     boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
     match session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt) {
         // What the host said when its shutdown cut the session is of no interest.
@@ -222,7 +223,7 @@ mod tests {
         Restart { launcher, by_sudo: false, kernel: None }
     }
 
-    fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<Boot>, Error> {
+    fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<HostBoot>, Error> {
         let within = Duration::from_millis(within_ms);
         reboot_all(&[restart(launcher), restart(launcher)], within, &Interrupt::new().unwrap())
     }
@@ -238,11 +239,14 @@ mod tests {
         fs::write(directory.path().join("next"), SECOND).unwrap();
         let launcher = host(directory.path(), GOES_DOWN);
         let interrupt = Interrupt::new().unwrap();
-        let control = Control::of("host").unwrap();
-        assert_eq!(boot::ask(&launcher, false, &control.socket(), TO_ANSWER, &interrupt).unwrap().id, FIRST);
+        let control = ControlSocket::for_host("host").unwrap();
+        assert_eq!(
+            boot::present_boot(&launcher, false, &control.socket(), TO_ANSWER, &interrupt).unwrap().id,
+            FIRST
+        );
         let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap();
         let [id, release, default] = [SECOND, "6.1", "6.1"].map(str::to_owned);
-        assert_eq!(boots, [Boot { id, release, default }]);
+        assert_eq!(boots, [HostBoot { id, release, default }]);
     }
 
     /// A host with two kernels and kexec, which starts the one that was chosen, or another one.
@@ -265,7 +269,7 @@ mod tests {
             let restart = Restart { launcher: &launcher, by_sudo: false, kernel: Some(kernel) };
             let boots = reboot_all(&[restart], Duration::from_secs(60), &Interrupt::new().unwrap());
             let boots = boots.map_err(|error| error.to_string())?;
-            to_default(&[restart], &Interrupt::new().unwrap());
+            restart_with_default(&[restart], &Interrupt::new().unwrap());
             Ok::<_, String>((boots[0].release.clone(), boots[0].default.clone()))
         };
         let of = |kernel: &str| (kernel.to_owned(), "6.1".to_owned());

@@ -1,4 +1,4 @@
-//! What a host is asked to do before there is an agent: POSIX shell, and programs that BusyBox has
+//! Scripts that run on a host before there is an agent: POSIX shell, and programs that BusyBox has
 //! too.
 
 /// Makes a place that programs can be run from, and reports it; once the program is there, waits
@@ -14,9 +14,9 @@
 /// a kill left: directories that the login owns, with the name and the content of such a one, whose
 /// `lock` nobody holds. The shell holds it, and the program inherits it; numbers of processes would
 /// mean others in another container. A directory that is removed before it is locked is made anew.
-/// Where `flock` is missing, and of other boots, which are named in it and may be those of other
-/// machines that share the file system, it goes after 30 days. It is renamed before it is removed,
-/// so that nothing more arrives in it.
+/// Without `flock`, and for directories of other boots (the boot is in the name, and may be that of
+/// another machine which shares the file system), a directory is removed after 30 days. It is
+/// renamed before it is removed, so that nothing more arrives in it.
 ///
 /// It answers `connection` with the addresses of the connection as ssh tells them, at once; then
 /// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, and `sudo` with why
@@ -125,8 +125,8 @@ chmod 700 "$p" && mv -f "$p" "$1/$4" && echo taken
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
 ///
-/// Where the connection that keeps the program has ended, ssh makes another one by itself, and
-/// finds no program.
+/// If the connection that keeps the program has ended, ssh connects again by itself, and finds no
+/// program.
 pub(crate) const RUN: &str = r#"
 p=$1/netassay; s=$2; shift 2
 [ -x "$p" ] || { echo "netassay is no longer on this machine: it restarted, or the connection that kept netassay there ended; start again (--resume goes on)" >&2; exit 1; }
@@ -145,7 +145,8 @@ macro_rules! as_root {
     };
 }
 
-/// Tells the identity of the present boot, its kernel, and the one of the note if there is one.
+/// Prints the identity of the present boot, its kernel, and the noted default kernel if there is
+/// one.
 pub(crate) const BOOT: &str = as_root!(
     r#"
 echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"
@@ -170,8 +171,9 @@ echo end
 "#
 );
 
-/// What follows a restart. `$2`: by what the kernel was chosen, as for the restart. GRUB forgets
-/// what it could not forget itself, and the note goes if the host runs its default.
+/// Cleans up after a restart. `$2`: the means by which the kernel was chosen, as for the restart. A
+/// choice that GRUB could not remove is removed, and so is the note if the host runs its default
+/// kernel.
 pub(crate) const SETTLE: &str = as_root!(
     r#"
 case $2 in grub*) ! $s "$2-editenv" - list | grep -q '^next_entry=.' || $s "$2-editenv" - unset next_entry || exit ;; esac

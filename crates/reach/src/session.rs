@@ -1,4 +1,4 @@
-//! One script that runs on a host, and the lines that it answers.
+//! A script that runs on a host, and the lines that it prints.
 
 use std::process::{Child, ChildStdin, ExitStatus};
 use std::thread;
@@ -7,46 +7,46 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 
 use crate::error::Error;
-use crate::lines::{Lines, NoLine};
-use crate::said::Said;
-use crate::start::{Start, Started};
+use crate::output_lines::{NoLine, OutputLines};
+use crate::piped::{PipedCommand, PipedProcess};
+use crate::stderr_tail::StderrTail;
 
-/// What a host answered is not what its script says.
-pub(crate) fn strange(host: &str, got: &str) -> Error {
-    Error::Strange { host: host.to_owned(), got: text::reason(got), hint: "" }
+/// The error of an answer that is not the script's.
+pub(crate) fn unexpected_answer(host: &str, got: &str) -> Error {
+    Error::UnexpectedAnswer { host: host.to_owned(), got: words::shortened_reason(got), hint: "" }
 }
 
-/// One script that runs on a host, until this is dropped.
+/// A script that runs on a host, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct ScriptSession {
     host: String,
     pub(crate) process: Child,
     pub(crate) input: Option<ChildStdin>,
-    lines: Lines,
-    said: Said,
+    lines: OutputLines,
+    stderr: StderrTail,
     is_ssh: bool,
     /// Whether the login's shell starts the script, and has not done so yet.
     is_at_login: bool,
 }
 
-impl Session {
-    pub(crate) fn start(host: &str, start: Start) -> Result<Self, Error> {
+impl ScriptSession {
+    pub(crate) fn start(host: &str, start: PipedCommand) -> Result<Self, Error> {
         let program = start.program();
         let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
-        let Started { process, input, output, said } = start.spawn().map_err(failed)?;
+        let PipedProcess { process, input, output, stderr } = start.spawn().map_err(failed)?;
         Ok(Self {
             host: host.to_owned(),
             process,
             input: Some(input),
-            lines: Lines::of(output),
-            said,
+            lines: OutputLines::new(output),
+            stderr,
             is_ssh: program == "ssh",
             is_at_login: false,
         })
     }
 
     /// The first line that the first script of a connection answers, which begins with this word.
-    /// Any other line is of the login's shell.
+    /// Any other line comes from the login's shell.
     pub(crate) fn first_line(
         &mut self,
         word: &str,
@@ -57,7 +57,11 @@ impl Session {
         self.is_at_login = true;
         let line = self.line(deadline, patience, interrupt)?;
         let Some(rest) = line.strip_prefix(word) else {
-            return Err(Error::Strange { host: self.host.clone(), got: text::reason(&line), hint: GUARD });
+            return Err(Error::UnexpectedAnswer {
+                host: self.host.clone(),
+                got: words::shortened_reason(&line),
+                hint: GUARD,
+            });
         };
         self.is_at_login = false;
         Ok(rest.to_owned())
@@ -74,9 +78,9 @@ impl Session {
         line.map_err(|no_line| self.failed(no_line, deadline, patience))
     }
 
-    /// All that it prints, at most so many bytes, as it is; and its exit status, where it exited in
-    /// time.
-    pub(crate) fn rest(
+    /// The script's output to its end, unchanged, at most `most` bytes; and its exit status, if it
+    /// exited in time.
+    pub(crate) fn read_to_end(
         &mut self,
         most: usize,
         deadline: Instant,
@@ -84,16 +88,15 @@ impl Session {
         interrupt: &Interrupt,
     ) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
         self.input = None;
-        let rest = self.lines.rest(most, deadline, interrupt);
+        let rest = self.lines.read_to_end(most, deadline, interrupt);
         let rest = rest.map_err(|no_line| self.failed(no_line, deadline, patience))?;
         let status = self.exit(deadline);
         self.end();
         Ok((rest, status))
     }
 
-    /// Its last words.
-    pub(crate) fn said(&self) -> String {
-        self.said.last_words()
+    pub(crate) fn last_words(&self) -> String {
+        self.stderr.last_words()
     }
 
     fn failed(&mut self, no_line: NoLine, deadline: Instant, patience: Duration) -> Error {
@@ -104,11 +107,11 @@ impl Session {
             _ => None,
         };
         self.end();
-        let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
+        let said = Some(self.stderr.last_words()).filter(|said| !said.is_empty());
         let hint = if self.is_at_login { GUARD } else { "" };
         match no_line {
             NoLine::Interrupted => Error::Interrupted,
-            NoLine::Endless => Error::Strange { host, got: "what has no end".to_owned(), hint },
+            NoLine::Endless => Error::UnexpectedAnswer { host, got: "what has no end".to_owned(), hint },
             NoLine::Late => Error::Silent {
                 host,
                 seconds: patience.as_secs(),
@@ -150,14 +153,13 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ScriptSession {
     /// Whatever the host answered, its `ssh` does not go on.
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// The exit code of ssh's own errors.
 const OF_SSH: i32 = 255;
 
 /// The way out where a login's shell comes before the script.
@@ -196,7 +198,7 @@ mod tests {
             ),
             ("Host key verification failed.", "compare the key"),
             ("root@a: Permission denied (publickey).", "(ssh-copy-id root@a)"),
-            ("ssh: connect to host a port 22: Connection refused", "`ssh root@a true`"),
+            ("ssh: connect to host a port 22: ConnectionAddresses refused", "`ssh root@a true`"),
         ] {
             let hint = hint_of(said, "root@a");
             assert!(hint.contains(way_out) && hint.contains("root@a"), "{said}: {hint}");

@@ -11,7 +11,7 @@ use crate::launcher::Launcher;
 /// A host and its interface, as given on the command line or in a file of hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSpec {
-    /// How a command is run there; `None`: it is this machine (`:ens1f0`).
+    /// The way to run commands there; `None`: this machine (`:ens1f0`).
     pub launcher: Option<Launcher>,
     /// The interface that carries the traffic; `None`: the one that leads to the other host.
     pub interface: Option<String>,
@@ -93,7 +93,7 @@ fn check_destination(destination: &str) -> Result<(), String> {
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%' | '@');
     if destination.len() > LONGEST || !destination.chars().all(plain) {
-        return Err(format!("{:?} cannot be the name of a host", text::reason(destination)));
+        return Err(format!("{:?} cannot be the name of a host", words::shortened_reason(destination)));
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ mod tests {
         #[test]
         fn any_text_is_a_plain_destination_or_refused(text in "\\PC{0,40}") {
             if let Ok((destination, interface)) = read(&text) {
-                prop_assert!(!destination.starts_with('-') && text::is_plain(&destination));
+                prop_assert!(!destination.starts_with('-') && words::is_plain(&destination));
                 prop_assert!(!destination.contains([' ', '\'', '"', '$', ';', '`', '\\']));
                 prop_assert!(interface.is_none_or(|name| !name.is_empty() && name.len() <= 127));
             }

@@ -1,4 +1,4 @@
-//! Which CPUs belong to which host, and which to the controller.
+//! The CPUs of each host, and of the controller.
 
 use std::ops::Index;
 

@@ -1,4 +1,4 @@
-//! What is stored of a run besides its metrics and its limit.
+//! Stored data of a run besides its metrics and its limit.
 
 use load::Applied;
 use serde::de::IgnoredAny;
@@ -10,18 +10,18 @@ use crate::path_trace::PathTrace;
 use crate::run::{RunAccount, SideAccount};
 use crate::turns::Turns;
 
-/// What is stored of a run besides its metrics and its limit.
+/// Stored data of a run besides its metrics and its limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Detail {
-    /// For a failed run: nothing.
+    /// No data: the run failed.
     #[default]
     Nothing,
-    /// For a run over time: the accounts of both sides.
+    /// The accounts of both sides, of a run over time.
     Measured(Box<RunAccount>),
-    /// For a run in exact mode.
+    /// The account of a run in exact mode.
     Exact(Box<ExactRun>),
-    /// For a run that failed because its switches did not read back as planned.
+    /// The differences of a run that failed because its switches did not read back as planned.
     Drifted(Drifted),
 }
 
@@ -29,12 +29,12 @@ pub enum Detail {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactRun {
-    /// What was counted.
+    /// The counts.
     pub exact: load::exact::Account,
-    /// What disturbed it.
+    /// Disturbances of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
-    /// What was traced behind it.
+    /// Traces made after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<PathTrace>,
 }
@@ -71,7 +71,7 @@ impl Detail {
         })
     }
 
-    /// What disturbed the run.
+    /// Disturbances of the run.
     #[must_use]
     pub fn disturbed(&self) -> &[Disturbance] {
         match self {
@@ -81,7 +81,7 @@ impl Detail {
         }
     }
 
-    /// Sets what disturbed the run.
+    /// Sets the disturbances.
     pub fn disturb(&mut self, by: Vec<Disturbance>) {
         match self {
             Self::Measured(account) => account.disturbed = by,
@@ -90,7 +90,7 @@ impl Detail {
         }
     }
 
-    /// What was traced behind the run.
+    /// Traces made after the run.
     #[must_use]
     pub fn traces(&self) -> &[PathTrace] {
         match self {
@@ -100,7 +100,7 @@ impl Detail {
         }
     }
 
-    /// Sets what was traced behind the run.
+    /// Sets the traces.
     pub fn set_traces(&mut self, traces: Vec<PathTrace>) {
         match self {
             Self::Measured(account) => account.traces = traces,
@@ -115,7 +115,7 @@ impl Detail {
         if let Self::Measured(account) = self { Some(account) } else { None }
     }
 
-    /// How the run shared a flow, if it did.
+    /// The turns in which the run shared a flow; `None` if it had its own.
     #[must_use]
     pub fn turns(&self) -> Option<&Turns> {
         self.measured()?.turns.as_ref()
@@ -126,7 +126,7 @@ impl Detail {
         self.measured().into_iter().flat_map(RunAccount::sides).map(|(_, own)| own)
     }
 
-    /// What its connected sockets read back.
+    /// The socket options that its connected sockets read back.
     pub fn applied(&self) -> impl Iterator<Item = &Applied> {
         let exact = if let Self::Exact(exact) = self { exact.exact.applied.as_slice() } else { &[] };
         self.sides().flat_map(|side| &side.whole.outcome.applied).chain(exact)

@@ -1,4 +1,4 @@
-//! What disturbed a run's window.
+//! Disturbances of a run's window.
 
 use std::fmt;
 
@@ -6,9 +6,10 @@ use host::journal::Difference;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{milliseconds, whole_percent};
-use crate::taken::{Taken, Taker};
+use crate::taken::{CpuTaken, Taker};
 
-/// What disturbed a run, and which part of it. It prints as a sentence without a full stop.
+/// A disturbance of a run: its cause, and the part of the run. It prints as a sentence without a
+/// full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disturbance {
@@ -32,7 +33,7 @@ words::vocabulary! {
     }
 }
 
-/// What disturbs. Shares are of the window.
+/// The cause of a disturbance. Shares are of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cause {
@@ -40,47 +41,47 @@ pub enum Cause {
     ClockSource,
     /// The machine slept.
     Slept {
-        /// For how long.
+        /// The length of the sleep.
         ns: u64,
     },
     /// The clock was set apart from the hardware's.
     ClockApart {
-        /// How far.
+        /// The distance.
         ns: u64,
     },
     /// The window opened late.
     OpenedLate {
-        /// After it was due.
+        /// The lateness.
         ns: u64,
     },
     /// The window closed late.
     ClosedLate {
-        /// After it was due.
+        /// The lateness.
         ns: u64,
     },
     /// The window was not as long as planned.
     Length {
-        /// How long it was.
+        /// Its length.
         ns: u64,
-        /// How long it was to be.
+        /// Its planned length.
         planned_ns: u64,
     },
     /// The hypervisor took time of a CPU.
     Stolen {
-        /// Of the CPU's time.
+        /// The share of the CPU's time.
         share: f64,
         /// The CPU.
         cpu: u32,
     },
     /// A virtual CPU waited for a CPU of its host.
     Waited {
-        /// For how long.
+        /// The share of the window in which it waited.
         share: f64,
-        /// What of it the run's own guests explain.
+        /// The part of that share that the run's own guests explain.
         explained: f64,
     },
     /// Other processes had CPU time.
-    Others(Taken),
+    Others(CpuTaken),
     /// Another session measured on this machine: its description.
     Session(String),
     /// A setting of the machine was no longer as the study set it.
@@ -92,8 +93,8 @@ pub enum Cause {
 /// A short name for CPU time of others.
 const OTHERS: &str = "other processes";
 
-/// What disturbed a run in a few words, each kind of cause once: `other processes (dd), a CPU taken
-/// by the hypervisor`.
+/// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
+/// hypervisor`.
 #[must_use]
 pub fn in_brief(disturbances: &[Disturbance]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
@@ -132,8 +133,8 @@ impl Cause {
         }
     }
 
-    /// The same with its figures in the digits that people are shown: of one thing, two looks tell
-    /// figures that differ below them.
+    /// Rounds the figures to the digits that people are shown: two looks at one disturbance differ
+    /// below them.
     #[must_use]
     pub fn rounded(self) -> Self {
         let time = |ns: u64| (ns as f64 / 1e6).round() as u64 * 1_000_000;
@@ -148,9 +149,9 @@ impl Cause {
             Self::Waited { share, explained } => {
                 Self::Waited { share: part(share), explained: part(explained) }
             }
-            Self::Others(Taken { share, cpus, by }) => {
+            Self::Others(CpuTaken { share, cpus, by }) => {
                 let by = by.into_iter().map(|one| Taker { share: part(one.share), ..one }).collect();
-                Self::Others(Taken { share: part(share), cpus, by })
+                Self::Others(CpuTaken { share: part(share), cpus, by })
             }
             Self::ClockSource | Self::Session(_) | Self::Setting(_) | Self::SettingsUnread(_) => self,
         }
@@ -158,7 +159,7 @@ impl Cause {
 }
 
 impl From<Cause> for Disturbance {
-    /// Of the whole run.
+    /// A disturbance of the whole run.
     fn from(cause: Cause) -> Self {
         Self { at: None, cause }
     }
@@ -218,13 +219,13 @@ impl fmt::Display for Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::taken::Who;
+    use crate::taken::TakerKind;
 
     #[test]
     fn a_cause_is_rounded_to_what_its_sentence_says() {
         let others = |share: f64| {
-            let by = vec![Taker { name: "dd".to_owned(), who: Who::Process { pid: 7 }, share }];
-            Cause::Others(Taken { share, cpus: vec![0], by })
+            let by = vec![Taker { name: "dd".to_owned(), who: TakerKind::Process { pid: 7 }, share }];
+            Cause::Others(CpuTaken { share, cpus: vec![0], by })
         };
         let of: [fn(f64) -> Cause; 7] = [
             |part| Cause::Slept { ns: (part * 1e8) as u64 },
@@ -249,8 +250,8 @@ mod tests {
     #[test]
     fn in_brief_each_kind_of_cause_is_said_once() {
         let others = |names: &[&str]| {
-            let taker = |name: &&str| Taker { name: (*name).to_owned(), who: Who::Kernel, share: 0.3 };
-            Cause::Others(Taken { share: 0.5, cpus: vec![0, 1], by: names.iter().map(taker).collect() })
+            let taker = |name: &&str| Taker { name: (*name).to_owned(), who: TakerKind::Kernel, share: 0.3 };
+            Cause::Others(CpuTaken { share: 0.5, cpus: vec![0, 1], by: names.iter().map(taker).collect() })
         };
         let all = [
             others(&["rustc", "dd"]),

@@ -1,4 +1,5 @@
-//! Switches that read back differently than before: which, where, and what was asked for.
+//! Switches that read back differently than before: the interface, the setting, and the requested
+//! value.
 
 use std::fmt;
 
@@ -15,9 +16,9 @@ pub struct Drift(pub Vec<Difference>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// Where.
+    /// The interface.
     pub interface: Interface,
-    /// What, with its values.
+    /// The setting, with its values.
     pub setting: Setting,
 }
 
@@ -27,7 +28,7 @@ pub struct Difference {
 pub struct Interface {
     /// Its side.
     pub side: Side,
-    /// Is it the one under the tunnel?
+    /// Whether it is the interface under the tunnel.
     pub underlay: bool,
 }
 
@@ -39,7 +40,7 @@ pub enum Setting {
     Mtu {
         /// `None`: as the testbed was built.
         asked: Option<u32>,
-        /// Before.
+        /// The value before.
         before: u32,
         /// Now.
         after: u32,
@@ -50,7 +51,7 @@ pub enum Setting {
         setting: DeviceSetting,
         /// `None`: as the testbed was built.
         asked: Option<u32>,
-        /// Before; `None`: the device did not have it.
+        /// The value before; `None`: the device did not have it.
         before: Option<u32>,
         /// Now; `None`: it does not have it.
         after: Option<u32>,
@@ -59,7 +60,7 @@ pub enum Setting {
     Machine {
         /// Its word.
         key: TuningKey,
-        /// Before, in words; `None`: it was not read.
+        /// The value before, in words; `None`: it was not read.
         before: Option<String>,
         /// Now.
         after: Option<String>,
@@ -71,14 +72,14 @@ pub enum Setting {
         name: String,
         /// `None`: as the testbed was built.
         asked: Option<bool>,
-        /// Before; `None`: the interface had no such feature.
+        /// The value before; `None`: the interface had no such feature.
         before: Option<bool>,
         /// Now; `None`: it has no such feature.
         after: Option<bool>,
     },
 }
 
-/// How many differences the sentence names.
+/// The largest number of differences that the sentence names.
 const NAMED: usize = 3;
 
 impl fmt::Display for Drift {

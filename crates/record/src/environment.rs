@@ -1,4 +1,4 @@
-//! Where a boot's runs were measured.
+//! The environment in which a boot's runs were measured.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Environment {
     /// The machines of the user's by side, where it lies between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<BySide<NamedMachine>>,
-    /// What was changed of the machine for the study.
+    /// Changes of the machine made for the study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<host::journal::Change>,
 }
@@ -51,7 +51,7 @@ pub struct NamedMachine {
     /// The interface that carries the traffic, or the tunnel.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
-    /// What was changed of it for the study, beside the switches of its conditions.
+    /// Changes of the machine made for the study, beside the switches of its conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<host::journal::Change>,
 }
@@ -64,13 +64,13 @@ pub struct GuestEnvironment {
     pub kernel_image: String,
     /// The kernel's release, where its file tells.
     pub kernel_release: Option<String>,
-    /// How many virtual CPUs it has.
+    /// The number of its virtual CPUs.
     pub vcpus: u32,
     /// Its memory, in MiB.
     pub memory_mib: u32,
     /// Its network card; `None` if it has none.
     pub nic: Option<String>,
-    /// What runs it. Under emulation its rates compare with each other, not with those of hardware.
+    /// Its accelerator. Emulated rates compare with each other, not with those of hardware.
     pub acceleration: Accelerated,
     /// The CPUs that its virtual CPUs keep to; empty: wherever the scheduler puts them.
     pub pinned_to: Vec<u32>,
@@ -78,7 +78,7 @@ pub struct GuestEnvironment {
     pub modules_absent: Vec<String>,
     /// Whether it counts instructions.
     pub exact: bool,
-    /// From its start until its agents answered, in ms.
+    /// The time from its start until its agents answered, in ms.
     pub boot_ms: f64,
     /// Why its first boot failed, if it did.
     pub failed_first: Option<String>,

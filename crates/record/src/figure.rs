@@ -23,7 +23,6 @@ pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A rate in bits/s.
 pub(crate) fn bits(rate: f64) -> String {
     match rate {
         rate if rate >= 1e9 => format!("{:.2} Gbit/s", rate / 1e9),

@@ -1,5 +1,5 @@
-//! What is recorded of a boot and of a run. The agents, the testbed, the runner, the store and the
-//! report share these types.
+//! The record of a boot and of a run. The agents, the testbed, the runner, the store and the report
+//! share these types.
 //!
 //! Pure: no I/O. In JSON an unknown field is an error, and so is a missing one unless it is
 //! optional (`Option`).
@@ -11,7 +11,6 @@ mod drift;
 mod environment;
 mod evidence;
 mod figure;
-mod limit;
 mod note;
 mod path_trace;
 mod run;
@@ -28,10 +27,9 @@ pub use disturbance::{Cause, Disturbance, Part, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{
-    AtLinkRate, Contended, Driver, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor,
+    AtLinkRate, Contended, Driver, Dropped, Evidence, Limit, LossPlace, OnHost, Tcp, Threads, Wait, WaitedFor,
 };
 pub use host::perf::Profile;
-pub use limit::Limit;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;
 pub use path_trace::{PassedPlace, PathStep, PathTrace};
@@ -39,8 +37,8 @@ pub use run::{HostAccount, RunAccount, SideAccount};
 pub use search::{RateSearch, RateTrial};
 pub use words::Label;
 
-pub use taken::{Taken, Taker, Who};
+pub use taken::{CpuTaken, Taker, TakerKind};
 
 pub use turns::{CountedTurn, Edge, InTurns, Response, Slice, TENTHS, Turns};
 
-pub use side::{Column, Counts, Finished, GuestTimes, Late, Measured, Series, Watched};
+pub use side::{Column, CountedEvents, Finished, GuestTimes, Late, Measured, Series, Watched};

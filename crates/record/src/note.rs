@@ -5,8 +5,8 @@ use std::fmt;
 use host::DiscardDevice;
 use serde::{Deserialize, Serialize};
 
-/// What a testbed lacks or does differently, with the consequence. It prints as a sentence without
-/// a full stop.
+/// A difference or lack of a testbed, with its consequence. It prints as a sentence without a full
+/// stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
@@ -16,7 +16,7 @@ pub enum Note {
     Kvm,
     /// Virtual machines run under emulation.
     Emulation {
-        /// Why not under KVM.
+        /// The reason why not under KVM.
         why: String,
         /// When an earlier session tried KVM, if one did.
         tried: Option<String>,
@@ -44,7 +44,7 @@ pub enum Note {
     NotSteered(String),
     /// Packets are discarded.
     Discards {
-        /// By what.
+        /// The device that discards them.
         device: DiscardDevice,
         /// The better devices that this host lacks.
         lacking: Vec<DiscardDevice>,

@@ -1,24 +1,24 @@
-//! What a trace of a path came to, as it is kept with its run.
+//! The trace of a path, as it is stored with its run.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::{Closure, KernelPath, Waiting};
 
-/// What packets cost on their way along a path, of the way that most of them took. Times are in ns
-/// for a packet, or in instructions where a guest counts them.
+/// The cost of packets along a path, for the way that most of them took. Times are in ns for a
+/// packet, or in instructions where a guest counts them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTrace {
     /// The path.
     pub path: KernelPath,
-    /// What readers did until a packet was there.
+    /// The readers' wait for a packet: asleep or polling.
     pub reader: Waiting,
     /// The places that they passed, in order; none if no packet was followed.
     pub places: Vec<PassedPlace>,
-    /// From each place to the next one: one less than there are places.
+    /// The steps from each place to the next: one less than there are places.
     pub steps: Vec<PathStep>,
-    /// From the first place to the last with the fewest probes, less what those cost, without the
-    /// wait for a reader; `None` if no packet was followed.
+    /// The cost from the first place to the last with the fewest probes, less the probes' own cost,
+    /// without the wait for a reader; `None` if no packet was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<f64>,
     /// The packets that were followed with all probes.
@@ -44,7 +44,7 @@ pub struct PassedPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathStep {
-    /// The mean of a packet, less what probes cost.
+    /// The mean of a packet, less the probes' own cost.
     pub cost: f64,
     /// Interruptions in it, which are not in its cost.
     pub outside: f64,
@@ -54,10 +54,13 @@ pub struct PathStep {
 }
 
 impl PathTrace {
-    /// What its stages add up to; `None` if no packet was followed.
+    /// The sum of its stages as a share of the whole; `None` if no packet was followed.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
-        Closure::of(self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(), self.whole)
+        Closure::from_sum(
+            self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(),
+            self.whole,
+        )
     }
 
     /// Whether its parts fit each other: each step lies between two places, and each figure is a

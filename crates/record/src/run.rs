@@ -13,9 +13,9 @@ use crate::turns::Turns;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideAccount {
-    /// Over the window.
+    /// The account of the window.
     pub window: Measured,
-    /// From opening to closing the sockets.
+    /// The account from opening to closing the sockets.
     pub whole: Finished,
 }
 
@@ -28,11 +28,11 @@ pub struct RunAccount {
     /// The receiver's; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
-    /// The host's cost of the two sides' virtual machines; `None` if the sides are not in any.
-    /// Where conditions take turns it is that of the whole flow.
+    /// The host's cost of the two sides' virtual machines; `None` if the sides are not in any. If
+    /// conditions take turns it is the cost of the whole flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<BySide<HostAccount>>,
-    /// The same for the one virtual machine that both sides are in, if they are.
+    /// The host's cost of the one virtual machine that both sides are in, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<HostAccount>,
     /// CPU time of others on this machine, from before the ramp until after the window; `None` if
@@ -45,14 +45,14 @@ pub struct RunAccount {
     /// The search that the window is the outcome of; `None` where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,
-    /// How the window was made up of turns of a flow that other conditions shared; `None` for a
-    /// flow of its own. What is of the whole run is then of the whole flow.
+    /// The turns of a shared flow that make up the window; `None` for a flow of its own. Values of
+    /// the whole run are then values of the whole flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
-    /// What disturbed the window.
+    /// Disturbances of the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
-    /// What was traced behind the window.
+    /// Traces made after the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<PathTrace>,
 }
@@ -104,7 +104,7 @@ pub struct HostAccount {
     pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
-    /// The same for each of these threads: one for each virtual CPU, or one for all under
+    /// The times of each of these threads: one for each virtual CPU, or one for all under
     /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
     /// Whether these threads are bound to this machine's CPUs. If not, the scheduler chooses.
@@ -114,7 +114,7 @@ pub struct HostAccount {
     /// The counters of its node's interface under the tunnel, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
-    /// How often a quota of CPU time throttled it; `None` without a quota.
+    /// The throttling by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
 }

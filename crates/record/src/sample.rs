@@ -53,7 +53,7 @@ pub fn account() -> RunAccount {
                 underlay: None,
             },
             whole: Finished {
-                outcome: load::Outcome {
+                outcome: load::EndOutcome {
                     applied: Vec::new(),
                     sent,
                     received,
@@ -97,7 +97,7 @@ pub fn latency() -> load::Latency {
         p99_99: 1,
         max: 1,
         clock_ns: 1.0,
-        histogram: Some(load::LatencyHistogram::of([(1, 1)])),
+        histogram: Some(load::LatencyHistogram::from_latencies([(1, 1)])),
     }
 }
 
@@ -158,7 +158,7 @@ pub fn applied(congestion_control: &str) -> load::Applied {
     load::Applied { flows: 1, buffers, low_water: 1, dscp: 0, priority: 0, tcp: Some(tcp) }
 }
 
-/// So many sends without copying, of which so many were copied after all.
+/// Zero-copy sends, and the number of them that were copied after all.
 #[must_use]
 pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
     load::Zerocopy { completed, copied }
@@ -302,8 +302,7 @@ mod tests {
     use crate::disturbance::Cause;
     use crate::drift::{Difference, Drift, Interface, Setting};
 
-    /// One of each kind.
-    fn all() -> [Detail; 4] {
+    fn all_details() -> [Detail; 4] {
         let mut measured = Detail::Measured(Box::new(account()));
         measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);
         let interface = Interface { side: words::Side::Receiver, underlay: true };
@@ -314,7 +313,7 @@ mod tests {
 
     #[test]
     fn each_kind_reads_back_as_what_it_is() {
-        for detail in all() {
+        for detail in all_details() {
             let json = serde_json::to_string(&detail).unwrap();
             assert_eq!(Detail::read(&json).unwrap(), detail, "{json}");
         }
@@ -322,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_stored_before_histograms_is_read_and_a_wrong_histogram_is_refused() {
-        let mut value = serde_json::to_value(&all()[1]).unwrap();
+        let mut value = serde_json::to_value(&all_details()[1]).unwrap();
         let latency = &mut value["transmitter"]["whole"]["outcome"]["latency"];
         latency["histogram"] = serde_json::json!([[10_000, 5], [10_000, 2]]);
         let error = Detail::read(&value.to_string()).unwrap_err().to_string();
@@ -337,14 +336,14 @@ mod tests {
 
     #[test]
     fn nothing_that_is_missing_or_unknown_is_passed_over() {
-        for detail in all() {
+        for detail in all_details() {
             let mut value = serde_json::to_value(&detail).unwrap();
             let Some(fields) = value.as_object_mut() else { continue };
             fields.insert("new".to_owned(), 1.into());
             let error = Detail::read(&value.to_string()).unwrap_err().to_string();
             assert!(error.contains("unknown field `new`"), "{error}");
         }
-        let mut value = serde_json::to_value(&all()[1]).unwrap();
+        let mut value = serde_json::to_value(&all_details()[1]).unwrap();
         value["transmitter"]["whole"]["outcome"].as_object_mut().unwrap().remove("threads");
         let error = Detail::read(&value.to_string()).unwrap_err().to_string();
         assert!(error.contains("missing field `threads`"), "{error}");

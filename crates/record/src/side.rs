@@ -1,4 +1,4 @@
-//! What an agent reports of its side of a run.
+//! An agent's account of its side of a run.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// Length of the window on this host's own clock, in ns.
     pub elapsed_ns: u64,
-    /// What the workload's threads did in the window, for all flows.
+    /// Work of the workload's threads in the window, for all flows.
     pub load: load::Sample,
     /// CPU time of the host's CPUs in the window.
     pub cpu: host::CpuTimes,
@@ -19,29 +19,29 @@ pub struct Measured {
     pub cpu_each: Vec<host::CpuTimes>,
     /// CPU time of this agent's process: the workload's threads and the one that samples them.
     pub own: host::ProcessTimes,
-    /// CPU time of each of the workload's threads, in the order of [`load::Outcome::threads`].
+    /// CPU time of each of the workload's threads, in the order of [`load::EndOutcome::threads`].
     pub threads: Vec<host::ThreadTimes>,
     /// The kernel's counters over the window.
     pub counters: host::Counters,
     /// Interrupts of the host's CPUs in the window.
     pub interrupts: host::Interrupts,
-    /// For a tunnel: the counters of the interface under it.
+    /// The counters of the interface under the tunnel, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
-    /// What passed of the own counters of the interface's driver, or of that of the interface under
-    /// the tunnel; `None` if none changed.
+    /// Changes in the counters of the interface's driver, or of the interface under the tunnel;
+    /// `None` if none changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<host::DeviceCounters>,
     /// The idle states of its CPUs in the window, their frequency and temperature at its end;
     /// `None` if the kernel tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<host::Power>,
-    /// How often a quota of CPU time throttled the host's processes; `None` without a quota.
+    /// The throttling of the host's processes by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
     /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
-    /// How late its edges were.
+    /// The lateness of its edges.
     pub late: Late,
     /// The rate limit of the interface, if known.
     pub link: host::LinkLimit,
@@ -49,8 +49,8 @@ pub struct Measured {
     pub series: Series,
 }
 
-/// How late the edges of a window were, in ns after they were due: the agent's main thread wakes
-/// then, and shares its CPUs with the workload's threads.
+/// The lateness of a window's edges, in ns after they were due: the agent's main thread wakes then,
+/// and shares its CPUs with the workload's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Late {
@@ -92,20 +92,20 @@ pub struct Series {
 pub struct Column<'a> {
     /// Its name.
     pub name: &'static str,
-    /// What it counts.
-    pub counts: Counts,
-    /// What it had come to at each instant.
+    /// The counted events.
+    pub counts: CountedEvents,
+    /// The counter's value at each instant.
     pub values: &'a [u64],
 }
 
-/// What a counter over time counts.
+/// The events of a counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counts {
+pub enum CountedEvents {
     /// Bytes of payload.
     Bytes,
-    /// What the workload does: messages, transactions.
+    /// The workload's work: messages, transactions.
     Work,
-    /// What was dropped.
+    /// Drops.
     Drops,
     /// CPU time, in ns.
     CpuTime,
@@ -117,18 +117,18 @@ impl Series {
     pub fn columns(&self) -> [Column<'_>; 8] {
         let column = |name, counts, values| Column { name, counts, values };
         [
-            column("bytes_sent", Counts::Bytes, &self.bytes_sent),
-            column("bytes_received", Counts::Bytes, &self.bytes_received),
-            column("messages_sent", Counts::Work, &self.messages_sent),
-            column("messages_received", Counts::Work, &self.messages_received),
-            column("transactions", Counts::Work, &self.transactions),
-            column("socket_drops", Counts::Drops, &self.socket_drops),
-            column("queue_drops", Counts::Drops, &self.queue_drops),
-            column("cpu_busy_ns", Counts::CpuTime, &self.cpu_busy_ns),
+            column("bytes_sent", CountedEvents::Bytes, &self.bytes_sent),
+            column("bytes_received", CountedEvents::Bytes, &self.bytes_received),
+            column("messages_sent", CountedEvents::Work, &self.messages_sent),
+            column("messages_received", CountedEvents::Work, &self.messages_received),
+            column("transactions", CountedEvents::Work, &self.transactions),
+            column("socket_drops", CountedEvents::Drops, &self.socket_drops),
+            column("queue_drops", CountedEvents::Drops, &self.queue_drops),
+            column("cpu_busy_ns", CountedEvents::CpuTime, &self.cpu_busy_ns),
         ]
     }
 
-    /// What keeps it from being a table, if anything does.
+    /// The reason why it is not a table, if it is none.
     #[must_use]
     pub fn misshapen(&self) -> Option<String> {
         let rows = self.at_ns.len();
@@ -156,7 +156,7 @@ impl Series {
 pub struct Watched {
     /// Length of the window on this host's clock, in ns.
     pub elapsed_ns: u64,
-    /// How late its edges were.
+    /// The lateness of its edges.
     pub late: Late,
     /// The guests, in the order of the request.
     pub guests: Vec<GuestTimes>,
@@ -166,7 +166,7 @@ pub struct Watched {
     pub interrupts_each: Vec<host::Interrupts>,
     /// The counters of the interface under the tunnel between the guests, if there is one.
     pub underlay: Option<host::WireCounters>,
-    /// How often a quota of CPU time throttled the guests; `None` without a quota.
+    /// The throttling of the guests by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
 }
@@ -175,10 +175,10 @@ pub struct Watched {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestTimes {
-    /// For each thread that is a virtual CPU of the guest; one thread for all under single-threaded
-    /// emulation.
+    /// The times of each thread that is a virtual CPU of the guest; one thread for all under
+    /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Of its other threads: input and output, timers.
+    /// The time of its other threads: input and output, timers.
     pub io: host::ThreadTimes,
 }
 
@@ -187,7 +187,7 @@ pub struct GuestTimes {
 #[serde(deny_unknown_fields)]
 pub struct Finished {
     /// What the threads did.
-    pub outcome: load::Outcome,
+    pub outcome: load::EndOutcome,
     /// The kernel's counters over the whole run.
     pub counters: host::Counters,
 }

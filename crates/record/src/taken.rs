@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::figure::whole_percent;
 
-/// What others had of a set of CPUs. It prints as "34 % of the time of CPU 0 (dd, process 4711: 30
-/// %)".
+/// The CPU time that other processes had of a set of CPUs. It prints as "34 % of the time of CPU 0
+/// (dd, process 4711: 30 %)".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Taken {
+pub struct CpuTaken {
     /// Their share of the CPUs' time in the window.
     pub share: f64,
     /// The CPUs.
     pub cpus: Vec<u32>,
-    /// Those with the most.
+    /// The processes with most of it.
     pub by: Vec<Taker>,
 }
 
@@ -25,16 +25,16 @@ pub struct Taken {
 pub struct Taker {
     /// Their name.
     pub name: String,
-    /// What they are.
-    pub who: Who,
+    /// Their kind.
+    pub who: TakerKind,
     /// Their share of the CPUs' time.
     pub share: f64,
 }
 
-/// What had CPU time under one name.
+/// The kind of process that had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Who {
+pub enum TakerKind {
     /// Threads of the kernel.
     Kernel,
     /// One process.
@@ -44,12 +44,12 @@ pub enum Who {
     },
     /// Several processes.
     Processes {
-        /// How many.
+        /// The number of processes.
         count: usize,
     },
 }
 
-impl fmt::Display for Taken {
+impl fmt::Display for CpuTaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
         let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
@@ -63,9 +63,9 @@ impl fmt::Display for Taker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, who, share } = self;
         match who {
-            Who::Kernel => write!(f, "{name}, kernel")?,
-            Who::Process { pid } => write!(f, "{name}, process {pid}")?,
-            Who::Processes { count } => write!(f, "{name}, {count} processes")?,
+            TakerKind::Kernel => write!(f, "{name}, kernel")?,
+            TakerKind::Process { pid } => write!(f, "{name}, process {pid}")?,
+            TakerKind::Processes { count } => write!(f, "{name}, {count} processes")?,
         }
         write!(f, ": {}", whole_percent(*share))
     }

@@ -1,4 +1,4 @@
-//! What a condition's turns in a flow gave.
+//! A condition's turns in a flow.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct Edge {
 pub struct CountedTurn {
     /// Its number in the flow, from 0.
     pub number: u32,
-    /// The condition of the turn before, as an index into those of the flow.
+    /// The condition of the turn before, as an index into the flow's conditions.
     pub after: u8,
     /// The length of its counted part, in ns.
     pub ns: u64,
@@ -48,16 +48,16 @@ pub struct CountedTurn {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
-    /// In turns after one of the same condition, in which nothing was switched.
+    /// Turns after one of the same condition, in which nothing was switched.
     pub after_itself: [Slice; TENTHS],
-    /// In turns after one of another condition.
+    /// Turns after one of another condition.
     pub after_another: [Slice; TENTHS],
 }
 
 /// The parts of a turn.
 pub const TENTHS: usize = 10;
 
-/// The same part of several turns together.
+/// A part of a turn, summed over several turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
@@ -67,7 +67,7 @@ pub struct Slice {
     pub work: u64,
 }
 
-/// How a run shared a flow.
+/// The turns in which a run shared a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turns {
@@ -75,13 +75,13 @@ pub struct Turns {
     pub turn_ns: u64,
     /// Its first part, which is not counted, in ns.
     pub settle_ns: u64,
-    /// The condition's place among those of the flow.
+    /// The condition's index among the flow's conditions.
     pub own: u8,
     /// Each counted turn, in order, by the side that the traffic reaches.
     pub turns: Vec<CountedTurn>,
     /// The work in each part of them.
     pub response: Response,
-    /// Of a TCP stream the bytes that arrived in counted parts after turns of other conditions, and
+    /// The bytes of a TCP stream that arrived in counted parts after turns of other conditions, and
     /// had been sent in these.
     pub from_others: u64,
 }

@@ -189,7 +189,7 @@ fn conditions_are_matched_by_what_they_set_and_not_by_their_names() {
     assert_eq!(verdicts[..2], ["lower", "higher"], "{verdicts:?}");
 }
 
-/// How a test changes a plan.
+/// A test's change of a plan.
 type Change = fn(&mut Condition);
 
 #[test]
@@ -327,7 +327,7 @@ fn hostile_names_fit_the_terminal_and_command_nothing() {
     hostile.row.tags = vec!["\u{1b}]0;x".to_owned()];
     hostile.environments[0].transmitter.cpu.model = Some("\u{1b}[31m\nmodel ".repeat(50));
     hostile.plan.conditions[0].label = study::Name::from("\u{1b}[2J\nlabel ".repeat(50).as_str());
-    let found = between(&quick(1, 1.0), &hostile.shown()).unwrap();
+    let found = between(&quick(1, 1.0), &hostile.sanitised()).unwrap();
     let text = found.text(Layout::PLAIN);
     assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
     let text = Layout::PLAIN.wrap(&text);
@@ -353,8 +353,8 @@ fn two_studies_of_the_same_differ_seldom_in_600_experiments() {
     two_studies_of_the_same_differ_as_seldom_as_is_stated(600);
 }
 
-/// How often two studies of the same differ in any of four conditions: boots that move all of a
-/// study's conditions together must not make it more than the 5 % that are stated.
+/// The rate at which two studies of the same differ in any of four conditions: boots that move all
+/// of a study's conditions together must not make it more than the 5 % that are stated.
 fn two_studies_of_the_same_differ_as_seldom_as_is_stated(experiments: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(14);
     let template = quick(1, 1.0);

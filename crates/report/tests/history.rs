@@ -5,7 +5,8 @@
 mod made_up;
 
 use netassay_report::{
-    Chosen, ComparisonRequest, Entry, Error, History, HistoryOrder, Layout, metrics_to_compare,
+    ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, Layout, StudyHistory,
+    metrics_to_compare,
 };
 use serde_json::Value;
 use stats::Correction;
@@ -13,7 +14,7 @@ use store::{Outline, StudyId, StudyStatus};
 use study::{Condition, Plan, Scenario};
 
 /// A study of three boots with two runs each. `factor` is what its throughput is multiplied by.
-fn entry(id: i64, plan: Plan, factor: f64) -> Entry {
+fn entry(id: i64, plan: Plan, factor: f64) -> HistoryEntry {
     let stored = made_up::stored(1);
     let mut row = stored.row;
     row.id = StudyId(id);
@@ -33,15 +34,15 @@ fn entry(id: i64, plan: Plan, factor: f64) -> Entry {
     let environments = vec![stored.boots[0].environment.clone()];
     let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
-    let chosen = Chosen { study: StudyId(id), label: format!("v6.{id}") };
-    Entry { chosen, outline: Outline { row, plan, environments, values, disturbed_runs: 0 } }
+    let chosen = ChosenStudy { study: StudyId(id), label: format!("v6.{id}") };
+    HistoryEntry { chosen, outline: Outline { row, plan, environments, values, disturbed_runs: 0 } }
 }
 
-/// What a study's own day does to it, in no pattern.
+/// The effect of a study's own day, in no pattern.
 const DAYS: [f64; 14] = [0.2, -0.4, 0.6, 0.1, -0.3, 0.5, -0.6, 0.3, -0.1, 0.4, -0.5, 0.0, 0.7, -0.2];
 
 /// Fourteen studies, 5 % slower from the ninth on, under another kernel from the eighth on.
-fn entries(conditions: usize) -> Vec<Entry> {
+fn entries(conditions: usize) -> Vec<HistoryEntry> {
     let entry = |(place, day): (usize, &f64)| {
         let mut plan = made_up::plan();
         plan.conditions.truncate(conditions);
@@ -57,17 +58,17 @@ fn entries(conditions: usize) -> Vec<Entry> {
     DAYS.iter().enumerate().map(entry).collect()
 }
 
-fn history(entries: &[Entry], conditions: &[&str]) -> Result<History, Error> {
+fn history(entries: &[HistoryEntry], conditions: &[&str]) -> Result<StudyHistory, Error> {
     let wanted: Vec<String> = conditions.iter().map(|one| (*one).to_owned()).collect();
-    let found = History::new(entries, HistoryOrder::Version, &wanted, &ComparisonRequest::default())?;
+    let found = StudyHistory::new(entries, HistoryOrder::Version, &wanted, &ComparisonRequest::default())?;
     Ok(found.unwrap())
 }
 
-fn json(history: &History) -> Value {
+fn json(history: &StudyHistory) -> Value {
     serde_json::to_value(history).unwrap()
 }
 
-fn text(history: &History, layout: Layout) -> String {
+fn text(history: &StudyHistory, layout: Layout) -> String {
     layout.wrap(&history.text(layout))
 }
 
@@ -115,7 +116,7 @@ fn several_conditions_have_a_table_first_and_share_the_error_rate() {
     assert_eq!(alone.series().len(), 1);
     assert!((alone.series()[0].confidence() - 0.95).abs() < 1e-12);
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
-    let each = History::new(&entries, HistoryOrder::Time, &[], &request).unwrap().unwrap();
+    let each = StudyHistory::new(&entries, HistoryOrder::Time, &[], &request).unwrap().unwrap();
     assert_eq!(self::json(&each)["series"][0]["level"], 0.95);
 }
 
@@ -162,7 +163,9 @@ fn few_studies_say_how_many_are_needed() {
             _ => assert_eq!(newest["verdict"], "no_difference_proven", "{newest}"),
         }
     }
-    assert!(History::new(&[], HistoryOrder::Time, &[], &ComparisonRequest::default()).unwrap().is_none());
+    assert!(
+        StudyHistory::new(&[], HistoryOrder::Time, &[], &ComparisonRequest::default()).unwrap().is_none()
+    );
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn counts_change_where_they_differ_by_more_than_their_resolution() {
     }
     let [found, whole] = ["kernel_instructions_byte", "instructions_byte"].map(|metric| {
         let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
-        History::new(&entries, HistoryOrder::Version, &[], &request).unwrap().unwrap()
+        StudyHistory::new(&entries, HistoryOrder::Version, &[], &request).unwrap().unwrap()
     });
     let notes = [&found, &whole].map(|found| text(found, Layout::PLAIN).matches("different builds").count());
     assert_eq!(notes, [0, 1]);
@@ -219,7 +222,7 @@ fn what_is_asked_for_wrongly_is_refused() {
     assert_eq!(word, "nothing");
     let of = |metric: &str| {
         let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
-        History::new(&entries, HistoryOrder::Time, &[], &request)
+        StudyHistory::new(&entries, HistoryOrder::Time, &[], &request)
     };
     assert!(matches!(of("speed"), Err(Error::UnknownMetric { .. })));
     assert!(matches!(of("receiver.cpu"), Err(Error::NothingRecorded { study: 14, .. })));

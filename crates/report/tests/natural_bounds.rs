@@ -81,8 +81,8 @@ proptest! {
     }
 }
 
-/// What was seen: 1.003 segments per packet with an interval from 0.4 to 1.6; a difference of
-/// 148 % (84 to 550 %) of a rate, which cannot fall by more than 100.
+/// Real cases: 1.003 segments per packet with an interval from 0.4 to 1.6; a difference of 148 %
+/// (84 to 550 %) of a rate, which cannot fall by more than 100.
 #[test]
 fn figures_that_were_impossible_are_possible() {
     let runs = |values: [[f64; 3]; 2]| -> Vec<Observation> {

@@ -7,8 +7,8 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{
-    Classic, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
-    over_time,
+    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments,
+    list_studies, over_time,
 };
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use serde_json::json;
@@ -243,7 +243,7 @@ fn failed_runs_are_listed_with_their_reason() {
     insta::assert_snapshot!("runs", text);
 }
 
-/// What a run was limited by, as the runner stores it.
+/// The limit of a run, as the runner stores it.
 fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
     for run in &mut stored.runs {
         let evidence =
@@ -356,7 +356,7 @@ fn rates_over_the_window() {
 fn comparisons_by_boots_and_classic() {
     let request = ComparisonRequest::default();
     insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text(Layout::WIDE));
-    insta::assert_snapshot!("classic", Classic::new(&stored(3), &request).unwrap().text());
+    insta::assert_snapshot!("classic", ClassicTest::new(&stored(3), &request).unwrap().text());
     let other = ComparisonRequest {
         metric: Some("cpu".to_owned()),
         baseline: Some("tcp6_nooffload".to_owned()),
@@ -380,7 +380,7 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
             confidence,
             ..ComparisonRequest::default()
         };
-        Classic::new(&stored(3), &request).unwrap_err().to_string()
+        ClassicTest::new(&stored(3), &request).unwrap_err().to_string()
     };
     assert_eq!(
         error(Some("troughput"), None, 0.95),
@@ -444,7 +444,7 @@ fn a_plan_before_it_is_run() {
 
 #[test]
 fn the_stored_studies_and_where_they_were_measured() {
-    insta::assert_snapshot!("list", list(&[stored(3).row]).text(Layout::WIDE));
+    insta::assert_snapshot!("list", list_studies(&[stored(3).row]).text(Layout::WIDE));
     insta::assert_snapshot!("environments", environments(&stored(1)));
     // Its hosts may be gone when it ends.
     let mut gone = stored(1);

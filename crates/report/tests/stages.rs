@@ -1,4 +1,4 @@
-//! What explains the difference of a traced path, from made-up traces.
+//! The explanation of the difference of a traced path, from made-up traces.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -7,7 +7,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use netassay_report::{Layout, StageRanges, Stages};
+use netassay_report::{Layout, StageDifferences, StageRanges};
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};
@@ -72,7 +72,7 @@ fn traced() -> StoredStudy {
 
 #[test]
 fn the_stage_that_differs_is_named_first_and_what_is_unlike_is_told() {
-    let page = Stages::new(&traced(), 0.95).unwrap();
+    let page = StageDifferences::new(&traced(), 0.95).unwrap();
     insta::assert_snapshot!("stages", page.text(Layout::PLAIN));
     insta::assert_snapshot!("stages_wide", page.text(Layout::WIDE));
 }
@@ -103,7 +103,7 @@ fn recorded_counts_of_two_boots_are_equal_or_differ() {
         let (steps, whole) = (own.map(step).to_vec(), Some(own.iter().sum()));
         vec![PathTrace { places, steps, whole, ..trace(boot, condition, KernelPath::UdpTx) }]
     };
-    let document = serde_json::to_value(Stages::new(&stored(recorded), 0.95).unwrap()).unwrap();
+    let document = serde_json::to_value(StageDifferences::new(&stored(recorded), 0.95).unwrap()).unwrap();
     let pair = &document["pairs"][0];
     let verdicts = pair["parts"].as_array().unwrap().iter().map(|part| part["verdict"].as_str().unwrap());
     let differ: Vec<(usize, &str)> =
@@ -122,7 +122,7 @@ fn stages_between_which_counts_move_are_joined() {
         trace.steps[1].cost -= moved;
         vec![trace]
     };
-    let page = Stages::new(&stored(moving), 0.95).unwrap();
+    let page = StageDifferences::new(&stored(moving), 0.95).unwrap();
     insta::assert_snapshot!("stages_joined", page.text(Layout::PLAIN));
     let document = serde_json::to_value(&page).unwrap();
     let pair = &document["pairs"][0];
@@ -134,7 +134,7 @@ fn stages_between_which_counts_move_are_joined() {
         trace.steps[0].cost += 3.0 * f64::from(boot % 3);
         vec![trace]
     };
-    let document = serde_json::to_value(Stages::new(&stored(alone), 0.95).unwrap()).unwrap();
+    let document = serde_json::to_value(StageDifferences::new(&stored(alone), 0.95).unwrap()).unwrap();
     let pair = &document["pairs"][0];
     assert_eq!(
         (&pair["stages"][0], &pair["parts"][0]["gap"]),
@@ -169,7 +169,7 @@ fn sampled() -> StoredStudy {
 
 #[test]
 fn the_function_that_explains_a_difference_is_named() {
-    let page = Stages::new(&sampled(), 0.95).unwrap();
+    let page = StageDifferences::new(&sampled(), 0.95).unwrap();
     let text = page.text(Layout::PLAIN);
     insta::assert_snapshot!("functions", &text[text.find("functions, readers").unwrap()..]);
     // What is rare is in no part, and in the sum.
@@ -186,13 +186,13 @@ fn the_function_that_explains_a_difference_is_named() {
         .fold([0.0; 2], |sum, (_, costs)| [0, 1].map(|side| sum[side] + costs[side]));
     assert!((sums[0] - 2000.0).abs() < 1e-6 && (sums[1] - 2300.0).abs() < 1e-6, "{sums:?}");
     // Without samples there is no word of them.
-    let plain = serde_json::to_value(Stages::new(&traced(), 0.95).unwrap()).unwrap();
+    let plain = serde_json::to_value(StageDifferences::new(&traced(), 0.95).unwrap()).unwrap();
     assert!(plain.get("profiles").is_none());
 }
 
 #[test]
 fn a_study_without_traces_says_how_to_have_them() {
-    let error = Stages::new(&stored(|_, _| Vec::new()), 0.95).unwrap_err().to_string();
+    let error = StageDifferences::new(&stored(|_, _| Vec::new()), 0.95).unwrap_err().to_string();
     assert!(error.contains("holds no traces of two conditions") && error.contains("[trace]"), "{error}");
     // Of one condition only, of packets that were not followed, and with parts that do not fit.
     let lost = |boot, condition| PathTrace {
@@ -211,7 +211,7 @@ fn a_study_without_traces_says_how_to_have_them() {
             let whole = trace(boot, condition, KernelPath::UdpTx);
             vec![if condition == 0 { whole } else { damaged(boot, condition) }]
         });
-        assert!(Stages::new(&half, 0.95).is_err());
+        assert!(StageDifferences::new(&half, 0.95).is_err());
     }
     let error = StageRanges::new(&[]).unwrap_err().to_string();
     assert!(error.contains("no run in them was traced"), "{error}");
@@ -242,7 +242,7 @@ fn open(is_open: impl Fn(u32, usize) -> bool) -> StoredStudy {
 
 #[test]
 fn stages_that_do_not_add_up_are_left_out_and_counted() {
-    let some = Stages::new(&open(|boot, _| boot == 3), 0.95).unwrap();
+    let some = StageDifferences::new(&open(|boot, _| boot == 3), 0.95).unwrap();
     insta::assert_snapshot!("stages_left_out", some.text(Layout::PLAIN));
     let document = serde_json::to_value(&some).unwrap();
     let left = &document["pairs"][0]["open"];
@@ -255,11 +255,11 @@ fn stages_that_do_not_add_up_are_left_out_and_counted() {
                 if boot == 3 { Vec::new() } else { vec![trace(boot, condition, KernelPath::UdpTx)] }
             },
         );
-    let without = serde_json::to_value(Stages::new(&without, 0.95).unwrap()).unwrap();
+    let without = serde_json::to_value(StageDifferences::new(&without, 0.95).unwrap()).unwrap();
     assert_eq!(document["pairs"][0]["parts"], without["pairs"][0]["parts"]);
 
     // None of a condition is left: the whole is told, and no stage.
-    let all = Stages::new(&open(|_, condition| condition == 1), 0.95).unwrap();
+    let all = StageDifferences::new(&open(|_, condition| condition == 1), 0.95).unwrap();
     insta::assert_snapshot!("stages_none_judged", all.text(Layout::PLAIN));
 }
 

@@ -8,7 +8,8 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{
-    ComparisonRequest, Comparisons, Layout, PlanListing, Results, Sizing, SizingRequest, Spread, list,
+    ComparisonRequest, Comparisons, Layout, PilotSpread, PlanListing, Results, Sizing, SizingRequest,
+    list_studies,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -72,7 +73,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
         let layout = Layout { width, ..Layout::PLAIN };
         let compared = Comparisons::new(&study, &ComparisonRequest::default()).unwrap().text(layout);
         let runs = Results::new(&study).unwrap().runs(layout);
-        for text in [page(&study, layout), compared, runs, list(&[study.row.clone()]).text(layout)] {
+        for text in [page(&study, layout), compared, runs, list_studies(&[study.row.clone()]).text(layout)] {
             let wide: Vec<&str> = rows(&text).into_iter().filter(|row| row.chars().count() > width).collect();
             assert!(wide.is_empty(), "{width}: {wide:#?} in\n{text}");
         }
@@ -82,7 +83,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
     }
 }
 
-/// What was measured of a bundled study, every metric of its traffic with a value of its own.
+/// A bundled study with a value of its own for every metric of its traffic.
 fn measured(study: &Study) -> StoredStudy {
     let plan = study.plan();
     let mut found = stored(2);
@@ -113,7 +114,7 @@ fn measured(study: &Study) -> StoredStudy {
     found
 }
 
-/// Everything that is printed of a stored study, once for each width.
+/// Every page of a stored study, once for each width.
 fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout, String)> {
     let results = Results::new(study).unwrap();
     let request = ComparisonRequest { all_pairs, ..ComparisonRequest::default() };
@@ -122,7 +123,7 @@ fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout,
     for layout in widths.iter().map(|width| Layout { width: *width, ..Layout::PLAIN }) {
         let path = Path::new("/a/directory/with/a/long/name/netassay.db");
         let mut of_width = vec![results.text(path, layout), results.runs(layout)];
-        of_width.push(list(std::slice::from_ref(&study.row)).text(layout));
+        of_width.push(list_studies(std::slice::from_ref(&study.row)).text(layout));
         of_width.extend(compared.as_ref().map(|compared| compared.text(layout)));
         pages.extend(of_width.into_iter().map(|page| (layout, page)));
     }
@@ -168,7 +169,7 @@ fn bundled_studies_fit<const N: usize>(most_conditions: usize, widths: [usize; N
             confidence: 0.95,
             metric: None,
         };
-        let spread = Spread::of(&found, &study, None).unwrap();
+        let spread = PilotSpread::from_pilot(&found, &study, None).unwrap();
         let sized = spread.map(|spread| Sizing::new(&study, spread, &request).unwrap());
         let mut pages = pages(&found, false, &widths);
         assert!(pages.len() == 4 * widths.len() && pages[0].1.contains("Answer: "), "{}", bundled.name);
@@ -260,7 +261,7 @@ fn verdicts_have_colours_where_they_are_asked_for() {
         assert!(painted.contains(verdict), "{painted}");
     }
     let mut bare = painted;
-    for sequence in netassay_report::colours() {
+    for sequence in netassay_report::colour_sequences() {
         bare = bare.replace(&sequence, "");
     }
     assert_eq!(bare, page(&quick(), Layout::PLAIN));

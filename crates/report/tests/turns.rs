@@ -1,4 +1,4 @@
-//! What a page says of conditions that took turns, and of those that were to.
+//! The pages of conditions that took turns, and of those that were to.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -65,7 +65,7 @@ fn what_turns_of_others_last_into_is_not_answered() {
     assert!(compared.contains(why), "{compared}");
 }
 
-/// Who took no turns because nothing was measured is not to blame for it.
+/// Conditions without turns because nothing was measured are not to blame for it.
 #[test]
 fn notes_say_why_there_were_no_turns_only_where_runs_count() {
     let measured = taken("tso = [\"on\", \"off\"]", 0.0);
@@ -91,7 +91,7 @@ fn notes_say_why_there_were_no_turns_only_where_runs_count() {
     }
 }
 
-/// What sockets are given is no state of an interface.
+/// The settings of sockets are no state of an interface.
 #[test]
 fn settings_of_traffic_are_not_said_to_be_those_of_another_condition() {
     let state = |gro: bool| Settled {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    Agreed, BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PlanListing, Results,
-    Sizing, SizingRequest, Spread, is_decided,
+    BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PilotSpread, PlanListing,
+    Results, Sizing, SizingRequest, WaysOutcome, is_decided,
 };
 use record::{Detail, Response, Turns, sample};
 use serde_json::json;
@@ -209,7 +209,7 @@ fn both_ways(hidden: f64, in_turns: bool) -> StoredStudy {
 #[test]
 fn turns_and_runs_are_compared_in_the_same_boots() {
     let found = BothWays::new(&both_ways(0.0, true)).unwrap();
-    assert_eq!(found.outcome(), Agreed::Agree);
+    assert_eq!(found.outcome(), WaysOutcome::Agree);
     insta::assert_snapshot!("both_ways", found.text(Layout::WIDE));
     // The baseline of the study, and the condition of the other flow that is most like it.
     let json = serde_json::to_value(&found).unwrap();
@@ -229,7 +229,7 @@ fn turns_and_runs_are_compared_in_the_same_boots() {
     );
 
     let found = BothWays::new(&both_ways(0.5, true)).unwrap();
-    assert_eq!(found.outcome(), Agreed::Disagree);
+    assert_eq!(found.outcome(), WaysOutcome::Disagree);
     let text = found.text(Layout::WIDE);
     assert!(text.contains("Turns and runs disagree: do not rely on differences"), "{text}");
 }
@@ -265,7 +265,7 @@ fn what_is_not_counted_in_turns_is_missing_for_that_reason() {
 #[test]
 fn what_took_no_turns_is_not_compared() {
     let found = BothWays::new(&both_ways(0.0, false)).unwrap();
-    assert_eq!(found.outcome(), Agreed::NotCompared);
+    assert_eq!(found.outcome(), WaysOutcome::NotCompared);
     let text = found.text(Layout::WIDE);
     assert!(text.contains("2 conditions took no turns"), "{text}");
     let other = stored(&looking("2%"), 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));
@@ -278,7 +278,7 @@ fn a_study_is_sized_by_what_was_measured() {
     let study = looking("2%");
     let value =
         |boot, run, condition| 1000.0 + 8.0 * noise(boot, 0, condition) + 30.0 * noise(boot, run, condition);
-    let spread = Spread::of(&stored(&study, 6, value), &study, None).unwrap().unwrap();
+    let spread = PilotSpread::from_pilot(&stored(&study, 6, value), &study, None).unwrap().unwrap();
     let request =
         SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
     insta::assert_snapshot!(
@@ -286,7 +286,7 @@ fn a_study_is_sized_by_what_was_measured() {
         Sizing::new(&study, spread.clone(), &request).unwrap().text(Layout::WIDE)
     );
     // A pilot that sees nothing of boots does not prove that there is nothing.
-    let blind = Spread { interaction: 0.0, ..spread.clone() };
+    let blind = PilotSpread { interaction: 0.0, ..spread.clone() };
     let text = Sizing::new(&study, blind, &request).unwrap().text(Layout::WIDE);
     assert!(text.contains("6 boots showed no difference between boots beyond what runs explain."), "{text}");
     assert!(text.contains("with 80 % confidence it is at most 1.9 %"), "{text}");
@@ -297,7 +297,7 @@ fn a_study_is_sized_by_what_was_measured() {
     let elsewhere = SizingRequest { metric: Some("transactions".to_owned()), ..request };
     assert!(matches!(Sizing::new(&study, spread, &elsewhere), Err(Error::NothingToSize { .. })));
     // One boot tells nothing of how boots differ.
-    assert!(Spread::of(&stored(&study, 1, value), &study, None).unwrap().is_none());
+    assert!(PilotSpread::from_pilot(&stored(&study, 1, value), &study, None).unwrap().is_none());
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_pilot_of_both_ways_says_which_is_cheaper() {
     };
     let (in_turns, in_runs) = (study("alternate = \"100ms\"\n"), study(""));
     let pilot = both_ways(0.0, true);
-    let spread = |study: &Study| Spread::of(&pilot, study, None).unwrap().unwrap();
+    let spread = |study: &Study| PilotSpread::from_pilot(&pilot, study, None).unwrap().unwrap();
     let (of_turns, of_runs) = (spread(&in_turns), spread(&in_runs));
     // Each boot has a flow, and a run of each condition. Runs spread by 30 to 4, and a boot
     // changes all conditions of a flow alike.

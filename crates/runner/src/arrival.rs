@@ -37,7 +37,7 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
         .map(|end| end.window.load.sent)
         .map(|sent| sent.messages.saturating_add(sent.no_buffers))
         .fold(0, u64::saturating_add);
-    let lost = Loss::of(traffic, account).map_or_else(String::new, |loss| {
+    let lost = Loss::from_account(traffic, account).map_or_else(String::new, |loss| {
         format!(
             "; of {} messages of the whole run {} were lost: queue {}, device {}, behind the wire {}, socket {}, places without a counter {}",
             loss.offered,
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use record::sample::account;
 
-    fn told(kind: Kind, direction: Direction, change: impl Fn(&mut RunAccount)) -> Option<String> {
+    fn sentence_of(kind: Kind, direction: Direction, change: impl Fn(&mut RunAccount)) -> Option<String> {
         let order = RunOrder {
             traffic: Traffic { direction, ..Traffic::new(kind) },
             family: load::Family::Ipv4,
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn a_stream_that_arrived_nowhere_says_where_it_went() {
-        assert_eq!(told(Kind::UdpStream, Direction::Forward, |_| {}), None);
-        let dropped = told(Kind::UdpStream, Direction::Forward, |account| {
+        assert_eq!(sentence_of(Kind::UdpStream, Direction::Forward, |_| {}), None);
+        let dropped = sentence_of(Kind::UdpStream, Direction::Forward, |account| {
             deaf(account);
             account.transmitter.whole.counters.queue.drops = 900;
         });
@@ -94,7 +94,7 @@ mod tests {
                  lost: queue 900, device 0, behind the wire 0, socket 0, places without a counter 100"
             )
         );
-        let tcp = told(Kind::TcpStream, Direction::Forward, deaf);
+        let tcp = sentence_of(Kind::TcpStream, Direction::Forward, deaf);
         assert_eq!(
             tcp.as_deref(),
             Some("nothing arrived at the receiver in the window, in which 1000 messages were sent")
@@ -103,21 +103,21 @@ mod tests {
 
     #[test]
     fn each_way_must_carry_something() {
-        let way = |direction| told(Kind::TcpStream, direction, |_| {}).unwrap_or_default();
+        let way = |direction| sentence_of(Kind::TcpStream, direction, |_| {}).unwrap_or_default();
         assert!(way(Direction::Reverse).starts_with("nothing arrived at the transmitter"));
         assert!(way(Direction::Both).starts_with("nothing arrived at the transmitter"));
-        let both = told(Kind::TcpStream, Direction::Both, deaf).unwrap();
+        let both = sentence_of(Kind::TcpStream, Direction::Both, deaf).unwrap();
         assert!(both.starts_with("nothing arrived at either end"), "{both}");
     }
 
     #[test]
     fn transactions_and_packets_count_where_they_are_counted() {
-        let rr = told(Kind::TcpRr, Direction::Forward, |account| {
+        let rr = sentence_of(Kind::TcpRr, Direction::Forward, |account| {
             account.transmitter.window.load.sent.transactions = 0
         });
         assert!(rr.unwrap().starts_with("no transaction was completed"));
-        assert_eq!(told(Kind::TcpRr, Direction::Forward, deaf), None);
-        let pps = told(Kind::Pps, Direction::Forward, |account| {
+        assert_eq!(sentence_of(Kind::TcpRr, Direction::Forward, deaf), None);
+        let pps = sentence_of(Kind::Pps, Direction::Forward, |account| {
             account.receiver = None;
             account.transmitter.window.counters.link.tx_packets = 0;
         });

@@ -16,22 +16,22 @@ use crate::session::Session;
 use crate::settling::{Unsettled, unsettled};
 use crate::verified::unverified;
 
-/// How one try of a flow ended.
-pub(crate) enum Try {
+/// The end of one attempt at a flow.
+pub(crate) enum AttemptEnd {
     /// It counts, or it failed for good.
-    Over,
+    Done,
     /// Something disturbed it, and it may be repeated.
-    Again,
+    Repeat,
     /// Its conditions cannot take turns as they did: they have runs of their own, or more of each
     /// turn is left out.
-    Otherwise,
+    Replanned,
     TestbedLost(String),
     Interrupted,
 }
 
 impl Campaign<'_> {
-    /// Tries the runs of a flow that was repeated `repeats` times before, and records what came of
-    /// them.
+    /// Attempts the runs of a flow that was repeated `repeats` times before, and records the
+    /// results.
     pub(crate) fn attempt(
         &mut self,
         session: &mut Session<'_>,
@@ -39,18 +39,19 @@ impl Campaign<'_> {
         bench: &mut dyn Bench,
         flow: &[PlannedRun],
         repeats: u32,
-    ) -> Result<Try, Error> {
+    ) -> Result<AttemptEnd, Error> {
         let label = |run: &PlannedRun| session.plan.conditions[run.condition].label.to_string();
         let labels: Vec<String> = flow.iter().map(label).collect();
         for (run, label) in flow.iter().zip(&labels) {
-            self.tell(Event::RunStarted { run: *run, label: label.clone() });
+            self.emit(Event::RunStarted { run: *run, label: label.clone() });
         }
         let begun = Instant::now();
         let started_unix_ms = unix_ms();
-        let mut end = Try::Over;
+        let mut end = AttemptEnd::Done;
         let mut made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
             Ok(Ok(mut made)) => {
-                // What disturbed a condition in its turns is beside those of the others too.
+                // A disturbance in one condition's turns disturbed the other conditions of the flow
+                // too.
                 let beside = self.beside.clone().map(Disturbance::from);
                 let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
                 let mut disturbed: Vec<Disturbance> = Vec::new();
@@ -72,28 +73,28 @@ impl Campaign<'_> {
                 };
                 let mut untraced = made.iter().filter_map(|readings| readings.untraced.as_ref());
                 if let Some(lost) = untraced.find(|untraced| !untraced.testbed_is_well) {
-                    end = Try::TestbedLost(lost.why.clone());
+                    end = AttemptEnd::TestbedLost(lost.why.clone());
                 }
                 flow.iter().zip(made).map(judged).collect()
             }
             Ok(Err(drift)) => {
-                let why = text::reason(&drifted(&drift));
+                let why = words::shortened_reason(&drifted(&drift));
                 let failed = |_: &PlannedRun| {
                     let detail = Detail::Drifted(Drifted { drift: drift.clone() });
                     (Readings { detail, ..Readings::default() }, Outcome::Failed(why.clone()))
                 };
                 flow.iter().map(failed).collect()
             }
-            Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
+            Err(error) if error.is_interrupt() => return Ok(AttemptEnd::Interrupted),
             Err(error) if error.ends_the_study() => return Err(error.into()),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
                 self.part(session, flow, &labels, &error.to_string());
-                return Ok(Try::Otherwise);
+                return Ok(AttemptEnd::Replanned);
             }
             Err(error) => {
-                let why = text::reason(&error.to_string());
+                let why = words::shortened_reason(&error.to_string());
                 if !error.testbed_is_well() {
-                    end = Try::TestbedLost(why.clone());
+                    end = AttemptEnd::TestbedLost(why.clone());
                 }
                 flow.iter().map(|_| (Readings::default(), Outcome::Failed(why.clone()))).collect()
             }
@@ -103,21 +104,22 @@ impl Campaign<'_> {
         if let Some(Unsettled { why, settles_after }) = (!is_invalid).then(unsettled).flatten() {
             let longer = settles_after.map(Duration::from_nanos);
             match longer.filter(|part| session.settle_after(flow, *part).is_some()) {
-                Some(part) => self.tell(Event::Settles {
+                Some(part) => self.emit(Event::Settles {
                     labels: labels.clone(),
                     after_s: part.as_secs_f64(),
-                    why: text::reason(&why),
+                    why: words::shortened_reason(&why),
                 }),
                 None => self.part(session, flow, &labels, &why),
             }
-            // A warm-up has warmed up what it was to.
+            // A warm-up has done its job all the same.
             if flow.iter().any(|run| !run.warmup) {
-                return Ok(Try::Otherwise);
+                return Ok(AttemptEnd::Replanned);
             }
         }
         let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
         if !repeated && self.keep_disturbed {
-            // Only those in which nothing arrived are invalid then, and they were repeated.
+            // Only runs without any received traffic are still invalid then, and they were
+            // repeated.
             for (_, outcome) in &mut made {
                 if let Outcome::Invalid(_, why) = outcome {
                     *outcome = Outcome::Failed(std::mem::take(why));
@@ -129,7 +131,8 @@ impl Campaign<'_> {
             for (readings, outcome) in &mut made {
                 if let Outcome::Ok(metrics) = outcome {
                     let why: Vec<String> = readings.disturbed.iter().map(Disturbance::to_string).collect();
-                    *outcome = Outcome::Invalid(std::mem::take(metrics), text::reason(&why.join("; ")));
+                    *outcome =
+                        Outcome::Invalid(std::mem::take(metrics), words::shortened_reason(&why.join("; ")));
                 }
             }
         }
@@ -138,14 +141,14 @@ impl Campaign<'_> {
         self.store.record_runs(boot, &new)?;
         if repeated {
             session.progress.lengthen(flow.len(), flow.iter().map(|run| session.window_of(run)).sum());
-            end = Try::Again;
+            end = AttemptEnd::Repeat;
         }
         let share = begun.elapsed() / u32::try_from(flow.len()).unwrap_or(u32::MAX).max(1);
         let mut together = labels.clone();
         for ((run, label), new) in flow.iter().zip(&labels).zip(new) {
             if !run.warmup {
                 session.ahead.remove(&key_of(run));
-                session.needs.note(run.condition, matches!(new.outcome, Outcome::Ok(_)));
+                session.priority.record_try(run.condition, matches!(new.outcome, Outcome::Ok(_)));
             }
             let kind = session.plan.conditions[run.condition].workload.traffic.kind;
             let primary = kind.main_metric(session.plan.exact).key;
@@ -171,19 +174,19 @@ impl Campaign<'_> {
                 }
             }
             session.progress.step(session.window_of(run), share);
-            self.tell(Event::RunFinished {
+            self.emit(Event::RunFinished {
                 run: *run,
                 label: label.clone(),
                 primary,
                 failed,
                 invalid,
                 done: session.progress.done(),
-                of: session.progress.of(),
-                left_s: session.progress.left().as_secs_f64(),
+                of: session.progress.runs(),
+                left_s: session.progress.time_left().as_secs_f64(),
             });
         }
         if let Some((all, said)) = session.progress.corrected() {
-            self.tell(Event::Expected { all_s: all.as_secs_f64(), said_s: said.as_secs_f64() });
+            self.emit(Event::Expected { all_s: all.as_secs_f64(), said_s: said.as_secs_f64() });
         }
         Ok(end)
     }
@@ -221,7 +224,7 @@ impl Campaign<'_> {
                 .collect::<Result<_, _>>()?,
         };
         for since in look(bench) {
-            // One that lasts is told once.
+            // A lasting difference is reported once.
             if !differing.contains(&since) {
                 differing.push(since);
             }
@@ -246,7 +249,7 @@ impl Campaign<'_> {
     /// Conditions are measured in runs of their own from now on.
     fn part(&mut self, session: &mut Session<'_>, flow: &[PlannedRun], labels: &[String], why: &str) {
         session.apart.extend(flow.iter().map(|run| run.condition));
-        self.tell(Event::Apart { labels: labels.to_vec(), why: text::reason(why) });
+        self.emit(Event::Apart { labels: labels.to_vec(), why: words::shortened_reason(why) });
     }
 
     /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
@@ -258,7 +261,7 @@ impl Campaign<'_> {
         }
         let why: Vec<String> =
             nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
-        let why = text::reason(&why.join("; "));
+        let why = words::shortened_reason(&why.join("; "));
         if disturbed.is_empty() { Outcome::Failed(why) } else { Outcome::Invalid(metrics, why) }
     }
 }
@@ -301,7 +304,7 @@ fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
 /// The run is tried again with its trace.
 fn untraced(error: &testbed::Error) -> Untraced {
     let why = format!("its trace ended early (its figures and finished rounds are kept): {error}");
-    Untraced { why: text::reason(&why), testbed_is_well: error.testbed_is_well() }
+    Untraced { why: words::shortened_reason(&why), testbed_is_well: error.testbed_is_well() }
 }
 
 fn drifted(drift: &Drift) -> String {

@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 use record::{Environment, Note};
 use study::{BootKind, BootState, PlannedRun};
 
-use crate::attempt::Try;
+use crate::attempt::AttemptEnd;
 use crate::campaign::{Campaign, Error};
 use crate::event::Event;
 use crate::flows::flows;
 use crate::session::Session;
 
-/// How a boot ended.
 pub(crate) enum BootEnd {
-    /// With its last run.
+    /// It ended with its last run.
     Through,
     /// Its testbed is gone, and why.
     Lost(String),
@@ -59,13 +58,13 @@ impl Campaign<'_> {
                 environment.machines.as_ref().map_or_else(|| side.to_string(), |all| all[side].host.clone());
             return Err(Error::NotRestarted { boot: number, side, host, other });
         }
-        session.machines.note(number, &environment);
+        session.machines.add(number, &environment);
         session.progress.built(state);
         let mut in_runs = Duration::ZERO;
         let boot = self.store.begin_boot(session.id, number, &environment)?;
         let mut notes: Vec<String> = bench.notes().iter().map(Note::to_string).collect();
         notes.retain(|note| session.noted.insert(note.clone()));
-        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
+        self.emit(Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
         let mut ahead = VecDeque::from(flows(session.plan, todo));
         while let Some(flow) = ahead.pop_front() {
             if flow.len() > 1 && flow.iter().any(|run| session.apart.contains(&run.condition)) {
@@ -81,15 +80,15 @@ impl Campaign<'_> {
                 let tried = self.attempt(session, boot, bench.as_mut(), &flow, repeats)?;
                 in_runs += run_began.elapsed();
                 match tried {
-                    Try::Over => break,
+                    AttemptEnd::Done => break,
                     // Immediately: the runs that it is compared with are next to it.
-                    Try::Again => repeats += 1,
-                    Try::Otherwise => {
+                    AttemptEnd::Repeat => repeats += 1,
+                    AttemptEnd::Replanned => {
                         ahead.push_front(flow);
                         break;
                     }
-                    Try::Interrupted => return Ok(BootEnd::Interrupted),
-                    Try::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
+                    AttemptEnd::Interrupted => return Ok(BootEnd::Interrupted),
+                    AttemptEnd::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
                 }
             }
         }
@@ -117,12 +116,12 @@ impl Campaign<'_> {
         let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
         session.other_kernel = state.kernel.clone().filter(is_other);
         let runs_other =
-            |boot: &testbed::Boot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
+            |boot: &testbed::HostBoot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
         let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
         if !session.machines.are_of_another(boot, &ids) && !boots.iter().any(runs_other) {
             return Ok(());
         }
-        self.tell(Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });
+        self.emit(Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });
         self.lab.restart(state)
     }
 
@@ -134,24 +133,28 @@ impl Campaign<'_> {
             return stays(String::new());
         }
         let back = self.lab.boots().and_then(|boots| {
-            if boots.iter().all(testbed::Boot::is_of_default) {
+            if boots.iter().all(testbed::HostBoot::is_of_default) {
                 return Ok(());
             }
-            self.tell(Event::DefaultKernels);
+            self.emit(Event::DefaultKernels);
             self.lab.restart(&BootState::default())
         });
         back.err().and_then(|error| {
-            stays(if error.is_interrupt() { String::new() } else { text::reason(&error.to_string()) })
+            stays(if error.is_interrupt() {
+                String::new()
+            } else {
+                words::shortened_reason(&error.to_string())
+            })
         })
     }
 
-    /// An environment with what was changed of the machine for the study.
+    /// An environment with the changes of the machine for the study.
     fn with_machine(&self, environment: Environment) -> Environment {
         Environment { changed: self.machine.to_vec(), ..environment }
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn emit(&mut self, event: Event) {
         (self.observe)(&event);
     }
 }

@@ -1,4 +1,4 @@
-//! The input and the result of a session; `course` runs it.
+//! The input and the result of a session; `run_campaign` runs it.
 
 use agent::Interrupt;
 use host::journal::Change;
@@ -9,7 +9,7 @@ use thiserror::Error as ThisError;
 use crate::event::Event;
 use crate::lab::Lab;
 
-/// Everything that a study needs to be run.
+/// The study to run, and the means to run it.
 pub struct Campaign<'a> {
     /// Builds the testbeds.
     pub lab: &'a mut dyn Lab,
@@ -27,16 +27,15 @@ pub struct Campaign<'a> {
     pub keep_disturbed: bool,
     /// A disturbance of every run of this session: another session that runs beside it.
     pub beside: Option<Cause>,
-    /// What was changed of the machine itself for this study, for the record of each
-    /// boot's environment.
+    /// Changes of the machine itself for this study, for the record of each boot's environment.
     pub machine: &'a [Change],
-    /// How the machine differs from what was changed. Asked at both edges of every run.
+    /// Differences of the machine from those changes. Called at both edges of every run.
     pub differences: &'a dyn Fn() -> Vec<Cause>,
     /// The program's version, for the record.
     pub version: &'a str,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Every planned run is recorded, or was disturbed as often as it may be repeated
@@ -44,7 +43,7 @@ pub enum Ending {
     Complete,
     /// Some runs failed; the others are recorded.
     SomeFailed,
-    /// The user stopped it; what was recorded is kept.
+    /// The user stopped it; all recorded runs are kept.
     Interrupted,
 }
 
@@ -53,7 +52,7 @@ pub enum Ending {
 pub struct Summary {
     /// The study's number in the store.
     pub study: StudyId,
-    /// How it ended.
+    /// Its end.
     pub ending: Ending,
     /// Recorded runs in the store, warm-ups not counted.
     pub recorded: usize,
@@ -62,47 +61,31 @@ pub struct Summary {
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
     /// The release of the kernel that the machines run until their next restart, if it is not their
-    /// default, and what it was that kept them from that; empty: the user.
+    /// default, and the error that kept them from their default; empty: the user.
     pub kernel_stays: Option<(String, String)>,
 }
 
 /// Why a session could not begin or was stopped. What was recorded before stays recorded.
 #[derive(Debug, ThisError)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
     /// No testbed.
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
-    /// The store cannot take what was measured.
+    /// The store cannot record the run.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// Everything is recorded already.
+    /// No run is left: all are recorded.
     #[error("nothing to run: {why}")]
-    NothingToRun {
-        /// Why not.
-        why: String,
-    },
+    NothingToRun { why: String },
     /// The stored plan cannot be read back.
     #[error("the stored plan of study {study} cannot be read ({what}): start the study anew")]
-    Plan {
-        /// The study's number.
-        study: i64,
-        /// What is wrong with it.
-        what: String,
-    },
+    Plan { study: i64, what: String },
     /// A boot with machines that should have restarted has the boot id of another.
     #[error(
         "boot {boot}: the {side} ({host}) did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
     )]
-    NotRestarted {
-        /// The boot of the study.
-        boot: u32,
-        /// Whose machine.
-        side: study::Side,
-        /// The machine, as the user named it.
-        host: String,
-        /// The boot of the study that has this boot id.
-        other: u32,
-    },
+    NotRestarted { boot: u32, side: study::Side, host: String, other: u32 },
     /// The user stopped it before the first run.
     #[error("interrupted before the first run: nothing was recorded")]
     Interrupted,

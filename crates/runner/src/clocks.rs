@@ -3,28 +3,30 @@
 use record::{Cause, SideAccount, Turns};
 use testbed::RunOrder;
 
-/// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 %
-/// (`adjtime`) in normal operation.
+/// The largest difference of two clocks, as a share of the window. NTP's daemons slew by up to 0.05
+/// % (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
 
-/// The same in ns: an agent that loses its CPU between two readings sees a difference that is none.
+/// That difference in ns: an agent that loses its CPU between two readings sees a difference that
+/// is none.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-/// How late an edge of the window may be, and how much longer the window, as a share of it. Rates
-/// are over the time that passed, but the windows of both sides should cover the same time.
+/// The largest lateness of an edge of the window, and the largest excess of its length, as a share
+/// of it. Rates are over the time that passed, but the windows of both sides should cover the same
+/// time.
 const LATE: f64 = 0.1;
 
-/// The same in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.
+/// That lateness in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.
 pub(crate) const LATE_NS: f64 = 50e6;
 
-/// The same in ns for the clocks of a virtual machine: its host may take a virtual CPU away between
+/// [`CLOCKS_NS`] for the clocks of a virtual machine: its host may take a virtual CPU away between
 /// two readings.
 pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 
-/// The same in ns for the agent in a virtual machine; see [`GUEST_CLOCKS_NS`].
+/// [`LATE_NS`] for the agent in a virtual machine; see [`GUEST_CLOCKS_NS`].
 pub(crate) const GUEST_LATE_NS: f64 = 250e6;
 
-/// What is wrong with the clocks of a side.
+/// The fault of a side's clocks.
 pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
     let clock = &own.window.clock;
     if clock.source_changed {

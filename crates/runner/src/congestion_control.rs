@@ -7,7 +7,7 @@ use study::CongestionControl;
 /// the hosts lack for a kind of traffic.
 ///
 /// # Errors
-/// Those of `lacking`.
+/// The errors of `lacking`.
 pub fn unpaced<E>(
     mut lacking: impl FnMut(&load::Traffic) -> Result<Vec<String>, E>,
 ) -> Result<&'static str, E> {

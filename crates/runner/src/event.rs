@@ -13,7 +13,7 @@ pub enum Event {
         study: i64,
         /// Labels of the conditions.
         conditions: Vec<String>,
-        /// Conditions that the hosts cannot measure, and what they lack for it.
+        /// Conditions that the hosts cannot measure, and the missing features.
         lacking: Vec<Dropped>,
         /// Planned looks for which the study has too few boots.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,7 +22,7 @@ pub enum Event {
         boots: u32,
         /// Runs to come, warm-ups included.
         runs: usize,
-        /// How long that should take, in seconds.
+        /// The expected time for them, in seconds.
         expected_s: f64,
     },
     /// Both machines restart, which may take minutes.
@@ -44,7 +44,7 @@ pub enum Event {
         boot: u32,
         /// Boots in the schedule.
         of: u32,
-        /// How long building it took, in ms.
+        /// The time to build it, in ms.
         build_ms: f64,
         /// Its limitations that no earlier boot of the session reported.
         notes: Vec<String>,
@@ -68,7 +68,7 @@ pub enum Event {
         primary: Option<(String, f64)>,
         /// Why it failed, if it did.
         failed: Option<String>,
-        /// What disturbed it, if anything did.
+        /// The disturbance of its window, if there was one.
         invalid: Option<Invalid>,
         /// Runs done in this session.
         done: usize,
@@ -77,16 +77,16 @@ pub enum Event {
         /// Expected time to the end, in seconds.
         left_s: f64,
     },
-    /// The runs so far show that the session takes another time than was said.
+    /// The runs so far show that the session takes another time than predicted.
     Expected {
-        /// How long it takes in all, in seconds.
+        /// The time in all, in seconds.
         all_s: f64,
-        /// How long it was said to take.
+        /// The time that was predicted before, in seconds.
         said_s: f64,
     },
-    /// Conditions that were to take turns in one flow are measured in runs of their own.
+    /// Conditions that should take turns in one flow are measured in runs of their own.
     Apart {
-        /// Theirs.
+        /// The labels of the conditions.
         labels: Vec<String>,
         /// Why.
         why: String,
@@ -94,11 +94,11 @@ pub enum Event {
     /// More of the turns of conditions is left out from now on, as a switch acts longer than
     /// planned.
     Settles {
-        /// Theirs.
+        /// The labels of the conditions.
         labels: Vec<String>,
         /// The part of each turn that is not counted, in seconds.
         after_s: f64,
-        /// What showed it.
+        /// The evidence.
         why: String,
     },
     /// A testbed was lost before its last run.
@@ -107,27 +107,27 @@ pub enum Event {
         boot: u32,
         /// Why.
         why: String,
-        /// Are the rest of its runs tried on a new one?
+        /// Whether the rest of its runs is tried on a new one.
         retried: bool,
     },
     /// A planned look at the data.
     Looked {
         /// Which look, from 1.
         look: u32,
-        /// How many are planned.
+        /// The number of planned looks.
         of: u32,
         /// The boot after which it was taken.
         boot: u32,
         /// The most boots that the study may take.
         boots: u32,
-        /// Is every comparison decided? Then the study ends here.
+        /// Whether every comparison is decided, so that the study ends here.
         decided: bool,
     },
     /// The session has ended.
     Finished {
         /// The study's number in the store.
         study: i64,
-        /// Was everything recorded, or disturbed as often as it may be repeated?
+        /// Whether everything was recorded, or disturbed as often as it may be repeated.
         complete: bool,
         /// Recorded runs in the store, warm-ups not counted.
         recorded: usize,
@@ -141,14 +141,14 @@ pub enum Event {
 /// A run whose window was disturbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Invalid {
-    /// By what.
+    /// The reason.
     pub why: String,
-    /// The same in a few words, each kind of cause once.
+    /// The reason in a few words, each kind of cause once.
     pub brief: String,
     /// The conditions of all runs of its flow, which were disturbed with it: of the first of them.
     /// The others have none.
     pub labels: Vec<String>,
-    /// Is it repeated at once? If not, no repeats are left, and this planned run has no
+    /// Whether it is repeated at once. If not, no repeats are left, and this planned run has no
     /// measurement.
     pub repeated: bool,
 }

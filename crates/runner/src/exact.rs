@@ -1,4 +1,4 @@
-//! From the account of fixed work to its metrics (`study::metric` says what each means).
+//! Metrics from the account of fixed work (`study::metric` explains each).
 
 use load::exact::Account;
 use study::Kind;

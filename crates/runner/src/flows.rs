@@ -1,14 +1,14 @@
-//! Which runs of a boot share a flow, and in which turns.
+//! The runs of a boot that share a flow, and their turns.
 
 use std::time::Duration;
 
 use study::{Alternate, BySide, Plan, PlannedRun};
-use testbed::{RunOrder, TakesTurns, TurnsOrder};
+use testbed::{RunOrder, TurnCondition, TurnsOrder};
 
 use crate::order::order_of;
 
-/// The runs by flow, in the order of the first one of each; those of a flow in the order of their
-/// conditions.
+/// The runs by flow, in the order of the first run of each; the runs of a flow in the order of
+/// their conditions.
 pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     if plan.asked.protocol.alternate.is_none() {
         return runs.iter().map(|run| vec![*run]).collect();
@@ -23,7 +23,7 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
         let is_of_it = |flow: &&mut Vec<PlannedRun>| {
             flow.first().is_some_and(|first| {
                 (first.warmup, first.repeat) == (run.warmup, run.repeat)
-                    && planned.with(first.condition).contains(&run.condition)
+                    && planned.containing(first.condition).contains(&run.condition)
             })
         };
         match flows.iter_mut().find(is_of_it) {
@@ -50,12 +50,12 @@ pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun], alternate: Alternate) -
     })
 }
 
-fn state_of(plan: &Plan, condition: usize) -> TakesTurns {
+fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
     let own = &plan.conditions[condition];
-    TakesTurns {
+    TurnCondition {
         effective: plan.effective[condition].clone(),
         traffic: own.workload.traffic.clone(),
-        tuning: BySide::of(|side| own.side(side).tuning.clone()),
+        tuning: BySide::from_fn(|side| own.side(side).tuning.clone()),
     }
 }
 

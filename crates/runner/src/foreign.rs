@@ -1,4 +1,4 @@
-//! What processes other than the run's took of its CPUs.
+//! CPU time that other processes took on the run's CPUs.
 //!
 //! Two sources, of which the larger counts. The processes' own times (`host::Others`) have user and
 //! kernel mode and give names, but cover the ramp and the window together, and miss processes that
@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::CpuTimes;
-use record::{HostAccount, RunAccount, SideAccount, Taken, Taker, Who};
+use record::{CpuTaken, HostAccount, RunAccount, SideAccount, Taker, TakerKind};
 use study::Side;
 
 /// The share of its CPUs' time that others may take. What runs on any machine (timers, kernel
@@ -25,12 +25,12 @@ pub(crate) const TICK_NS: f64 = 10e6;
 /// Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
 const DEVIATIONS: f64 = 3.0;
 
-/// How many processes are named, each with at least this share.
+/// The number of processes that are named, each with at least this share.
 const NAMED: usize = 3;
 const NAMED_SHARE: f64 = 0.01;
 
 /// The CPUs that a part of the run had, and the run's own time on them.
-struct Place<'a> {
+struct CpuUse<'a> {
     cpus: Vec<u32>,
     spent: CpuTimes,
     elapsed_ns: u64,
@@ -39,10 +39,10 @@ struct Place<'a> {
     others: Option<&'a host::Others>,
 }
 
-/// What others took of a set of CPUs.
+/// CPU time that other processes took of a set of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
-    pub(crate) taken: Taken,
+    pub(crate) taken: CpuTaken,
     /// Whether that is more than others may take and more than chance explains. The CPU time of the
     /// run is then unknown too: interrupts for its packets count for the process that they
     /// interrupt.
@@ -50,21 +50,21 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// On the CPUs of one side; of a virtual machine, on those of its host.
-    pub(crate) fn of(account: &RunAccount, side: Side) -> Self {
-        Self::on_host(account, side).unwrap_or_else(|| Place::of(account, side).foreign())
+    /// The CPU time on the CPUs of one side; of a virtual machine, on those of its host.
+    pub(crate) fn of_side(account: &RunAccount, side: Side) -> Self {
+        Self::on_host(account, side).unwrap_or_else(|| CpuUse::new(account, side).foreign())
     }
 
-    /// On the host of a side's virtual machine, with all that are there: their threads for input
-    /// and output run on any of the CPUs.
+    /// The CPU time on the host of a side's virtual machine, beside all virtual machines there:
+    /// their threads for input and output run on any of the CPUs.
     pub(crate) fn on_host(account: &RunAccount, side: Side) -> Option<Self> {
         let hosts = account.hosts_beside(side);
-        (!hosts.is_empty()).then(|| Place::of_hosts(&hosts, account.others.as_ref()).foreign())
+        (!hosts.is_empty()).then(|| CpuUse::of_hosts(&hosts, account.others.as_ref()).foreign())
     }
 }
 
-impl<'a> Place<'a> {
-    fn of(account: &'a RunAccount, side: Side) -> Self {
+impl<'a> CpuUse<'a> {
+    fn new(account: &'a RunAccount, side: Side) -> Self {
         let receiver = account.receiver.as_ref();
         let own = match (side, receiver) {
             (Side::Receiver, Some(receiver)) => receiver,
@@ -117,17 +117,17 @@ impl<'a> Place<'a> {
         // At most the time that these CPUs worked beyond the run itself: the processes' times may
         // be from before the window, or from other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
-        let told = self.told().min(most);
+        let told = self.known_ns().min(most);
         // A process's user and kernel time are each rounded down to the unit.
         let by_times = told > all * OTHERS + 2.0 * TICK_NS;
         let by = self.by(all);
         let share = (user.max(told) / all).clamp(0.0, 1.0);
-        Foreign { taken: Taken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
+        Foreign { taken: CpuTaken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
-    /// By process name, from the processes' own times on these CPUs, as if spread evenly over the
-    /// time that was watched. ns of the window, the longest first.
-    fn by_name(&self) -> Vec<(String, Who, f64)> {
+    /// The times by process name, from the processes' own times on these CPUs, as if spread evenly
+    /// over the time that was watched. ns of the window, the longest first.
+    fn by_name(&self) -> Vec<(String, TakerKind, f64)> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
         let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
@@ -138,18 +138,18 @@ impl<'a> Place<'a> {
         }
         let named = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
             let who = match (kernel, pids.first()) {
-                (true, _) => Who::Kernel,
-                (false, Some(pid)) if pids.len() == 1 => Who::Process { pid: *pid },
-                (false, _) => Who::Processes { count: pids.len() },
+                (true, _) => TakerKind::Kernel,
+                (false, Some(pid)) if pids.len() == 1 => TakerKind::Process { pid: *pid },
+                (false, _) => TakerKind::Processes { count: pids.len() },
             };
             (name.to_owned(), who, ns)
         };
-        let mut times: Vec<(String, Who, f64)> = times.into_iter().map(named).collect();
+        let mut times: Vec<(String, TakerKind, f64)> = times.into_iter().map(named).collect();
         times.sort_by(|(.., one), (.., other)| other.total_cmp(one));
         times
     }
 
-    fn told(&self) -> f64 {
+    fn known_ns(&self) -> f64 {
         self.by_name().iter().map(|(.., ns)| ns).sum()
     }
 
@@ -186,7 +186,7 @@ mod tests {
         account
     }
 
-    /// What processes did in a second and a half.
+    /// The times of processes over a second and a half.
     fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::Others> {
         let spent = (1000..).zip(list).map(|(pid, &(name, kernel, cpu, ms))| host::Spent {
             pid,
@@ -198,8 +198,8 @@ mod tests {
         Some(host::Others { elapsed_ns: 1500 * MS, complete: true, spent: spent.collect() })
     }
 
-    fn of(account: &RunAccount) -> Foreign {
-        Foreign::of(account, Side::Transmitter)
+    fn foreign_of(account: &RunAccount) -> Foreign {
+        Foreign::of_side(account, Side::Transmitter)
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let mut account = second(0, 300);
         account.others =
             watched(&[("dd", false, 0, 390), ("kworker/0:1", true, 0, 60), ("far", false, 1, 900)]);
-        let found = of(&account);
+        let found = foreign_of(&account);
         assert!(found.disturbs && (found.taken.share - 0.3).abs() < 1e-9, "{found:?}");
         assert_eq!(
             found.taken.to_string(),
@@ -216,34 +216,34 @@ mod tests {
         // Processes of one name are added up.
         account.others = watched(&[("cc1", false, 0, 200), ("ld", false, 0, 30), ("cc1", false, 0, 190)]);
         assert_eq!(
-            of(&account).taken.to_string(),
+            foreign_of(&account).taken.to_string(),
             "28 % of the time of CPU 0 (cc1, 2 processes: 26 %; ld, process 1001: 2 %)"
         );
         // Without the processes' times they cannot be told from the run's own.
         account.others = None;
-        assert!(!of(&account).disturbs);
+        assert!(!foreign_of(&account).disturbs);
     }
 
     #[test]
     fn what_the_cpus_did_not_do_beyond_the_run_was_elsewhere_or_before() {
         let mut account = second(0, 0);
         account.others = watched(&[("make", false, 0, 900)]);
-        assert!(!of(&account).disturbs, "{:?}", of(&account));
-        assert!(of(&account).taken.share <= 0.01);
+        assert!(!foreign_of(&account).disturbs, "{:?}", foreign_of(&account));
+        assert!(foreign_of(&account).taken.share <= 0.01);
     }
 
     #[test]
     fn what_runs_on_any_machine_disturbs_nothing() {
         let mut account = second(0, 65);
         account.others = watched(&[("sshd", false, 0, 60), ("rcu_preempt", true, 0, 40)]);
-        assert!(!of(&account).disturbs, "{:?}", of(&account));
+        assert!(!foreign_of(&account).disturbs, "{:?}", foreign_of(&account));
         account.others = watched(&[("sshd", false, 0, 60), ("rcu_preempt", true, 0, 50)]);
-        assert!(of(&account).disturbs, "{:?}", of(&account));
+        assert!(foreign_of(&account).disturbs, "{:?}", foreign_of(&account));
     }
 
     #[test]
     fn those_who_cannot_be_seen_are_found_by_looks() {
-        let found = of(&second(340, 0));
+        let found = foreign_of(&second(340, 0));
         assert!(found.disturbs, "{found:?}");
         assert_eq!(found.taken.to_string(), "34 % of the time of CPU 0");
     }
@@ -258,7 +258,7 @@ mod tests {
             window.own = host::ProcessTimes { user_ns: ns[5], system_ns: ns[6] };
             let list: Vec<_> = spent.iter().map(|ns| ("x", false, 0, ns % 1_000_000)).collect();
             account.others = watched(&list);
-            let found = of(&account);
+            let found = foreign_of(&account);
             prop_assert!((0.0..=1.0).contains(&found.taken.share) && !found.taken.to_string().contains("NaN"), "{found:?}");
         }
     }

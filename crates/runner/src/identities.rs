@@ -1,4 +1,4 @@
-//! Which boots of a study were measured in which boots of its machines.
+//! The boots of the machines in which the boots of a study were measured.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use study::Side;
 pub(crate) struct Identities(BTreeSet<(u32, String)>);
 
 impl Identities {
-    /// Those of stored boots.
-    pub(crate) fn of<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
+    /// From the environments of stored boots.
+    pub(crate) fn from_stored<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
         let mut all = Self::default();
-        stored.into_iter().for_each(|(boot, environment)| all.note(boot, environment));
+        stored.into_iter().for_each(|(boot, environment)| all.add(boot, environment));
         all
     }
 
-    pub(crate) fn note(&mut self, boot: u32, environment: &Environment) {
-        self.0.extend(of(environment).map(|(_, id)| (boot, id.to_owned())));
+    pub(crate) fn add(&mut self, boot: u32, environment: &Environment) {
+        self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
     }
 
     /// Whether another boot of the study was measured in one of these: then this one needs a
@@ -29,7 +29,7 @@ impl Identities {
 
     /// The side whose machine still has the identity of another boot, with that boot.
     pub(crate) fn not_restarted(&self, boot: u32, environment: &Environment) -> Option<(Side, u32)> {
-        of(environment).find_map(|(side, id)| Some((side, self.other(boot, id)?)))
+        boot_ids(environment).find_map(|(side, id)| Some((side, self.other(boot, id)?)))
     }
 
     fn other(&self, boot: u32, id: &str) -> Option<u32> {
@@ -37,7 +37,7 @@ impl Identities {
     }
 }
 
-fn of(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
+fn boot_ids(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
     let transmitter = Some((Side::Transmitter, &environment.transmitter));
     let receiver = environment.receiver.as_ref().map(|host| (Side::Receiver, host));
     transmitter
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_boot_needs_a_restart_unless_both_machines_are_fresh_or_it_is_resumed() {
         let first = measured("a1", "b1");
-        let known = Identities::of([(1, &first)]);
+        let known = Identities::from_stored([(1, &first)]);
         assert!(!Identities::default().are_of_another(1, &ids(["a1", "b1"])), "the first boot");
         assert!(known.are_of_another(2, &ids(["a1", "b1"])));
         assert!(!known.are_of_another(1, &ids(["a1", "b1"])), "the second part of the first");
@@ -77,10 +77,10 @@ mod tests {
 
     #[test]
     fn a_machine_that_did_not_restart_is_named_with_the_boot_that_it_had() {
-        let mut known = Identities::of([(1, &measured("a1", "b1"))]);
+        let mut known = Identities::from_stored([(1, &measured("a1", "b1"))]);
         assert_eq!(known.not_restarted(2, &measured("a2", "b1")), Some((Side::Receiver, 1)));
         assert_eq!(known.not_restarted(2, &measured("a2", "b2")), None);
-        known.note(2, &measured("a2", "b2"));
+        known.add(2, &measured("a2", "b2"));
         assert_eq!(known.not_restarted(3, &measured("a2", "b3")), Some((Side::Transmitter, 2)));
     }
 }

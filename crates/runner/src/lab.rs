@@ -1,4 +1,4 @@
-//! What the runner needs of a testbed, as two small traits. The real one is in `local_lab`.
+//! The runner's interface to a testbed: two small traits. The real one is in `local_lab`.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
         Ok(Vec::new())
     }
 
@@ -48,7 +48,7 @@ pub trait Lab {
 pub trait Bench {
     /// Its limitations.
     fn notes(&self) -> Vec<Note>;
-    /// Both hosts, described.
+    /// The description of both hosts.
     ///
     /// # Errors
     /// When a host is gone.
@@ -62,11 +62,11 @@ pub trait Bench {
     /// set.
     ///
     /// # Errors
-    /// What keeps them from arriving, or when a host is gone.
+    /// The reason why packets do not arrive, or that a host is gone.
     fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> Result<(), testbed::Error> {
         Ok(())
     }
-    /// What its hosts lack for this traffic, each thing in words; empty if they have everything.
+    /// Features that its hosts lack for this traffic, in words; empty if they have all.
     ///
     /// # Errors
     /// When a host is gone.
@@ -78,14 +78,14 @@ pub trait Bench {
     /// Runs a condition's workload once; `tick` is called now and then while it lasts.
     ///
     /// # Errors
-    /// When the run came to nothing.
+    /// When the run failed.
     fn run(
         &mut self,
         condition: &Condition,
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
-    /// Lets conditions take turns in one flow; what each gave, in their order.
+    /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors
     /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
@@ -98,8 +98,8 @@ pub trait Bench {
         let why = "this testbed is switched between runs only".to_owned();
         Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why })
     }
-    /// Traces what a study traces of this traffic, with the switches as they are. `traces`: what is
-    /// finished, also where a trace fails.
+    /// Makes the study's traces of this traffic, with the present switches. `traces` gets the
+    /// finished ones, also where a trace fails.
     ///
     /// # Errors
     /// When a path cannot be traced, or a host is gone.
@@ -112,30 +112,30 @@ pub trait Bench {
     ) -> Result<(), testbed::Error> {
         Ok(())
     }
-    /// How the settings of its machines differ from what the study set there.
+    /// Differences of its machines' settings from those that the study set.
     fn differences(&mut self) -> Vec<Disturbance> {
         Vec::new()
     }
-    /// How long building it took, if the lab itself knows; otherwise the caller measures it.
+    /// The time to build it, if the lab itself knows it; otherwise the caller measures it.
     fn built_in(&self) -> Option<Duration> {
         None
     }
 }
 
-/// What one run gave.
+/// The results of one run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Readings {
     /// Metrics by key (`study::metric`), in the metric's unit.
     pub metrics: Vec<(String, f64)>,
-    /// What limited the run; `None` if no counter tells.
+    /// The limit of the run; `None` if no counter tells.
     pub limited_by: Option<Limit>,
-    /// What disturbed the window; empty if nothing did.
+    /// Disturbances of the window; empty if there were none.
     pub disturbed: Vec<Disturbance>,
     /// Why it has no rate: nothing arrived in the window; `None` if something did.
     pub nothing: Option<String>,
     /// Both sides' counters over time.
     pub series: BySide<Option<Series>>,
-    /// What is kept besides: both sides' whole accounts without these.
+    /// The other stored data: both sides' whole accounts without these.
     pub detail: Detail,
     /// Why the traces behind it are not whole, if they are not.
     pub untraced: Option<Untraced>,
@@ -144,7 +144,7 @@ pub struct Readings {
 /// Why a trace ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untraced {
-    /// In words.
+    /// The reason, in words.
     pub why: String,
     /// Whether the next run can follow on this testbed.
     pub testbed_is_well: bool,

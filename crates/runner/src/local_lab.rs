@@ -5,28 +5,28 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agent::Interrupt;
-use guest::Memory;
+use guest::TrialCache;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::arrival::nothing_arrived;
+use crate::cached_probe::CachedProbe;
 use crate::exact::instructions;
 use crate::lab::{Bench, Lab, Readings};
 use crate::measure::{directions, metrics};
-use crate::rate::{Judged, carry_out, judged, no_rate};
-use crate::recall::Recalling;
+use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
 #[derive(Debug, Clone)]
 pub struct LocalLab {
-    /// How testbeds are built, except for their state.
+    /// Options for building testbeds, except for their state.
     pub options: testbed::Options,
     /// The user's request to stop.
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
-    pub memory: Memory,
+    pub memory: TrialCache,
     /// What the user's machines need after a restart; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
 }
@@ -38,13 +38,13 @@ impl LocalLab {
         let Some(guest) = &state.guest else { return };
         let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
         if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
-            guest::Tools::here().settle_kvm(&kernel.image);
+            guest::Tools::of_this_machine().settle_kvm(&kernel.image);
         }
     }
 
-    /// What the answers of virtual machines in this state depend on. `None` for hosts that are
-    /// quick to build, for those on other machines, for a kernel that cannot be found, and if the
-    /// program was replaced since its start.
+    /// The conditions on which the answers of virtual machines in this state depend. `None` for
+    /// hosts that are quick to build, for hosts on other machines, for a kernel that cannot be
+    /// found, and if the program was replaced since its start.
     fn key(&self, state: &BootState) -> Option<Value> {
         if self.options.hosts.is_some() {
             return None;
@@ -52,7 +52,7 @@ impl LocalLab {
         let guest = state.guest.as_ref()?;
         let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
         let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;
-        let (tools, options) = (guest::Tools::here(), &self.options);
+        let (tools, options) = (guest::Tools::of_this_machine(), &self.options);
         Some(json!({
             "finding": "switches",
             "machine": guest::identity::machine(),
@@ -84,10 +84,10 @@ impl Lab for LocalLab {
             let bench = lab.build(&state)?;
             Ok((bench, begun.elapsed()))
         });
-        Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
+        Ok(Box::new(CachedProbe::new(self.memory.clone(), key, build)?))
     }
 
-    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 
@@ -147,7 +147,7 @@ impl Bench for Testbed {
         traces: &mut Vec<PathTrace>,
         tick: &mut dyn FnMut(),
     ) -> Result<(), testbed::Error> {
-        for (path, reader) in tracing.of(order.traffic.kind) {
+        for (path, reader) in tracing.of_kind(order.traffic.kind) {
             self.trace_path(order, tracing, (path, reader), traces)?;
             tick();
         }
@@ -182,15 +182,15 @@ impl Bench for Testbed {
         let accounts = Testbed::take_turns(self, order, tick)?;
         let read = |(own, account)| {
             let order = order.of_condition(own);
-            let judged = judged(&order, account);
+            let judged = judge_run(&order, account);
             readings(&order, judged)
         };
         Ok(accounts.into_iter().enumerate().map(read).collect())
     }
 }
 
-fn readings(order: &RunOrder, judged: Judged) -> Readings {
-    let Judged { mut account, limit, disturbed } = judged;
+fn readings(order: &RunOrder, judged: JudgedRun) -> Readings {
+    let JudgedRun { mut account, limit, disturbed } = judged;
     let mut metrics = metrics(&order.traffic, &account);
     if order.traffic.direction == load::Direction::Both {
         metrics.extend(directions(&account));

@@ -1,4 +1,4 @@
-//! Where a UDP workload's messages went, over the whole life of its sockets.
+//! The fate of a UDP workload's messages over the whole life of its sockets.
 
 use agent::message::Finished;
 use load::{Direction, Reader, Sender, Traffic};
@@ -11,13 +11,13 @@ pub(crate) struct Loss {
     pub(crate) offered: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// By the queueing disciplines of the interface that sent, refused sends included.
+    /// Lost in the queueing disciplines of the sending interface, refused sends included.
     pub(crate) queue: u64,
-    /// By the device that sent.
+    /// Lost in the sending device.
     pub(crate) device: u64,
-    /// By the device that received, or its backlog.
+    /// Lost in the receiving device, or its backlog.
     pub(crate) behind: u64,
-    /// By the sockets that received.
+    /// Lost in the receiving sockets.
     pub(crate) socket: u64,
 }
 
@@ -28,7 +28,7 @@ const LARGEST_PACKET: u64 = 65_535;
 
 impl Loss {
     /// The account of a workload over UDP with a receiver.
-    pub(crate) fn of(traffic: &Traffic, account: &RunAccount) -> Option<Self> {
+    pub(crate) fn from_account(traffic: &Traffic, account: &RunAccount) -> Option<Self> {
         let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.as_ref()?.whole);
         let forward = || Self::between(traffic, transmitter, receiver);
         let reverse = || Self::between(traffic, receiver, transmitter);
@@ -39,7 +39,7 @@ impl Loss {
         })
     }
 
-    /// Of one direction of a stream, or of requests and their answers.
+    /// The losses of one direction of a stream, or of requests and their answers.
     pub(crate) fn between(traffic: &Traffic, from: &Finished, to: &Finished) -> Self {
         let asked = &from.outcome.sent;
         let offered = asked.messages.saturating_add(asked.no_buffers);
@@ -103,18 +103,18 @@ impl Loss {
         }
     }
 
-    /// What was offered and not received, wherever it stayed.
+    /// Messages offered and not received.
     pub(crate) fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.received)
     }
 
-    /// What was lost at a place without a counter.
+    /// Messages lost at a place without a counter.
     pub(crate) fn unaccounted(&self) -> u64 {
         [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
     }
 
     /// The account by metric key.
-    pub(crate) fn tell(&self, mut put: impl FnMut(&str, f64)) {
+    pub(crate) fn put_metrics(&self, mut put: impl FnMut(&str, f64)) {
         let lost = self.lost();
         put("offered", self.offered as f64);
         put("sent", self.sent as f64);
@@ -143,7 +143,7 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
         left -= share;
         share
     });
-    // What a place could not hold, and what rounding left.
+    // The rest that a place could not hold, and that rounding left.
     for (share, (packets_here, most)) in shares.iter_mut().zip(places) {
         let more = packets_here.saturating_mul(most).saturating_sub(*share).min(left);
         *share += more;
@@ -164,9 +164,9 @@ mod tests {
         Traffic { message: 1000, ..Traffic::new(Kind::UdpStream) }
     }
 
-    fn told(loss: &Loss) -> std::collections::BTreeMap<String, f64> {
+    fn metrics_of(loss: &Loss) -> std::collections::BTreeMap<String, f64> {
         let mut metrics = std::collections::BTreeMap::new();
-        loss.tell(|key, value| {
+        loss.put_metrics(|key, value| {
             metrics.insert(key.to_owned(), value);
         });
         metrics
@@ -180,7 +180,7 @@ mod tests {
         account.transmitter.whole.counters.link.tx_dropped = 6;
         account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 6;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
-        let told = told(&Loss::of(&stream(), &account).unwrap());
+        let told = metrics_of(&Loss::from_account(&stream(), &account).unwrap());
         assert_eq!(told["lost"], 10.0);
         assert_eq!(told["lost_device"], 6.0);
         assert_eq!(told["lost_socket"], 3.0);
@@ -195,7 +195,7 @@ mod tests {
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 95;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
         account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 4;
-        let told = told(&Loss::of(&stream(), &account).unwrap());
+        let told = metrics_of(&Loss::from_account(&stream(), &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
         assert_eq!(told["lost_unaccounted"], 0.0);
     }
@@ -207,7 +207,7 @@ mod tests {
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 90;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 10;
         account.transmitter.whole.counters.udp.sndbuf_errors = 1;
-        let told = told(&Loss::of(&stream(), &account).unwrap());
+        let told = metrics_of(&Loss::from_account(&stream(), &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_queue"]), (10.0, 10.0, 0.0));
     }
 
@@ -217,7 +217,7 @@ mod tests {
         account.transmitter.whole.outcome.sent.messages = 80;
         account.transmitter.whole.outcome.sent.no_buffers = 20;
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 80;
-        let told = told(&Loss::of(&stream(), &account).unwrap());
+        let told = metrics_of(&Loss::from_account(&stream(), &account).unwrap());
         assert_eq!((told["offered"], told["sent"], told["received"]), (100.0, 80.0, 80.0));
         assert_eq!((told["lost"], told["lost_queue"], told["lost_unaccounted"]), (20.0, 20.0, 0.0));
     }
@@ -227,7 +227,7 @@ mod tests {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 50;
         account.transmitter.whole.outcome.sent.timeouts = 2;
-        let told = told(&Loss::of(&Traffic::new(Kind::UdpRr), &account).unwrap());
+        let told = metrics_of(&Loss::from_account(&Traffic::new(Kind::UdpRr), &account).unwrap());
         assert_eq!((told["lost"], told["loss"]), (2.0, 4.0));
     }
 
@@ -239,17 +239,17 @@ mod tests {
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 40;
         account.transmitter.whole.counters.queue.drops = 9;
         let gso = Traffic { sender: Sender::Gso, ..stream() };
-        let loss = Loss::of(&gso, &account).unwrap();
+        let loss = Loss::from_account(&gso, &account).unwrap();
         assert_eq!((loss.socket, loss.queue, loss.unaccounted()), (40, 360, 0));
         // 65 of 1000 bytes are the most that a packet holds.
         account.transmitter.whole.counters.queue.drops = 2;
-        assert_eq!(Loss::of(&gso, &account).unwrap().unaccounted(), 360 - 2 * 65);
+        assert_eq!(Loss::from_account(&gso, &account).unwrap().unaccounted(), 360 - 2 * 65);
         // And one at a time if nothing is segmented.
-        assert_eq!(Loss::of(&stream(), &account).unwrap().unaccounted(), 358);
+        assert_eq!(Loss::from_account(&stream(), &account).unwrap().unaccounted(), 358);
         // A socket that takes merged packets drops them whole.
         let gro = Traffic { reader: Reader::Gro, ..stream() };
         account.transmitter.whole.counters.queue.drops = 0;
-        let loss = Loss::of(&gro, &account).unwrap();
+        let loss = Loss::from_account(&gro, &account).unwrap();
         assert_eq!((loss.socket, loss.unaccounted()), (400, 0));
     }
 
@@ -262,10 +262,11 @@ mod tests {
         }
         account.transmitter.whole.outcome.received.socket_drops = 10;
         account.receiver.as_mut().unwrap().whole.counters.queue.drops = 7;
-        let both = Loss::of(&Traffic { direction: Direction::Both, ..stream() }, &account).unwrap();
+        let both = Loss::from_account(&Traffic { direction: Direction::Both, ..stream() }, &account).unwrap();
         assert_eq!((both.offered, both.lost(), both.socket, both.queue), (200, 20, 10, 0));
         assert_eq!(both.unaccounted(), 10);
-        let reverse = Loss::of(&Traffic { direction: Direction::Reverse, ..stream() }, &account).unwrap();
+        let reverse =
+            Loss::from_account(&Traffic { direction: Direction::Reverse, ..stream() }, &account).unwrap();
         assert_eq!((reverse.offered, reverse.socket, reverse.unaccounted()), (100, 10, 0));
     }
 
@@ -297,8 +298,8 @@ mod tests {
             }
             let sender = if gso { Sender::Gso } else { Sender::Send };
             for kind in [Kind::UdpStream, Kind::UdpRr] {
-                let loss = Loss::of(&Traffic { message, sender, direction: Direction::Both, ..Traffic::new(kind) }, &account).unwrap();
-                loss.tell(|_, value| assert!(value.is_finite() && value >= 0.0));
+                let loss = Loss::from_account(&Traffic { message, sender, direction: Direction::Both, ..Traffic::new(kind) }, &account).unwrap();
+                loss.put_metrics(|_, value| assert!(value.is_finite() && value >= 0.0));
                 prop_assert!(loss.unaccounted() <= loss.lost());
             }
         }

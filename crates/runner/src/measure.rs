@@ -1,25 +1,25 @@
-//! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
+//! Metrics from both sides' accounts of a run (`study::metric` explains each).
 
 use load::{Kind, Traffic};
 use record::{RateSearch, RunAccount, SideAccount};
 use study::Side;
 
 use crate::foreign::Foreign;
+use crate::kernel_metrics::{below, on_host, proof, segments};
 use crate::loss::Loss;
-use crate::proof::{below, on_host, proof, segments};
-use crate::sheet::{Sheet, total};
+use crate::metric_values::{MetricValues, total};
 
 /// The metrics of one run, by key, in the unit of the vocabulary. What is unknown, such as a ratio
 /// with a divisor of 0, is left out.
 #[must_use]
 pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     let kind = traffic.kind;
-    let mut metrics = Sheet::default();
+    let mut metrics = MetricValues::default();
     let sent = account.transmitter.window.load.sent;
-    // As the receiver counted: what was sent may be on the way, or lost. The transmitter receives a
-    // reversed stream, and both ends one of both directions.
-    let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
-    let reverse = Taken::by(&account.transmitter);
+    // As the receiver counted: sent datagrams may be on the way, or lost. The transmitter receives
+    // a reversed stream, and both ends one of both directions.
+    let forward = account.receiver.as_ref().map(Received::by).unwrap_or_default();
+    let reverse = Received::by(&account.transmitter);
 
     if kind.is_stream() {
         metrics.put("throughput", (forward.bits_per_second() + reverse.bits_per_second()) / 1e6);
@@ -29,7 +29,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     }
     let discarded = account.transmitter.window.counters.link.tx_packets;
     if kind == Kind::Pps {
-        // As the interface counted: what the program sent may be in a queue.
+        // As the interface counted: packets that the program sent may be in a queue.
         metrics.ratio("packets", discarded as f64, account.transmitter.window.elapsed_ns as f64 / 1e9);
     }
     if kind.is_rr() {
@@ -43,15 +43,15 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     if let Some(search) = &account.search {
         searched(&mut metrics, search, traffic);
     }
-    // Latencies, losses and what a host counts of its virtual machines are of whole flows only.
-    if let Some(loss) = Loss::of(traffic, account).filter(|_| account.turns.is_none()) {
-        loss.tell(|key, value| metrics.put(key, value));
+    // Latencies, losses and the host's counts of its virtual machines are of whole flows only.
+    if let Some(loss) = Loss::from_account(traffic, account).filter(|_| account.turns.is_none()) {
+        loss.put_metrics(|key, value| metrics.put(key, value));
     }
     let done = work(kind, &forward, &reverse, sent.transactions, discarded);
     for (side, own) in account.sides() {
         cpu(&mut metrics, side, own);
         // Only if all CPU time is the run's: the part of other processes cannot be separated.
-        if !Foreign::of(account, side).disturbs {
+        if !Foreign::of_side(account, side).disturbs {
             for (of, work) in &done {
                 metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
             }
@@ -69,11 +69,11 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     metrics.entries
 }
 
-/// The useful work of a window, which is what arrived: unit and count.
+/// The useful work of a window: the arrived messages or bytes, with their unit and count.
 fn work(
     kind: Kind,
-    forward: &Taken,
-    reverse: &Taken,
+    forward: &Received,
+    reverse: &Received,
     transactions: u64,
     discarded: u64,
 ) -> Vec<(&'static str, f64)> {
@@ -91,22 +91,22 @@ fn work(
 /// The throughput of each direction, for a stream that flows both ways.
 #[must_use]
 pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
-    let mut metrics = Sheet::default();
-    let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
+    let mut metrics = MetricValues::default();
+    let forward = account.receiver.as_ref().map(Received::by).unwrap_or_default();
     metrics.put("throughput_forward", forward.bits_per_second() / 1e6);
-    metrics.put("throughput_reverse", Taken::by(&account.transmitter).bits_per_second() / 1e6);
+    metrics.put("throughput_reverse", Received::by(&account.transmitter).bits_per_second() / 1e6);
     metrics.entries
 }
 
-/// What one end received in its window.
+/// The bytes and datagrams that one end received in its window.
 #[derive(Default)]
-struct Taken {
+struct Received {
     bytes: u64,
     messages: u64,
     seconds: f64,
 }
 
-impl Taken {
+impl Received {
     fn by(end: &SideAccount) -> Self {
         let load::Counts { bytes, messages, .. } = end.window.load.received;
         Self { bytes, messages, seconds: end.window.elapsed_ns as f64 / 1e9 }
@@ -122,8 +122,7 @@ impl Taken {
     }
 }
 
-/// What a search for a rate came to.
-fn searched(metrics: &mut Sheet, search: &RateSearch, traffic: &Traffic) {
+fn searched(metrics: &mut MetricValues, search: &RateSearch, traffic: &Traffic) {
     if let Some(rate) = search.lower {
         metrics.put("found_rate", rate / 1e6);
         metrics.put("found_packets", rate / (f64::from(traffic.message) * 8.0));
@@ -134,7 +133,7 @@ fn searched(metrics: &mut Sheet, search: &RateSearch, traffic: &Traffic) {
     metrics.put("search_trials", search.trials.len() as f64);
 }
 
-fn latencies(metrics: &mut Sheet, account: &RunAccount) {
+fn latencies(metrics: &mut MetricValues, account: &RunAccount) {
     let Some(latency) = &account.transmitter.whole.outcome.latency else { return };
     metrics.put("latency_mean", latency.mean);
     metrics.put("latency_p50", latency.p50 as f64);
@@ -145,7 +144,7 @@ fn latencies(metrics: &mut Sheet, account: &RunAccount) {
     metrics.put("latency_max", latency.max as f64);
 }
 
-fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
+fn cpu(metrics: &mut MetricValues, side: Side, own: &SideAccount) {
     let Some(usage) = own.window.cpu.usage() else { return };
     let parts = [
         ("cpu", usage.busy()),
@@ -208,7 +207,7 @@ mod tests {
                 let mut account = account();
                 account.receiver = account.receiver.filter(|_| kind.is_received());
                 if scenario.has_guests() {
-                    account.hosts = Some(BySide::of(|side| on(side as u32, scenario.has_tunnel())));
+                    account.hosts = Some(BySide::from_fn(|side| on(side as u32, scenario.has_tunnel())));
                 } else if scenario.has_tunnel() {
                     for own in
                         [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten()

@@ -1,4 +1,4 @@
-//! What a condition asks of a testbed and of a run.
+//! The switches and the run that a condition orders from a testbed.
 
 use study::{BySide, Condition, SideSettings};
 use testbed::{RunOrder, Switches, UnderlaySwitches};
@@ -12,8 +12,8 @@ pub fn switches_of(condition: &Condition) -> Switches {
         mtu: condition.mtu,
         transmitter: features(&condition.transmitter),
         receiver: features(&condition.receiver),
-        devices: BySide::of(|side| condition.side(side).device.clone()),
-        tuning: BySide::of(|side| condition.side(side).tuning.clone()),
+        devices: BySide::from_fn(|side| condition.side(side).device.clone()),
+        tuning: BySide::from_fn(|side| condition.side(side).tuning.clone()),
         underlay: UnderlaySwitches {
             mtu: condition.underlay.mtu,
             transmitter: features(&condition.underlay.transmitter),

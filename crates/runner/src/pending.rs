@@ -1,4 +1,4 @@
-//! What of a boot's schedule is still to do.
+//! The runs of a boot's schedule that are still to do.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use store::RunKey;
 use study::PlannedRun;
 
 /// The runs that are not settled yet, in the schedule's order, and the warm-ups of their
-/// conditions: what was warmed up on a testbed that is gone is cold again.
+/// conditions: a new testbed is cold again.
 pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
     let open = |run: &&PlannedRun| !run.warmup && !settled.contains(&key_of(run));
     let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();
@@ -16,7 +16,7 @@ pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<Pl
         .collect()
 }
 
-/// What makes a run the same run again.
+/// The identity of a run in its study.
 pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
     RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }

@@ -1,4 +1,4 @@
-//! Tries a plan's switches: what was asked for may not be what is read back.
+//! Tries a plan's switches: the applied state may differ from the requested one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -8,18 +8,18 @@ use study::{Condition, Costs, Effective, Family, Plan, State};
 use testbed::Switches;
 
 use crate::congestion_control::unpaced;
-use crate::designed::{Shown, reads};
 use crate::lab::{Bench, Lab};
 use crate::order::{order_of, switches_of};
+use crate::switchable_factors::{TriedStates, reads};
 
 /// The result of trying a plan.
 #[derive(Debug)]
 pub struct Probed {
-    /// The plan, with what every condition read back.
+    /// The plan, with the state that each condition read back.
     pub plan: Plan,
     /// Limitations of the testbeds, each once, for the user.
     pub notes: Vec<String>,
-    /// How long boots and runs will take, from how long building the testbeds took.
+    /// The expected times of boots and runs, from the time that building the testbeds took.
     pub costs: Costs,
 }
 
@@ -59,15 +59,15 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     notes.retain(|note| seen.insert(note.clone()));
     let lacking: Vec<Option<String>> =
         tried.iter().map(|one| one.as_ref().and_then(|one| one.as_ref().err().cloned())).collect();
-    let shown: Vec<Shown> = tried.into_iter().flatten().filter_map(Result::ok).collect();
+    let shown: Vec<TriedStates> = tried.into_iter().flatten().filter_map(Result::ok).collect();
     let plan = plan.without(&lacking);
     let (plan, shown) = settled(plan, shown);
     let plan = merged(plan, shown.into_iter().map(|one| one.own).collect());
     Ok(Probed { plan, notes, costs })
 }
 
-/// What a condition's switches read back, or why the hosts cannot make its traffic.
-type Tried = Result<Shown, String>;
+/// The states that a condition's switches read back, or why the hosts cannot make its traffic.
+type Tried = Result<TriedStates, String>;
 
 /// Tries these conditions on a testbed in their state.
 fn try_conditions(
@@ -116,17 +116,17 @@ fn try_conditions(
                 settle(&condition.with_all(design, false), bench)?,
             ],
         };
-        tried[index] = Some(Ok(Shown { own, extremes }));
+        tried[index] = Some(Ok(TriedStates { own, extremes }));
     }
     Ok(())
 }
 
 /// The plan, with the conditions of its design as they read back.
-fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
+fn settled(plan: Plan, shown: Vec<TriedStates>) -> (Plan, Vec<TriedStates>) {
     let Some(design) = &plan.design else { return (plan, shown) };
     let (reads, dropped) = reads(&plan, design, &shown);
     let (plan, numbers) = plan.settled(&reads, dropped);
-    let mut shown: Vec<Option<Shown>> = shown.into_iter().map(Some).collect();
+    let mut shown: Vec<Option<TriedStates>> = shown.into_iter().map(Some).collect();
     let shown = numbers.into_iter().filter_map(|number| shown.get_mut(number)?.take()).collect();
     (plan, shown)
 }

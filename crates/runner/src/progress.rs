@@ -1,4 +1,4 @@
-//! How far a session is, and how much time is left.
+//! The progress of a session, and the time that is left.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use study::{BootState, Costs, Plan, PlannedRun};
 
 /// Runs to come, and their ramps and windows together.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedRuns {
     runs: usize,
     windows: Duration,
 }
 
-impl Expected {
+impl ExpectedRuns {
     /// Runs with these ramps and windows.
     pub(crate) fn new(windows: impl ExactSizeIterator<Item = Duration>) -> Self {
         Self { runs: windows.len(), windows: windows.sum() }
@@ -22,7 +22,7 @@ impl Expected {
 #[derive(Debug)]
 pub(crate) struct Progress {
     costs: Costs,
-    /// How long the ramp and window of a run of each condition are.
+    /// The length of the ramp and window of a run of each condition.
     each: Vec<Duration>,
     done: usize,
     of: usize,
@@ -30,22 +30,22 @@ pub(crate) struct Progress {
     windows: Duration,
     /// The states of the boots that are left.
     boots: Vec<BootState>,
-    /// What the finished runs took beside their ramps and windows.
+    /// The time of the finished runs beside their ramps and windows.
     beside: Duration,
     /// The time that runs and boots have taken.
     taken: Duration,
-    /// How long the session was said to take.
+    /// The last prediction of the session's whole time.
     said: Duration,
 }
 
-/// So many runs must have ended before what they took corrects what was said of all.
+/// The number of ended runs from which a prediction is corrected.
 const FEWEST: usize = 3;
-/// By less in time, or by a smaller factor, no correction is said.
+/// A correction that is smaller, in time or as a factor, is not reported.
 const LEAST: Duration = Duration::from_secs(10);
 const FACTOR: f64 = 1.5;
 
 impl Progress {
-    /// Of a session with these runs, boot by boot.
+    /// The progress of a session with these runs, boot by boot.
     pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
         let each = costs.windows(plan);
         let windows = open.iter().flatten().map(|run| each[run.condition]).sum();
@@ -62,7 +62,7 @@ impl Progress {
             taken: Duration::ZERO,
             said: Duration::ZERO,
         };
-        progress.said = progress.left();
+        progress.said = progress.time_left();
         progress
     }
 
@@ -75,7 +75,7 @@ impl Progress {
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// How long a condition's run takes, without its costs.
+    /// The length of a condition's ramp and window.
     pub(crate) fn window(&self, condition: usize) -> Duration {
         self.each[condition]
     }
@@ -86,14 +86,14 @@ impl Progress {
         self.windows += window;
     }
 
-    /// What is to come after a boot that is about to begin.
-    pub(crate) fn after(&self, boot: Expected) -> Expected {
+    /// The rest after a boot that is about to begin.
+    pub(crate) fn after(&self, boot: ExpectedRuns) -> ExpectedRuns {
         let runs = self.of.saturating_sub(self.done + boot.runs);
-        Expected { runs, windows: self.windows.saturating_sub(boot.windows) }
+        ExpectedRuns { runs, windows: self.windows.saturating_sub(boot.windows) }
     }
 
-    /// A boot that was lost begins anew with what it still needs.
-    pub(crate) fn replan(&mut self, boot: Expected, after: Expected) {
+    /// A boot that was lost begins anew with its remaining runs.
+    pub(crate) fn replan(&mut self, boot: ExpectedRuns, after: ExpectedRuns) {
         self.of = self.done + boot.runs + after.runs;
         self.windows = boot.windows.saturating_add(after.windows);
     }
@@ -111,10 +111,10 @@ impl Progress {
         self.taken += took;
     }
 
-    /// How long the session takes in all and how long it was said to take, where that is far off.
-    /// From then on the correction is what was said.
+    /// The session's time in all, and the predicted one, if they are far apart. From then on the
+    /// correction is the prediction.
     pub(crate) fn corrected(&mut self) -> Option<(Duration, Duration)> {
-        let (all, said) = (self.taken.saturating_add(self.left()), self.said);
+        let (all, said) = (self.taken.saturating_add(self.time_left()), self.said);
         let (less, more) = (all.min(said), all.max(said));
         let is_far = more > less.mul_f64(FACTOR) && more - less >= LEAST && self.done >= FEWEST;
         is_far.then(|| {
@@ -127,11 +127,11 @@ impl Progress {
         self.done
     }
 
-    pub(crate) fn of(&self) -> usize {
+    pub(crate) fn runs(&self) -> usize {
         self.of
     }
 
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn time_left(&self) -> Duration {
         let runs = u32::try_from(self.of.saturating_sub(self.done)).unwrap_or(u32::MAX);
         let boots: Duration = self.boots.iter().map(|state| self.costs.boot(state)).sum();
         self.windows.saturating_add(self.costs.run.saturating_mul(runs)).saturating_add(boots)
@@ -155,7 +155,7 @@ mod tests {
         let costs = Costs::stated(&plan);
         let whole = costs.expect(&plan, study.protocol()).total();
         let progress = Progress::new(&plan, &schedule, costs);
-        assert_eq!(progress.left(), whole, "before the first run the plan is all there is");
+        assert_eq!(progress.time_left(), whole, "before the first run the plan is all there is");
         (progress, plan.states()[0].clone())
     }
 
@@ -169,26 +169,26 @@ mod tests {
             }
             progress.booted(&state, Duration::from_secs(10));
         }
-        assert_eq!(progress.left(), 4 * (WINDOW + Duration::from_millis(300)) + Duration::from_secs(10));
+        assert_eq!(progress.time_left(), 4 * (WINDOW + Duration::from_millis(300)) + Duration::from_secs(10));
         progress.built(&state);
         progress.lengthen(1, WINDOW);
         for _ in 0..5 {
             progress.step(WINDOW, WINDOW);
         }
-        assert_eq!((progress.done(), progress.of(), progress.left()), (13, 13, Duration::ZERO));
+        assert_eq!((progress.done(), progress.runs(), progress.time_left()), (13, 13, Duration::ZERO));
     }
 
     #[test]
     fn what_was_said_is_corrected_once_runs_show_it() {
         let (mut progress, state) = progress();
-        let said = progress.left();
+        let said = progress.time_left();
         progress.built(&state);
         for run in 0..4 {
             assert_eq!(progress.corrected(), None, "after {run} runs");
             progress.step(WINDOW, 100 * WINDOW);
             if run == 2 {
                 let (all, before) = progress.corrected().unwrap();
-                assert_eq!((all, before), (3 * 100 * WINDOW + progress.left(), said));
+                assert_eq!((all, before), (3 * 100 * WINDOW + progress.time_left(), said));
             }
         }
         // It holds from then on, until it is far off again.
@@ -200,14 +200,14 @@ mod tests {
     #[test]
     fn a_boot_that_begins_anew_leaves_the_others_as_they_were_planned() {
         let (mut progress, state) = progress();
-        let boot = |runs: usize| Expected::new(vec![WINDOW; runs].into_iter());
+        let boot = |runs: usize| ExpectedRuns::new(vec![WINDOW; runs].into_iter());
         progress.built(&state);
         let later = progress.after(boot(4));
         // One was recorded, one failed, and the testbed is lost: three are still needed.
         progress.step(WINDOW, WINDOW);
         progress.step(WINDOW, WINDOW);
         progress.replan(boot(3), later);
-        assert_eq!((progress.done(), progress.of()), (2, 2 + 3 + 8));
+        assert_eq!((progress.done(), progress.runs()), (2, 2 + 3 + 8));
         assert_eq!(progress.windows, 11 * WINDOW);
     }
 }

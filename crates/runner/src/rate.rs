@@ -1,5 +1,5 @@
-//! One run, which may be a search for the highest rate without loss: trials at one pace after
-//! another. Which pace is next, and what was found, `stats::search` says.
+//! A run, or a search for the highest rate without loss: a sequence of trials, each at its own
+//! pace. `stats::search` chooses the paces and states the result.
 
 use load::{Pacing, Traffic};
 use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount};
@@ -11,33 +11,33 @@ use crate::loss::Loss;
 use crate::validity::disturbances;
 
 const CONFIDENCE: f64 = 0.95;
-/// How far apart the ends of the interval are where trials allow it. The contract with the reader
-/// is 1 %; the edges of the windows take another part of that.
+/// The width of the interval, as a share of the rate, where trials allow it. Users are promised 1
+/// %; the edges of the windows use another part of that.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 pub const TRIALS: u32 = 100;
-/// The most trials that are made again because something disturbed them, or because they did not
-/// offer what they were to. Those beyond count.
+/// The most trials that are repeated, because they were disturbed or offered less than their pace.
+/// Further such trials count.
 const REPEATS: u32 = 10;
 /// The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-/// How much traffic, in s of the window, a trial cannot see: what an end counts late at an edge,
-/// and the burst that a shaper had saved. So much may be missing, and so much of what came through
-/// does not count as sustained.
+/// The traffic, in seconds of the window, that a trial cannot judge: datagrams counted late at an
+/// edge of the window, and a burst that a shaper had saved up. A trial that misses less has lost
+/// nothing; a trial that forwards more by as much has sustained nothing more.
 const EDGES: f64 = 0.002;
-/// How often a run is tried whose failures leave a testbed that is well.
+/// The most attempts at a run whose failures leave the testbed intact.
 const TRIES: usize = 3;
 
-/// What a run came to, and what is to be said of it.
+/// A run with its limit and its disturbances.
 #[derive(Debug)]
-pub struct Judged {
-    /// The account; of a search that of the last trial at the found rate, with the search in it,
-    /// and of the last trial at all where no rate was found.
+pub struct JudgedRun {
+    /// The account of the run. For a search it is the account of the last trial at the found rate,
+    /// or of the last trial if no rate was found; it contains the search.
     pub account: RunAccount,
-    /// What limited it; of a search the trial that got most through of the most that can be
-    /// offered.
+    /// The limit; of a search that of the trial with the highest received rate among those with the
+    /// highest offered rate.
     pub limit: Limit,
-    /// What disturbed it; of a search the first trial that counts in spite of it.
+    /// The disturbances; of a search those of the first trial that counts in spite of them.
     pub disturbed: Vec<Disturbance>,
 }
 
@@ -48,15 +48,15 @@ pub struct Judged {
 pub fn carry_out(
     order: &RunOrder,
     run: &mut dyn FnMut(&RunOrder) -> Result<RunAccount, testbed::Error>,
-) -> Result<Judged, testbed::Error> {
+) -> Result<JudgedRun, testbed::Error> {
     if order.traffic.find_rate {
         return find_rate(order, run);
     }
-    Ok(judged(order, run(order)?))
+    Ok(judge_run(order, run(order)?))
 }
 
-/// Makes one of many runs again that failed and left a testbed that is well: on a busy machine an
-/// agent is sometimes too late. `failures` gets the reasons.
+/// Repeats a run that failed and left the testbed intact: on a busy machine an agent is sometimes
+/// too late. `failures` gets the reasons.
 ///
 /// # Errors
 /// An error after which the testbed must be built again, or the third in a row.
@@ -66,26 +66,29 @@ pub fn repeated<T>(
 ) -> Result<T, testbed::Error> {
     for _ in 1..TRIES {
         match run() {
-            Err(error) if error.testbed_is_well() => failures.push(text::reason(&error.to_string())),
+            Err(error) if error.testbed_is_well() => {
+                failures.push(words::shortened_reason(&error.to_string()))
+            }
             result => return result,
         }
     }
     run()
 }
 
-/// What is to be said of a run that is no search.
-pub(crate) fn judged(order: &RunOrder, account: RunAccount) -> Judged {
-    Judged { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
+/// Judges a run that is no search.
+pub(crate) fn judge_run(order: &RunOrder, account: RunAccount) -> JudgedRun {
+    JudgedRun { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
 }
 
 /// Searches for the highest pace that keeps loss within `order.traffic.loss`.
 ///
-/// A trial exceeds the bound if the share of all its datagrams that was lost does, or that of the
-/// window's that did not arrive in the window: a queue that grows hides a loss until it is full.
+/// A trial exceeds the bound in two cases: too many of its datagrams are lost, or too few of the
+/// datagrams sent in the window are received in the window. The second case finds a queue that
+/// grows, which hides the loss until it is full.
 fn find_rate(
     order: &RunOrder,
     run: &mut dyn FnMut(&RunOrder) -> Result<RunAccount, testbed::Error>,
-) -> Result<Judged, testbed::Error> {
+) -> Result<JudgedRun, testbed::Error> {
     let bound = order.traffic.loss.map_or(0.0, |loss| loss.value() / 100.0);
     let window = order.window.as_secs_f64();
     let message = f64::from(order.traffic.message) * 8.0;
@@ -96,7 +99,7 @@ fn find_rate(
     let mut repeats = REPEATS;
     let (mut disturbed, mut failures) = (Vec::new(), Vec::new());
     while let Some(load) = search.next_load() {
-        let order = RunOrder { traffic: at(&order.traffic, load), ..order.clone() };
+        let order = RunOrder { traffic: with_load(&order.traffic, load), ..order.clone() };
         let account = repeated(&mut failures, || run(&order))?;
         let mut trial = trial(load, &order, &account, bound);
         let beside = disturbances(&account, &order);
@@ -110,15 +113,15 @@ fn find_rate(
             let RateTrial { offered, forwarded, exceeded, .. } = trial;
             let counted = (forwarded - offered * EDGES / window).max(0.0);
             let sustained = offered.min(counted / (1.0 - bound));
-            search.tell(Trial { offered, forwarded, sustained, exceeded });
+            search.record_trial(Trial { offered, forwarded, sustained, exceeded });
         }
         made.push(Made { order, account, trial });
     }
     let answer = search.answer();
     let last = |holds: &dyn Fn(&RateTrial) -> bool| made.iter().rposition(|one| holds(&one.trial));
     let end = made.len().saturating_sub(1);
-    // At a pace of the search's own only that pace would be named. On a busy machine some trials
-    // wait for other processes: the one that got most through did so least.
+    // A search's own pace would only name that pace. On a busy machine some trials wait for other
+    // processes: the one with the highest received rate waited least.
     let most = made.iter().filter(|one| one.trial.asked.is_none()).max_by(|one, other| {
         let (one, other) = (&one.trial, &other.trial);
         other.disturbed.cmp(&one.disturbed).then(one.forwarded.total_cmp(&other.forwarded))
@@ -139,7 +142,7 @@ fn find_rate(
         trials,
         failures,
     });
-    Ok(Judged { account, limit, disturbed })
+    Ok(JudgedRun { account, limit, disturbed })
 }
 
 /// Why a search has no rate; `None` if it has one, and of a run that is no search.
@@ -156,8 +159,8 @@ pub fn no_rate(account: &RunAccount) -> Option<String> {
     })
 }
 
-/// Whether a trial offered less than it was to: its sender stalled, and then sent in bursts what it
-/// owed. It says nothing of that load.
+/// Whether a trial offered less than its pace: its sender stalled, and then sent a burst. It says
+/// nothing of that load.
 fn fell_short(trial: &RateTrial) -> bool {
     trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }
@@ -170,7 +173,7 @@ struct Made {
 }
 
 /// The traffic of a trial: all flows together offer the load.
-fn at(traffic: &Traffic, load: Load) -> Traffic {
+fn with_load(traffic: &Traffic, load: Load) -> Traffic {
     let pacing = match load {
         Load::Most => traffic.pacing,
         Load::Of(bits) => Pacing::of_bits((bits / f64::from(traffic.lanes())).round().max(1.0) as u64),
@@ -185,7 +188,7 @@ fn asked(load: Load) -> Option<f64> {
     }
 }
 
-/// How a trial went.
+/// The outcome of a trial.
 fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
     let sides = || account.sides().map(|(_, own)| own);
     let rate = |own: &SideAccount, bytes: u64| bytes as f64 * 8e9 / own.window.load.at_ns.max(1) as f64;
@@ -198,7 +201,7 @@ fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> Rate
         .sum();
     let forwarded: f64 = sides().map(|own| rate(own, own.window.load.received.bytes)).sum();
     let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
-    let loss = Loss::of(&order.traffic, account).unwrap_or_default();
+    let loss = Loss::from_account(&order.traffic, account).unwrap_or_default();
     let loss = share(loss.lost() as f64, loss.offered as f64);
     let missing = share(offered - forwarded, offered);
     RateTrial {
@@ -221,7 +224,7 @@ mod tests {
     use super::*;
 
     const WINDOW: f64 = 0.5;
-    /// What the paths let through, in bits/s.
+    /// The rate that the paths let through, in bits/s.
     const THROUGH: f64 = 97.2e6;
 
     fn order(change: impl FnOnce(&mut Traffic)) -> RunOrder {
@@ -247,13 +250,13 @@ mod tests {
     /// A path behind a sender that makes 500 Mbit/s.
     #[derive(Debug, Clone, Copy)]
     struct Path {
-        /// What it lets through, in bits/s.
+        /// The rate that it lets through, in bits/s.
         most: f64,
-        /// What its queue holds, in s of that rate.
+        /// The length of its queue, in s of that rate.
         queue: f64,
         /// The burst that it lets through at once, in s of that rate.
         saved: f64,
-        /// How late a reader may be, in s.
+        /// The largest lateness of a reader, in s.
         late: f64,
     }
 
@@ -295,7 +298,7 @@ mod tests {
         Path { most, queue, saved: 0.0, late: 0.0 }.account(order, &mut Random(1))
     }
 
-    fn found(order: &RunOrder, most: f64, queue: f64) -> (RateSearch, RunAccount) {
+    fn find_on_path(order: &RunOrder, most: f64, queue: f64) -> (RateSearch, RunAccount) {
         Path { most, queue, saved: 0.0, late: 0.0 }.search(order, &mut Random(1))
     }
 
@@ -307,15 +310,15 @@ mod tests {
     fn the_account_is_that_of_the_found_rate() {
         // Of the last nothing is lost in any trial.
         for queue in [0.0, 0.05, 10.0] {
-            let (search, account) = found(&order(|_| ()), THROUGH, queue);
+            let (search, account) = find_on_path(&order(|_| ()), THROUGH, queue);
             let sent = account.transmitter.window.load.sent.bytes as f64 * 8.0 / WINDOW;
             let ratio = sent / search.lower.unwrap();
             assert!((1.0..1.0 + 3.0 * EDGES / WINDOW).contains(&ratio), "{ratio}");
         }
     }
 
-    /// What a path carries for ever, not what it can hide for the time of a trial: a queue, a burst
-    /// that a shaper had saved, readers that are late at an edge.
+    /// The rate that a path can sustain is found, not a rate that it can hide for the time of a
+    /// trial: by a queue, a burst that a shaper had saved up, readers that are late at an edge.
     #[test]
     fn the_rate_that_lasts_is_in_the_interval() {
         let (mut random, mut searches, mut wrong) = (Random(42), 0, 0);
@@ -367,7 +370,7 @@ mod tests {
         assert!(search.upper.is_some_and(|upper| upper > THROUGH), "{search:?}");
         let why = "the receiver's agent did not answer within 10.7 s, but answers again: the machine is busy";
         assert!(search.failures.len() > 4 && search.failures.iter().all(|one| one == why), "{search:?}");
-        // What fails each time is no lateness.
+        // A failure of every attempt is no lateness.
         assert_eq!(carry_out(&order(|_| ()), &mut |_| late()).unwrap_err().to_string(), why);
     }
 
@@ -380,7 +383,7 @@ mod tests {
             let Some(pace) = order.traffic.pacing.filter(|_| made % 3 == 0) else {
                 return Ok(through(order, THROUGH, 0.0));
             };
-            // It sends 2 % less than it was to, and 3 % of that in bursts that no queue holds.
+            // It sends 2 % less than its pace, and 3 % of that in bursts that no queue holds.
             let slower = (pace.bits() as f64 * 0.98) as u64;
             let stalled = RunOrder {
                 traffic: Traffic { pacing: Pacing::of_bits(slower), ..order.traffic.clone() },
@@ -399,8 +402,8 @@ mod tests {
 
     #[test]
     fn a_loss_that_is_allowed_raises_the_rate() {
-        let (strict, _) = found(&order(|_| ()), THROUGH, 0.0);
-        let (loose, _) = found(&bound("10%"), THROUGH, 0.0);
+        let (strict, _) = find_on_path(&order(|_| ()), THROUGH, 0.0);
+        let (loose, _) = find_on_path(&bound("10%"), THROUGH, 0.0);
         let ratio = loose.lower.unwrap() / strict.lower.unwrap();
         assert!((1.10..1.12).contains(&ratio), "{ratio}");
         assert!(loose.trials.iter().all(|trial| trial.exceeded == (trial.loss > 0.1)));
@@ -409,7 +412,7 @@ mod tests {
     #[test]
     fn pacing_is_the_most_that_is_tried() {
         let paced = order(|traffic| traffic.pacing = Pacing::of_bits(10_000_000));
-        let (search, _) = found(&paced, THROUGH, 0.0);
+        let (search, _) = find_on_path(&paced, THROUGH, 0.0);
         assert_eq!((search.upper, search.complete), (None, true));
         let share = search.lower.unwrap() / 40e6;
         assert!((1.0 - 1.5 * EDGES / WINDOW..=1.0).contains(&share), "{share}");
@@ -429,7 +432,7 @@ mod tests {
                 let most = if made % 2 == held_up { 37e6 } else { THROUGH };
                 Ok(through(order, most, 1.0))
             };
-            let Judged { limit, account, .. } = carry_out(&paced, &mut run).unwrap();
+            let JudgedRun { limit, account, .. } = carry_out(&paced, &mut run).unwrap();
             assert!(account.search.unwrap().trials.len() > 2);
             assert_eq!(limit.label, record::Label::Pacing, "{limit:?}");
         }
@@ -437,7 +440,7 @@ mod tests {
 
     #[test]
     fn nothing_gets_through_a_path_that_drops_all() {
-        let (search, _) = found(&order(|_| ()), 0.0, 0.0);
+        let (search, _) = find_on_path(&order(|_| ()), 0.0, 0.0);
         assert_eq!((search.lower, search.complete), (None, true));
         // A hundred datagrams in half a second.
         assert!((search.upper.unwrap() / (100.0 * 8.0 * 1452.0 / WINDOW) - 1.0).abs() < 1e-9);

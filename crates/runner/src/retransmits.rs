@@ -9,15 +9,15 @@ use load::TcpInfo;
 pub(crate) struct Retransmits {
     /// All of them.
     pub(crate) all: u64,
-    /// Those whose first copy had arrived.
+    /// Segments whose first copy had arrived.
     pub(crate) needless: u64,
     /// Times that TCP saw reordering.
     pub(crate) reorderings: u64,
 }
 
 impl Retransmits {
-    /// Of a network namespace in a window. A duplicate counts in the window in which it is
-    /// acknowledged.
+    /// The retransmits of a network namespace in a window. A duplicate counts in the window in
+    /// which it is acknowledged.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
         // Older kernels count acknowledgments, each for one segment or more, not segments.
         let duplicates = tcp.dsack_segs.max(tcp.dsacks.saturating_add(tcp.dsacks_ofo));
@@ -26,8 +26,8 @@ impl Retransmits {
         Self::new(tcp.retrans_segs, duplicates, reorderings)
     }
 
-    /// Of connections over their whole lives.
-    pub(crate) fn of(connections: &[&TcpInfo]) -> Self {
+    /// The retransmits of connections over their whole lives.
+    pub(crate) fn from_connections(connections: &[&TcpInfo]) -> Self {
         let sum =
             |of: fn(&TcpInfo) -> u64| connections.iter().map(|info| of(info)).fold(0, u64::saturating_add);
         Self::new(sum(|info| info.retransmits), sum(|info| info.duplicates), sum(|info| info.reorderings))
@@ -38,7 +38,7 @@ impl Retransmits {
         Self { all, needless: duplicates.min(all), reorderings }
     }
 
-    /// Those whose first copy was lost, as far as the other end reported.
+    /// Segments whose first copy was lost, as far as the other end reported.
     pub(crate) fn lost(&self) -> u64 {
         self.all - self.needless
     }
@@ -67,7 +67,7 @@ mod tests {
                 ..TcpCounters::default()
             };
             let info = TcpInfo { retransmits: retrans_segs, duplicates: dsack_segs, ..TcpInfo::default() };
-            for found in [Retransmits::counted(&counters), Retransmits::of(&[&info, &info])] {
+            for found in [Retransmits::counted(&counters), Retransmits::from_connections(&[&info, &info])] {
                 prop_assert_eq!(found.lost() + found.needless, found.all);
                 prop_assert!(found.needless <= found.all);
             }

@@ -7,10 +7,10 @@ use store::{RunKey, StudyId};
 use study::{Alternate, MOST_TURNS, Plan, PlannedRun, Stop};
 
 use crate::identities::Identities;
-use crate::need::Needs;
+use crate::priority::Priority;
 use crate::progress::Progress;
 
-/// How often a disturbed run is repeated. A disturbance of three windows is the machine's normal
+/// The most repeats of a disturbed run. A disturbance of three windows is the machine's normal
 /// state.
 const REPEATS_OF_A_RUN: u32 = 2;
 
@@ -34,8 +34,8 @@ pub(crate) struct Session<'a> {
     /// Runs that the session will still try.
     pub(crate) ahead: BTreeSet<RunKey>,
     /// Which conditions have no measurement yet.
-    pub(crate) needs: Needs<'a>,
-    /// In which boots of the machines the study's boots were measured.
+    pub(crate) priority: Priority<'a>,
+    /// The boots of the machines in which the study's boots were measured.
     pub(crate) machines: Identities,
     /// The release of the kernel that was chosen for this boot of the machines, if it is not the
     /// default of both.
@@ -58,16 +58,16 @@ impl Session<'_> {
         self.recorded.union(&self.given_up).copied().collect()
     }
 
-    /// May a run of this condition be repeated after so many repeats? Conditions without any
-    /// measurement have repeats reserved.
+    /// Whether a run of this condition may be repeated after `so_far` repeats. Conditions without
+    /// any measurement have repeats reserved.
     pub(crate) fn repeat(&mut self, condition: usize, so_far: u32) -> bool {
         let comes = |lost: &usize| self.ahead.iter().any(|key| key.condition == *lost);
-        let lost = self.needs.lost().into_iter().filter(comes).count();
-        let kept = if self.needs.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
+        let lost = self.priority.lost().into_iter().filter(comes).count();
+        let kept = if self.priority.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
         self.repeats.take(so_far, kept)
     }
 
-    /// How the runs of a flow take turns; `None` if none do.
+    /// The turns of the runs of a flow; `None` if they take none.
     pub(crate) fn alternate(&self, flow: &[PlannedRun]) -> Option<Alternate> {
         let planned = self.plan.asked.protocol.alternate?;
         let longer = flow.first().and_then(|run| self.settling.get(&run.condition));
@@ -82,25 +82,24 @@ impl Session<'_> {
         (turns <= MOST_TURNS).then(|| self.settling.extend(together.into_iter().map(|one| (one, part))))
     }
 
-    /// How long a run's ramp and window are.
+    /// The length of a run's ramp and window.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
         self.progress.window(run.condition)
     }
 }
 
-/// How many disturbed runs may still be repeated.
+/// The repeats of disturbed runs that are left.
 pub(crate) struct Repeats {
     left: usize,
 }
 
 impl Repeats {
-    /// For a session of so many runs, warm-ups not counted.
-    pub(crate) fn of(measured_runs: usize) -> Self {
+    /// Repeats for a session of this many runs, warm-ups not counted.
+    pub(crate) fn for_runs(measured_runs: usize) -> Self {
         Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
     }
 
-    /// May a run be repeated after so many repeats, with so many reserved for others? If so, takes
-    /// one.
+    /// Takes a repeat, if there is one after `so_far` repeats, with `kept` reserved for others.
     pub(crate) fn take(&mut self, so_far: u32, kept: usize) -> bool {
         let may = so_far < REPEATS_OF_A_RUN && self.left > kept;
         self.left -= usize::from(may);
@@ -114,14 +113,14 @@ mod tests {
 
     #[test]
     fn a_run_is_repeated_twice() {
-        let mut repeats = Repeats::of(1000);
+        let mut repeats = Repeats::for_runs(1000);
         assert_eq!([0, 1, 2, 3].map(|so_far| repeats.take(so_far, 0)), [true, true, false, false]);
     }
 
     #[test]
     fn a_session_repeats_a_tenth_of_its_runs_and_at_least_three() {
         let most = |runs| {
-            let mut repeats = Repeats::of(runs);
+            let mut repeats = Repeats::for_runs(runs);
             (0..1000).filter(|_| repeats.take(0, 0)).count()
         };
         assert_eq!([0, 1, 29, 40, 1000].map(most), [3, 3, 3, 4, 100]);
@@ -129,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_for_others_is_not_taken() {
-        let mut repeats = Repeats::of(40);
+        let mut repeats = Repeats::for_runs(40);
         assert_eq!([3, 3, 2, 2, 0].map(|kept| repeats.take(0, kept)), [true, false, true, false, true]);
     }
 }

@@ -4,22 +4,23 @@
 use record::{CountedTurn, Response, Slice, TENTHS, Turns};
 use stats::distribution::student;
 
-/// What a turn may leave to the next one: this share of the largest difference between two
+/// The largest allowed effect of the turn before, as a share of the largest difference between two
 /// conditions of the flow. Two conditions follow each other and themselves equally often, so half
 /// of it is in their difference.
 const LEFT: f64 = 0.25;
 
-/// The same as a share of the rate itself: less than what studies look for.
+/// The largest allowed effect of the turn before as a share of the rate: smaller than the
+/// differences that studies look for.
 pub(crate) const LEAST: f64 = 0.01;
 
-/// How seldom chance alone may look like something that is left, for one condition of one flow.
-/// Turns of one flow are not quite independent, and a study has many flows.
+/// The chance of a false alarm, for one condition of one flow. Turns of one flow are not quite
+/// independent, and a study has many flows.
 const CHANCE: f64 = 1e-5;
 
 /// The fewest turns after itself, and after others, from which a condition is judged.
 const FEWEST: usize = 3;
 
-/// What shows that a flow's conditions do not settle in their turns.
+/// The evidence that a flow's conditions do not settle in their turns.
 #[derive(Debug)]
 pub(crate) struct Unsettled {
     pub(crate) why: String,

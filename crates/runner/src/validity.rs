@@ -22,7 +22,7 @@ const STOLEN: f64 = 0.02;
 /// explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
 
-/// What disturbed the window; empty if nothing did.
+/// Disturbances of the window; empty if there were none.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
     let sides = [
@@ -38,12 +38,12 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
                 clocks(own, CLOCKS_NS),
                 lateness(own, turns, order, LATE_NS),
                 stolen(&window.cpus, &window.cpu_each, window.elapsed_ns),
-                others(&Foreign::of(account, side)),
+                others(&Foreign::of_side(account, side)),
             ]
         } else {
             // A guest cannot tell others from the rest of its machine, for which it mostly waits.
             // Its host can.
-            let waited = Waited::of(account, side).and_then(|waited| waits(&waited, order));
+            let waited = Waited::of_side(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, turns, order, GUEST_LATE_NS), waited, None]
         };
         found.extend(said.into_iter().flatten().map(|cause| (part, cause)));
@@ -54,7 +54,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
     // Two machines on the same CPUs.
     of_hosts.dedup_by(|one, other| reads_alike(one, other));
     found.extend(of_hosts.into_iter().map(|cause| (Part::Host, cause)));
-    // Two hosts on one machine share clocks and CPUs: what both report is kept once.
+    // Two hosts on one machine share clocks and CPUs: a disturbance that both report is kept once.
     let mut told: Vec<Disturbance> = Vec::new();
     for (part, cause) in &found {
         let both = found.iter().filter(|(_, other)| reads_alike(other, cause)).count() > 1;
@@ -110,7 +110,7 @@ mod tests {
         [&mut account.transmitter.window, &mut receiver.window]
     }
 
-    /// An undisturbed run with one CPU a host, each busy for half of a window of so many ns.
+    /// An undisturbed run with one CPU a host, each busy for half of a window of `window` ns.
     fn quiet(window: u64) -> (RunAccount, RunOrder) {
         let mut account = account();
         for (own, cpu) in windows(&mut account).into_iter().zip(0..) {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// The sentences for an account of a second after this change.
-    fn said(change: impl Fn(&mut RunAccount)) -> Vec<String> {
+    fn sentences_after(change: impl Fn(&mut RunAccount)) -> Vec<String> {
         let (mut account, order) = quiet(S);
         change(&mut account);
         sentences(&account, &order)
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn a_hog_beside_a_thread_is_other_processes_time() {
-        // It takes half of the CPU, all of it in user mode; the agent has half of what it had.
-        let hogged = said(|account| {
+        // It takes half of the CPU, all of it in user mode; the agent keeps half of its time.
+        let hogged = sentences_after(|account| {
             let [_, own] = windows(account);
             own.cpu.user = S / 20 + S / 2;
             own.own.user_ns = S / 20;
@@ -179,7 +179,7 @@ mod tests {
         );
         // Kernel work may be for the agents' own packets, unless a process's account has it.
         let kernel = |others: Option<host::Others>| {
-            said(|account| {
+            sentences_after(|account| {
                 account.transmitter.window.cpu.system += S / 2;
                 account.others.clone_from(&others);
             })
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn hosts_that_share_their_cpus_share_their_agents_times() {
-        let both = said(|account| {
+        let both = sentences_after(|account| {
             for own in windows(account) {
                 own.cpus = vec![0];
                 own.cpu.user *= 2;
@@ -216,7 +216,7 @@ mod tests {
             }
         });
         assert_eq!(both, Vec::<String>::new());
-        let hogged = said(|account| {
+        let hogged = sentences_after(|account| {
             for own in windows(account) {
                 own.cpus = vec![0];
                 own.cpu.user = own.cpu.user * 2 + S / 3;
@@ -230,11 +230,11 @@ mod tests {
         );
     }
 
-    /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and
-    /// whose other threads 10 %.
+    /// The disturbances of a run between two virtual machines, whose virtual CPUs take 80 % of
+    /// their host's CPUs and whose other threads 10 %.
     fn between_guests(change: fn(&mut RunAccount)) -> Vec<String> {
-        said(|account| {
-            account.hosts = Some(BySide::of(|side| guest(2 + side as u32, &[(800, 0)])));
+        sentences_after(|account| {
+            account.hosts = Some(BySide::from_fn(|side| guest(2 + side as u32, &[(800, 0)])));
             change(account);
         })
     }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn stolen_time_is_named_with_its_cpu() {
         let steal = |ns: u64| {
-            said(|account| {
+            sentences_after(|account| {
                 let [_, own] = windows(account);
                 own.cpus = vec![4, 5];
                 own.cpu_each = vec![host::CpuTimes::default(); 2];
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn what_both_ends_tell_with_other_last_digits_is_told_once() {
-        let stolen = said(|account| {
+        let stolen = sentences_after(|account| {
             for (own, ns) in windows(account).into_iter().zip([120 * MS, 121 * MS]) {
                 own.cpus = vec![5];
                 own.cpu_each[0].steal = ns;
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn clocks_that_disagree_are_told_apart() {
         let clock = |change: fn(&mut host::ClockCheck)| {
-            said(|account| {
+            sentences_after(|account| {
                 windows(account).into_iter().for_each(|own| change(&mut own.clock));
             })
         };
@@ -357,13 +357,16 @@ mod tests {
 
     #[test]
     fn an_agent_that_missed_its_window_is_named() {
-        let late = said(|account| account.transmitter.window.late.opened_ns = 150 * MS);
+        let late = sentences_after(|account| account.transmitter.window.late.opened_ns = 150 * MS);
         assert_eq!(late, ["transmitter: the window opened 150 ms late: the agent had no CPU"]);
-        let late = said(|account| windows(account)[1].late.closed_ns = 101 * MS);
+        let late = sentences_after(|account| windows(account)[1].late.closed_ns = 101 * MS);
         assert_eq!(late, ["receiver: the window closed 101 ms late: the agent had no CPU"]);
-        let long = said(|account| windows(account)[1].elapsed_ns = 1200 * MS);
+        let long = sentences_after(|account| windows(account)[1].elapsed_ns = 1200 * MS);
         assert_eq!(long, ["receiver: the window was 1200 ms long, not 1000 ms"]);
-        assert_eq!(said(|account| windows(account)[1].late.closed_ns = 99 * MS), Vec::<String>::new());
+        assert_eq!(
+            sentences_after(|account| windows(account)[1].late.closed_ns = 99 * MS),
+            Vec::<String>::new()
+        );
     }
 
     proptest! {

@@ -1,14 +1,13 @@
-//! Whether conditions had in their turns what their traffic asks for, by their own counters. A
-//! level that lasts beyond its turn is steady in the next one, so that turns after others do not
-//! show it.
+//! Whether conditions carried their own traffic in their turns, by their own counters. A level that
+//! lasts beyond its turn is steady in the next one, so that turns after others do not show it.
 
 use load::{Direction, Kind, Traffic};
 use record::{CountedTurn, RunAccount, SideAccount};
 
 use crate::settling::LEAST;
 
-/// What shows that the turns of one of these conditions, by their labels, were not its own; `None`
-/// if nothing does.
+/// The evidence, by their labels, that turns of one of these conditions carried another condition's
+/// traffic; `None` if there is none.
 pub(crate) fn unverified<'a>(
     mut flow: impl Iterator<Item = (&'a str, &'a Traffic, &'a RunAccount)> + Clone,
 ) -> Option<String> {
@@ -54,8 +53,8 @@ fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = 
     forward.into_iter().chain(reverse)
 }
 
-/// The rate that a pace is about: what arrives of TCP, of which the kernel keeps the pace, and what
-/// is offered of datagrams.
+/// The rate that a pace limits: the received rate of TCP, whose pace the kernel keeps, and the
+/// offered rate of datagrams.
 fn bits(traffic: &Traffic, from: &SideAccount, to: Option<&SideAccount>) -> f64 {
     match (traffic.kind, to) {
         (Kind::TcpStream, Some(to)) => 8.0 * per_second(to.window.load.received.bytes, to),
@@ -71,12 +70,12 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
     count as f64 * 1e9 / side.window.elapsed_ns.max(1) as f64
 }
 
-/// How much earlier, in s, a turn may end at its sender than at its receiver: on an idle machine
-/// 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
+/// The largest time, in s, by which a turn may end at its sender before it ends at its receiver: on
+/// an idle machine 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
 const EDGES: f64 = 0.002;
 
-/// What other conditions sent of all that arrived in its turns: bytes of a TCP stream, whose
-/// numbers tell when they were sent, and datagrams that are more than were sent.
+/// The share of a condition's received traffic that other conditions had sent: bytes of a TCP
+/// stream, whose numbers tell when they were sent, and datagrams that are more than were sent.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
     let share = if traffic.kind == Kind::UdpStream {
@@ -96,8 +95,8 @@ fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     })
 }
 
-/// The share of the datagrams that arrived beyond those sent, and beyond what `edges`, in s, let in
-/// and one datagram under way at each end of the time that is counted.
+/// The share of the datagrams that arrived beyond those sent, less an allowance for `edges`, in s,
+/// and for one datagram under way at each end of the counted time.
 fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
     let [sent, arrived] =
         [from.window.load.sent.messages, to.window.load.received.messages].map(|count| count as f64);
@@ -130,7 +129,7 @@ mod tests {
         traffic
     }
 
-    fn of(traffic: &Traffic, account: &RunAccount) -> Option<String> {
+    fn unverified_in(traffic: &Traffic, account: &RunAccount) -> Option<String> {
         unverified([("level", traffic, account)].into_iter())
     }
 
@@ -168,10 +167,10 @@ mod tests {
             receiver.window.load.sent.bytes = 0;
             receiver.window.load.sent.no_buffers = 0;
             receiver.window.load.received.bytes = received * 1000;
-            let found = of(&traffic, &account);
+            let found = unverified_in(&traffic, &account);
             assert_eq!(found.is_none(), verified, "{kind} {direction} {sent} {received}: {found:?}");
             account.turns = None;
-            assert_eq!(of(&traffic, &account), None, "a run of its own is what it is");
+            assert_eq!(unverified_in(&traffic, &account), None, "a run of its own is what it is");
         }
     }
 
@@ -181,7 +180,7 @@ mod tests {
         for (done, verified) in [(1000, true), (1011, false), (700, false)] {
             let mut account = account(0);
             account.transmitter.window.load.sent.transactions = done;
-            assert_eq!(of(&traffic, &account).is_none(), verified, "{done}");
+            assert_eq!(unverified_in(&traffic, &account).is_none(), verified, "{done}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! How long the virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
+//! The time that virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
 //!
 //! A guest cannot tell such a wait from slow work: its clocks go on. The host counts each thread's
 //! wait (`/proc/PID/task/TID/schedstat`), but not behind whom. While a thread waits, another has
@@ -16,7 +16,7 @@ use crate::foreign::Foreign;
 /// The wait of the guest's virtual CPU that waited longest; all shares are of the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Waited {
-    /// In which it was ready, but had no CPU.
+    /// The share in which it was ready, but had no CPU.
     pub(crate) share: f64,
     /// The part that the run's own guests cannot explain.
     pub(crate) unexplained: f64,
@@ -25,8 +25,8 @@ pub(crate) struct Waited {
 }
 
 impl Waited {
-    /// Of the guest that a side is in; `None` if it is in none.
-    pub(crate) fn of(account: &RunAccount, side: Side) -> Option<Self> {
+    /// The wait of the guest that a side is in; `None` if it is in none.
+    pub(crate) fn of_side(account: &RunAccount, side: Side) -> Option<Self> {
         let host = account.host_of_guest(side)?;
         let other = account.hosts.as_ref().filter(|_| !account.apart).map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
@@ -38,8 +38,8 @@ impl Waited {
         Some(Self { share: waited, unexplained, stolen_inside })
     }
 
-    /// The part of the wait that may have been behind others: what the run's own guests cannot
-    /// explain, or the CPU time that others were seen to have there.
+    /// The part of the wait that may have been behind others: the part that the run's own guests
+    /// cannot explain, or the CPU time that others were seen to have there.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
@@ -81,11 +81,11 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// The transmitter's wait, and what its own guests cannot explain of it, in ms of a second.
+    /// The transmitter's wait, and the part that its own guests cannot explain, in ms of a second.
     fn waited([transmitter, receiver]: [HostAccount; 2]) -> (f64, f64) {
         let hosts = BySide { transmitter, receiver };
         let account = RunAccount { hosts: Some(hosts), ..account() };
-        let waited = Waited::of(&account, Side::Transmitter).unwrap();
+        let waited = Waited::of_side(&account, Side::Transmitter).unwrap();
         ((waited.share * 1e3).round(), (waited.unexplained * 1e3).round())
     }
 
@@ -113,7 +113,7 @@ mod tests {
         let one_core = [guest(2, &[(400, 550)]), guest(2, &[(400, 550)])];
         assert_eq!(waited(one_core), (550.0, 0.0));
         // Two virtual CPUs of a guest on the one CPU that it has: 500 ms behind each other, 200 ms
-        // behind what moves packets.
+        // behind threads that move packets.
         assert_eq!(waited([guest(2, &[(400, 590), (500, 480)]), guest(3, &[(0, 0)])]), (590.0, 0.0));
         assert_eq!(waited([guest(2, &[(100, 890), (100, 880)]), guest(3, &[(0, 0)])]), (890.0, 590.0));
     }
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn what_the_guest_was_told_stands_for_what_its_host_does_not_count() {
         let mut account = RunAccount { hosts: None, around: Some(guest(2, &[(600, 0)])), ..account() };
-        assert_eq!(Waited::of(&account, Side::Receiver).unwrap().share, 0.0);
+        assert_eq!(Waited::of_side(&account, Side::Receiver).unwrap().share, 0.0);
         // The sample's window is half a second.
         account.receiver.as_mut().unwrap().window.cpu_each[0].steal = 200 * MS;
-        let waited = Waited::of(&account, Side::Receiver).unwrap();
+        let waited = Waited::of_side(&account, Side::Receiver).unwrap();
         assert_eq!((waited.share, waited.stolen_inside), (0.4, 0.4));
         account.around = None;
-        assert_eq!(Waited::of(&account, Side::Receiver), None);
+        assert_eq!(Waited::of_side(&account, Side::Receiver), None);
     }
 }

@@ -1,31 +1,29 @@
-//! Files put together: the groups to compare.
+//! Combines files into groups of conditions to compare.
 
 mod boots;
 mod conditions;
-mod input;
 mod provenance;
 
 use std::collections::HashMap;
 
 use stats::Observation;
 
-pub use input::Input;
-
 use crate::error::SamplesError;
+use crate::measurement_file::Input;
 use crate::options::{Boots, Layout, Options};
 
 /// The groups to compare.
 #[derive(Debug)]
 pub struct Dataset {
-    /// In the order of the files.
-    pub groups: Vec<Group>,
+    /// The groups in the order of the files.
+    pub groups: Vec<ComparedConditions>,
     /// Notes on the files, for people.
     pub notes: Vec<String>,
 }
 
 /// Conditions that are compared with each other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct ComparedConditions {
     /// The benchmark, where there are several.
     pub name: Option<String>,
     /// The metric, if the files name it.
@@ -34,8 +32,8 @@ pub struct Group {
     pub unit: Option<String>,
     /// The conditions; observations refer to them by index.
     pub labels: Vec<String>,
-    /// What the values of each condition are of, where a file says so, such as `received by the
-    /// server, TCP, forward, 1 stream`.
+    /// The kind of each condition's values, where a file says it, such as `received by the server,
+    /// TCP, forward, 1 stream`.
     pub kinds: Vec<Option<String>>,
     /// The condition to compare with, by index.
     pub baseline: usize,
@@ -61,8 +59,8 @@ impl Dataset {
     pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
         let mut notes = Vec::new();
         for input in &mut inputs {
-            input.file = text::line(&input.file).into_owned();
-            input.condition = input.condition.as_deref().map(|word| text::line(word).into_owned());
+            input.file = words::sanitised_line(&input.file).into_owned();
+            input.condition = input.condition.as_deref().map(|word| words::sanitised_line(word).into_owned());
             let file = &input.file;
             notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
         }
@@ -94,7 +92,7 @@ impl Dataset {
             notes.push(format!(
                 "measured in one condition only, or not in the baseline: {}{}",
                 names.join(", "),
-                apart(&alone).map(|why| format!(" ({why})")).unwrap_or_default()
+                reason_for_package(&alone).map(|why| format!(" ({why})")).unwrap_or_default()
             ));
         }
         Ok(Dataset { groups, notes })
@@ -107,7 +105,7 @@ fn assemble(
     numbering: &mut boots::Numbering,
     files: &[String],
     options: &Options,
-) -> Result<Group, SamplesError> {
+) -> Result<ComparedConditions, SamplesError> {
     let has_named_boots =
         group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.series.boots.is_empty());
     let knows_boots = boots::are_known(&group.conditions, files, options)?;
@@ -138,7 +136,7 @@ fn assemble(
         };
         notes.extend(note.map(str::to_owned));
     }
-    Ok(Group {
+    Ok(ComparedConditions {
         name: group.name,
         metric: group.metric,
         unit: group.unit,
@@ -177,7 +175,7 @@ fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
         );
     }
     if labels.len() > 1 {
-        let way_out = apart(alone).unwrap_or_else(|| "give files of the same ones".to_owned());
+        let way_out = reason_for_package(alone).unwrap_or_else(|| "give files of the same ones".to_owned());
         return format!(
             "nothing to compare: no benchmark was measured in two of {}; {way_out}",
             quoted_list(&labels)
@@ -187,7 +185,7 @@ fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
 }
 
 /// Why a benchmark has two names: its CPUs, or its package.
-fn apart(alone: &[conditions::Proto]) -> Option<String> {
+fn reason_for_package(alone: &[conditions::Proto]) -> Option<String> {
     let without_cpus = |name: &str| match name.rsplit_once('-') {
         Some((rest, cpus)) if cpus.parse::<u32>().is_ok() => rest.to_owned(),
         _ => name.to_owned(),

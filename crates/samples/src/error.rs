@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and the remedy.
+//! Errors of a file: the problem, its place, and the remedy.
 
 use std::io;
 
@@ -35,39 +35,39 @@ pub enum SamplesError {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FilePosition {
     pub(crate) line: u64,
     pub(crate) column: u64,
 }
 
-impl Place {
-    pub(crate) fn new(line: u64, column: u64) -> Place {
-        Place { line, column }
+impl FilePosition {
+    pub(crate) fn new(line: u64, column: u64) -> FilePosition {
+        FilePosition { line, column }
     }
 
-    pub(crate) fn start_of(line: u64) -> Place {
-        Place { line, column: 1 }
+    pub(crate) fn start_of(line: u64) -> FilePosition {
+        FilePosition { line, column: 1 }
     }
 }
 
 /// A [`SamplesError`] without the file's name, which readers do not know.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    Content { place: Place, what: String, way_out: String },
+    Content { place: FilePosition, what: String, way_out: String },
     Read(io::Error),
 }
 
 impl Fault {
-    pub(crate) fn new(place: Place, what: impl Into<String>, way_out: impl Into<String>) -> Fault {
+    pub(crate) fn new(place: FilePosition, what: impl Into<String>, way_out: impl Into<String>) -> Fault {
         Fault::Content { place, what: what.into(), way_out: way_out.into() }
     }
 
     pub(crate) fn in_file(self, file: &str) -> SamplesError {
         // Names and words of the file stay on the message's line.
-        let plain = |words: &str| text::line(words).into_owned();
+        let plain = |words: &str| words::sanitised_line(words).into_owned();
         let file = plain(file);
         match self {
-            Fault::Content { place: Place { line, column }, what, way_out } => {
+            Fault::Content { place: FilePosition { line, column }, what, way_out } => {
                 SamplesError::Content { file, line, column, what: plain(&what), way_out: plain(&way_out) }
             }
             Fault::Read(source) => SamplesError::Read { file, source },

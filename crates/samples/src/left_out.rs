@@ -1,6 +1,6 @@
 //! Parts of a file that are left out, each with its reason, and circumstances of its runs.
 
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 
 /// The most reasons, and the most values of a circumstance, that are told apart.
 const MOST: usize = 8;
@@ -15,12 +15,12 @@ const LONGEST: usize = 60;
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut {
     /// Each reason, how often, and where it was first.
-    reasons: Vec<(String, u64, Place)>,
+    reasons: Vec<(String, u64, FilePosition)>,
 }
 
 impl LeftOut {
     /// Leaves a part out; the reason is in the plural, such as `runs that failed`.
-    pub(crate) fn add(&mut self, reason: &str, place: Place) {
+    pub(crate) fn add(&mut self, reason: &str, place: FilePosition) {
         let find = |reason: &str| self.reasons.iter().position(|(known, ..)| known == reason);
         let reason = if find(reason).is_some() || self.reasons.len() < MOST { reason } else { OTHER };
         match find(reason) {
@@ -31,7 +31,7 @@ impl LeftOut {
 
     /// A note for each reason.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let note = |(reason, count, place): &(String, u64, Place)| {
+        let note = |(reason, count, place): &(String, u64, FilePosition)| {
             let first = if *count > 1 { "the first in line" } else { "in line" };
             format!("left out: {reason}: {count}, {first} {}", place.line)
         };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::limits::LONGEST_LINE;
 
 /// Bytes of one read: they stay in the processor's cache until they are parsed.
@@ -48,7 +48,7 @@ impl<R: Read> Lines<R> {
             let held = self.end - self.start;
             if held > LONGEST_LINE {
                 return Err(Fault::new(
-                    Place::new(self.given + 1, LONGEST_LINE as u64 + 1),
+                    FilePosition::new(self.given + 1, LONGEST_LINE as u64 + 1),
                     format!("a line of more than {LONGEST_LINE} bytes"),
                     "this is not a file of measurements, or its newlines are missing",
                 ));
@@ -63,7 +63,7 @@ impl<R: Read> Lines<R> {
         Ok(Some(Line { number: self.given, bytes }))
     }
 
-    /// Reads more, and keeps what was not returned.
+    /// Reads more, and keeps the bytes that were not returned.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -89,10 +89,9 @@ pub(crate) fn read(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> 
 }
 
 impl<'a> Line<'a> {
-    /// The place of a part of this line.
-    pub(crate) fn place_of(&self, part: &[u8]) -> Place {
+    pub(crate) fn place_of(&self, part: &[u8]) -> FilePosition {
         let column = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
-        Place::new(self.number, column.min(self.bytes.len()) as u64 + 1)
+        FilePosition::new(self.number, column.min(self.bytes.len()) as u64 + 1)
     }
 
     /// The words between blanks and tabs.
@@ -146,7 +145,7 @@ mod tests {
         let mut lines = Lines::new(io::Read::chain(&b"1\n"[..], io::repeat(b'7')));
         assert_eq!(lines.next().unwrap().unwrap().bytes, b"1");
         let Err(Fault::Content { place, .. }) = lines.next() else { panic!("it is too long") };
-        assert_eq!(place, Place::new(2, LONGEST_LINE as u64 + 1));
+        assert_eq!(place, FilePosition::new(2, LONGEST_LINE as u64 + 1));
         assert!(lines.buffer.len() <= LONGEST_LINE + 2 * BLOCK + 1);
     }
 
@@ -155,9 +154,9 @@ mod tests {
         let line = Line { number: 7, bytes: b" ab\tc\xff " };
         let words: Vec<&[u8]> = line.words().collect();
         assert_eq!(words, [b"ab".as_slice(), b"c\xff"]);
-        assert_eq!(line.place_of(words[1]), Place::new(7, 5));
+        assert_eq!(line.place_of(words[1]), FilePosition::new(7, 5));
         let Err(Fault::Content { place, .. }) = line.text_of(line.bytes) else { panic!("it is not UTF-8") };
-        assert_eq!(place, Place::new(7, 6));
+        assert_eq!(place, FilePosition::new(7, 6));
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use crate::format::InputFormat;
 
-/// How to read and combine files. The default detects everything.
+/// Options for reading and combining files. The default detects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The format. `None`: detected from the content.
@@ -29,7 +29,7 @@ pub struct Options {
 pub enum Column {
     /// No column names boots.
     None,
-    /// By its name, or by its number from 1 in a file without names.
+    /// The column with this name, or with this number from 1 in a file without names.
     Named(String),
 }
 

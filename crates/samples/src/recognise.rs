@@ -1,9 +1,9 @@
 //! Detects the program that wrote a file, from its first bytes.
 
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::format::InputFormat;
 use crate::readers::{go, iperf, netperf};
-use crate::word::{separator, without_mark};
+use crate::token::{separator, without_mark};
 
 pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     let text = without_mark(head);
@@ -46,7 +46,7 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
         [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
         _ => ("a NUL byte, which no text has", "give a text file"),
     };
-    Err(Fault::new(Place::new(line, column), what, way_out))
+    Err(Fault::new(FilePosition::new(line, column), what, way_out))
 }
 
 /// Whether an object of JSON has a key of its own, at any place.
@@ -76,9 +76,9 @@ fn has_key(text: &[u8], key: &[u8]) -> bool {
     false
 }
 
-/// Rejects what programs print for people, if it has too few digits to compare.
+/// Rejects output that programs print for people, if it has too few digits to compare.
 fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
-    /// How a line begins, the program, and how it writes data.
+    /// The beginning of a line, the program that writes it, and its option for data.
     const TEXTS: [(&[u8], &str, &str); 7] = [
         (b"Connecting to host ", "iperf3", "-J"),
         (b"Server listening on ", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
@@ -92,7 +92,7 @@ fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> 
         if let Some((_, program, option)) = TEXTS.iter().find(|(start, ..)| line.starts_with(start)) {
             let what = format!("the text of {program} for people, whose figures are rounded");
             return Err(Fault::new(
-                Place::start_of(number),
+                FilePosition::start_of(number),
                 what,
                 format!("let it write data with {option}"),
             ));
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused_with_its_place() {
         for (bytes, expected, words) in [
-            (&b"1\n2\0"[..], Place::new(2, 2), "NUL"),
-            (b"\xff\xfe1\0\n\0", Place::new(1, 4), "UTF-16"),
-            (b"\x1f\x8b\x08\0", Place::new(1, 4), "gzip"),
+            (&b"1\n2\0"[..], FilePosition::new(2, 2), "NUL"),
+            (b"\xff\xfe1\0\n\0", FilePosition::new(1, 4), "UTF-16"),
+            (b"\x1f\x8b\x08\0", FilePosition::new(1, 4), "gzip"),
         ] {
             let Err(Fault::Content { place, what, .. }) = format_of(bytes) else { panic!("{bytes:?}") };
             assert_eq!(place, expected);

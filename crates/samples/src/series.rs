@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Fault, Place, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 use crate::names::Names;
 
 /// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct SeriesKey {
     /// The package of the subject, where there are several.
     pub(crate) package: Option<String>,
     /// The benchmark, where a file holds several that are compared separately.
@@ -16,20 +16,20 @@ pub(crate) struct Key {
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
-    /// What the values are of, where the file says so: `received by the server, TCP, forward`.
+    /// The kind of the values, where the file says it: `received by the server, TCP, forward`.
     /// Values of different kinds are no set.
     pub(crate) kind: Option<String>,
 }
 
-impl Key {
-    pub(crate) fn of(metric: &str, unit: &str) -> Key {
-        Key { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..Key::default() }
+impl SeriesKey {
+    pub(crate) fn new(metric: &str, unit: &str) -> SeriesKey {
+        SeriesKey { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..SeriesKey::default() }
     }
 
-    /// The same in words that may be printed.
-    pub(crate) fn plain(self) -> Key {
-        let plain = |word: Option<String>| word.map(|word| text::line(&word).into_owned());
-        Key {
+    /// The key with its words sanitised.
+    pub(crate) fn plain(self) -> SeriesKey {
+        let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
+        SeriesKey {
             package: plain(self.package),
             subject: plain(self.subject),
             condition: plain(self.condition),
@@ -40,7 +40,7 @@ impl Key {
     }
 
     /// Rejects a rate below 0: a damaged result, not a measurement.
-    pub(crate) fn require_possible(&self, value: f64, place: Place) -> Result<(), Fault> {
+    pub(crate) fn require_possible(&self, value: f64, place: FilePosition) -> Result<(), Fault> {
         let is_rate = |unit: &String| ["/s", "/sec", "/op"].iter().any(|end| unit.ends_with(end));
         if value >= 0.0 || !self.unit.as_ref().is_some_and(is_rate) {
             return Ok(());
@@ -49,7 +49,7 @@ impl Key {
     }
 }
 
-fn impossible(key: &Key, value: f64, place: Place) -> Fault {
+fn impossible(key: &SeriesKey, value: f64, place: FilePosition) -> Fault {
     let metric = key.metric.as_deref().unwrap_or("value");
     let unit = key.unit.as_deref().unwrap_or_default();
     Fault::new(
@@ -66,18 +66,18 @@ fn one_name(unit: String) -> String {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    pub(crate) key: Key,
+    pub(crate) key: SeriesKey,
     pub(crate) values: Vec<f64>,
     /// The number of each value's boot; empty if the file names none.
     pub(crate) boots: Vec<u32>,
     /// The place of the last value.
-    pub(crate) last: Place,
+    pub(crate) last: FilePosition,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     series: Vec<Series>,
-    places: HashMap<Key, usize>,
+    places: HashMap<SeriesKey, usize>,
     boots: Names,
     values: usize,
     /// The series of the last value, often also of the next.
@@ -87,7 +87,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// For values that a program measured.
+    /// A collector for values that a program measured.
     pub(crate) fn of_program() -> Collector {
         Collector { is_of_program: true, ..Collector::default() }
     }
@@ -95,10 +95,10 @@ impl Collector {
     /// Adds a value, with its series, boot and place.
     pub(crate) fn push(
         &mut self,
-        key: &Key,
+        key: &SeriesKey,
         boot: Option<&[u8]>,
         value: f64,
-        place: Place,
+        place: FilePosition,
     ) -> Result<(), Fault> {
         if self.values == MOST_VALUES {
             return Err(too_many_values(place));
@@ -128,7 +128,7 @@ impl Collector {
         Ok(())
     }
 
-    fn series_of(&mut self, key: &Key, place: Place) -> Result<usize, Fault> {
+    fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<usize, Fault> {
         if self.series.get(self.current).is_some_and(|series| series.key == *key) {
             return Ok(self.current);
         }
@@ -154,7 +154,7 @@ impl Collector {
         Ok(self.current)
     }
 
-    fn boot(&mut self, name: &[u8], place: Place) -> Result<u32, Fault> {
+    fn boot(&mut self, name: &[u8], place: FilePosition) -> Result<u32, Fault> {
         bounded(name, place)?;
         let number = self.boots.number(name);
         if self.boots.len() > MOST_BOOTS {
@@ -172,13 +172,13 @@ impl Collector {
     }
 }
 
-pub(crate) fn too_many_values(place: Place) -> Fault {
+pub(crate) fn too_many_values(place: FilePosition) -> Fault {
     let what = format!("more than {MOST_VALUES} values");
     Fault::new(place, what, "compare fewer runs, or a mean for each boot")
 }
 
 /// Rejects a name that is too long to be kept.
-pub(crate) fn bounded(name: &[u8], place: Place) -> Result<(), Fault> {
+pub(crate) fn bounded(name: &[u8], place: FilePosition) -> Result<(), Fault> {
     if name.len() <= LONGEST_NAME {
         return Ok(());
     }

@@ -5,7 +5,7 @@ mod common;
 use common::{dataset, fixture, values};
 use netassay_samples::Options;
 
-/// What a comparison of files says.
+/// The result of comparing files.
 enum Said {
     /// The values of both conditions, and words of the kinds and notes.
     Values(&'static [f64], &'static [f64], &'static [&'static str]),

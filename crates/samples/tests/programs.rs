@@ -1,15 +1,15 @@
-//! What other programs wrote is read as they meant it.
+//! Files of other programs are read as the programs meant them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
 use common::{boots, dataset, fixture, values};
-use netassay_samples::{Boots, Column, Dataset, InputFormat, Options, Sheet};
+use netassay_samples::{Boots, Column, Dataset, InputFormat, MeasurementFile, Options};
 
-fn sheet(name: &str, metric: Option<&str>) -> Sheet {
+fn sheet(name: &str, metric: Option<&str>) -> MeasurementFile {
     let options = Options { metric: metric.map(str::to_owned), ..Options::default() };
-    Sheet::read(name, fixture(name).as_slice(), &options).unwrap()
+    MeasurementFile::read(name, fixture(name).as_slice(), &options).unwrap()
 }
 
 /// A file beside itself.
@@ -212,7 +212,7 @@ fn commands_of_hyperfine_are_conditions() {
     );
     assert_eq!(values(&read, 0, 0)[0], (0, 0.01142541));
 
-    // The same commands before and after: files are the conditions, command by command.
+    // Equal commands before and after: files are the conditions, command by command.
     let again = fixture("hyperfine-again.json");
     let read = dataset(&[("two.json", &two), ("again.json", &again)], &Options::default()).unwrap();
     let names: Vec<Option<&str>> = read.groups.iter().map(|group| group.name.as_deref()).collect();

@@ -5,7 +5,7 @@ mod common;
 use std::io::{self, Read};
 
 use common::{dataset, fixture, values};
-use netassay_samples::{Boots, Input, InputFormat, Options, SamplesError, Sheet};
+use netassay_samples::{Boots, Input, InputFormat, MeasurementFile, Options, SamplesError};
 use proptest::prelude::*;
 
 /// Gives what it has in pieces of at most this size.
@@ -20,9 +20,9 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// Everything that reading tells: the refusal, or what the file holds.
+/// The whole result of reading: the refusal, or the values of the file.
 fn told(input: impl Read, options: &Options) -> String {
-    match Sheet::read("f", input, options) {
+    match MeasurementFile::read("f", input, options) {
         Ok(sheet) => format!("{sheet:?}"),
         Err(error) => {
             if let SamplesError::Content { line, column, .. } = &error {
@@ -137,7 +137,7 @@ proptest! {
         let sheet = |name: &str| Input {
             file: name.to_owned(),
             condition: None,
-            sheet: Sheet::read(name, text.as_bytes(), &Options::default()).unwrap(),
+            sheet: MeasurementFile::read(name, text.as_bytes(), &Options::default()).unwrap(),
         };
         let options = Options { boots: Boots::Sizes(sizes.clone()), ..Options::default() };
         let read = netassay_samples::Dataset::new(vec![sheet("a"), sheet("b")], &options).unwrap();

@@ -1,4 +1,4 @@
-//! What is no measurement is refused with file, line, column and the way out, in bounded memory.
+//! A file that is no measurement is refused with file, line, column and remedy, in bounded memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,10 +7,10 @@ mod common;
 use std::io::{self, Read};
 
 use common::fixture;
-use netassay_samples::{Column, InputFormat, Options, Sheet, limits};
+use netassay_samples::{Column, InputFormat, MeasurementFile, Options, limits};
 
 fn refusal(input: impl Read, options: &Options) -> String {
-    Sheet::read("f", input, options).unwrap_err().to_string()
+    MeasurementFile::read("f", input, options).unwrap_err().to_string()
 }
 
 fn of(text: &[u8]) -> String {
@@ -29,9 +29,9 @@ fn runs_of_one_thing_with_and_without_a_boot() {
     let message = "f:3:14: a run with a boot follows runs of the same condition without one; give a boot for each run, or use --boot none";
     assert_eq!(of(text), message);
     let without = Options { boot: Some(Column::None), ..Options::default() };
-    assert!(Sheet::read("f", &text[..], &without).is_ok());
+    assert!(MeasurementFile::read("f", &text[..], &without).is_ok());
     let apart = b"BenchmarkX 1 10 ns/op\nboot: 1\nBenchmarkY 1 11 ns/op\n";
-    assert!(Sheet::read("f", &apart[..], &Options::default()).is_ok());
+    assert!(MeasurementFile::read("f", &apart[..], &Options::default()).is_ok());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn results_of_programs() {
             "{text}"
         );
     }
-    // What TCP does not count.
+    // TCP has no count of jitter.
     let jitter = Options { metric: Some("jitter".to_owned()), ..Options::default() };
     let text = refusal(fixture("iperf3-tcp.json").as_slice(), &jitter);
     assert!(text.starts_with("f:1:1: a run without jitter"), "{text}");
@@ -224,7 +224,7 @@ fn endless_input_is_refused_at_once() {
             let counted = Counted(io::repeat(byte), 0);
             let mut input = counted;
             let options = Options { format: Some(format), ..Options::default() };
-            let text = Sheet::read("f", &mut input, &options).unwrap_err().to_string();
+            let text = MeasurementFile::read("f", &mut input, &options).unwrap_err().to_string();
             assert!(text.starts_with("f:1:"), "{format} of {byte}: {text}");
             assert!(input.1 <= 4 << 20, "{format} of {byte}: {} bytes read", input.1);
         }
@@ -250,7 +250,7 @@ impl<R: Read> Read for Counted<R> {
 fn another_format_is_no_panic() {
     for name in ["iperf3-tcp.json", "iperf-tcp.csv", "netperf-omni.csv", "hyperfine-two.json", "go-bench.txt"]
     {
-        let own = Sheet::read("f", fixture(name).as_slice(), &Options::default()).unwrap().format();
+        let own = MeasurementFile::read("f", fixture(name).as_slice(), &Options::default()).unwrap().format();
         for format in InputFormat::ALL.into_iter().filter(|format| *format != own) {
             let text = forced(format, &fixture(name));
             assert!(text.starts_with("f:"), "{text}");

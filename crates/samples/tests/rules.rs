@@ -20,7 +20,7 @@ fn netassay_s_own_files_name_everything() {
     let group = &read.groups[0];
     assert_eq!(group.labels, ["ipv4", "ipv6"]);
     assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("Mbit/s")));
-    // The same boots measured both.
+    // Both conditions were measured in the same boots.
     assert_eq!(values(&read, 0, 0), [(0, 10.0), (0, 11.0), (1, 12.0), (1, 13.0)]);
     assert_eq!(values(&read, 0, 1), [(0, 8.0), (1, 9.0), (1, 9.5)]);
     assert!(group.boots.is_some() && group.notes.is_empty() && read.notes.is_empty());

@@ -24,7 +24,7 @@ pub struct EitherWay {
 
 /// A share in % with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Share {
+pub struct PercentEstimate {
     /// The estimate.
     pub value: f64,
     /// Its standard error over boots.
@@ -38,13 +38,13 @@ pub struct Share {
 pub struct Agreement {
     /// The boots that measured both conditions both ways.
     pub boots: usize,
-    /// By how many % the condition differs from the baseline, each way; each interval has the level
-    /// by itself.
-    pub first: Share,
-    /// The same, measured the second way.
-    pub second: Share,
+    /// The difference of the condition from the baseline in %, measured the first way. The
+    /// intervals of `first` and `second` have the level by themselves.
+    pub first: PercentEstimate,
+    /// That difference, measured the second way.
+    pub second: PercentEstimate,
     /// The first less the second, in points of %. The intervals of all comparisons hold together.
-    pub apart: Share,
+    pub apart: PercentEstimate,
     /// The chance of so large a disagreement if there is none, by itself.
     pub p: f64,
     /// The level of the interval of `apart`, within all comparisons.
@@ -64,13 +64,13 @@ pub struct Agreement {
 #[must_use]
 pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement>> {
     let alpha = 1.0 - level;
-    let found: Vec<Option<Estimates>> = comparisons.iter().map(|runs| Estimates::of(runs)).collect();
+    let found: Vec<Option<Estimates>> = comparisons.iter().map(|runs| Estimates::from_runs(runs)).collect();
     let p: Vec<Vec<f64>> = found.iter().map(|one| one.iter().map(Estimates::p).collect()).collect();
     let levels = families::levels(&p, alpha);
     found.iter().zip(levels).map(|(one, own)| one.as_ref()?.judge(alpha, own)).collect()
 }
 
-/// What the boots say of one difference.
+/// The boots' estimates of one difference.
 struct Estimates {
     boots: usize,
     ways: [Estimate; 2],
@@ -78,8 +78,8 @@ struct Estimates {
 }
 
 impl Estimates {
-    fn of(runs: &[EitherWay]) -> Option<Self> {
-        // By boot: the values of the baseline and of the condition, each way.
+    fn from_runs(runs: &[EitherWay]) -> Option<Self> {
+        // The values of the baseline and of the condition, each way, by boot.
         let mut cells: BTreeMap<u32, [[Vec<f64>; 2]; 2]> = BTreeMap::new();
         for run in runs {
             let cell = cells.entry(run.boot).or_default();
@@ -104,7 +104,7 @@ impl Estimates {
     fn judge(&self, alpha: f64, own: f64) -> Option<Agreement> {
         let share = |estimate: &Estimate, alpha: f64| {
             let interval = estimate.interval(alpha)?;
-            Some(Share { value: estimate.value, standard_error: estimate.se, interval })
+            Some(PercentEstimate { value: estimate.value, standard_error: estimate.se, interval })
         };
         let apart = share(&self.apart, own)?;
         let (low, high) = apart.interval;
@@ -120,8 +120,8 @@ impl Estimates {
     }
 }
 
-/// By how many % the condition's mean over boots differs from the baseline's, as one value for each
-/// boot: their mean is that difference, and their spread that of its linear part.
+/// The difference of the condition's mean over boots from the baseline's in %, as one value for
+/// each boot: their mean is that difference, and their spread that of its linear part.
 fn ratios(boots: Vec<[f64; 2]>) -> Option<Vec<f64>> {
     let of = |place: usize| mean(&boots.iter().map(|boot| boot[place]).collect::<Vec<_>>());
     let (baseline, ratio) = (of(0), of(1) / of(0));

@@ -4,18 +4,14 @@ use thiserror::Error;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StatsError {
     /// A summary of nothing.
     #[error("no values to summarise: give at least one")]
     Empty,
     /// A value is NaN or infinite.
     #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
-    NotFinite {
-        /// Its place, from 1, in the given order.
-        place: usize,
-        /// The value.
-        value: f64,
-    },
+    NotFinite { place: usize, value: f64 },
     /// The confidence level is not a probability.
     #[error("confidence level {0} is not between 0 and 1: give 0.95 for 95 %")]
     Level(f64),
@@ -26,20 +22,12 @@ pub enum StatsError {
     #[error(
         "there is no look {number} of {looks} at {boots} boots: number looks from 1, and plan more boots than looks"
     )]
-    Look {
-        /// Which look.
-        number: u32,
-        /// Of how many.
-        looks: u32,
-        /// At how many boots in all.
-        boots: u32,
-    },
+    Look { number: u32, looks: u32, boots: u32 },
     /// The baseline was not measured.
     #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
     NoBaseline(usize),
 }
 
-/// Rejects the first value that is not finite.
 pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<(), StatsError> {
     match values.into_iter().enumerate().find(|(_, value)| !value.is_finite()) {
         Some((index, value)) => Err(StatsError::NotFinite { place: index + 1, value }),

@@ -16,7 +16,7 @@ use serde::Serialize;
 pub struct Point {
     /// The load that was offered.
     pub offered: f64,
-    /// What came through.
+    /// The load that was served.
     pub served: f64,
     /// The mean latency.
     pub latency: f64,

@@ -1,4 +1,4 @@
-//! From runs to verdicts: summaries, intervals and comparisons, without I/O.
+//! Turns runs into verdicts: summaries, intervals and comparisons, without I/O.
 //!
 //! The unit of replication is the boot: [`analyse`] reduces the runs of a boot to one mean and
 //! takes the spread between boots as the error, because runs inside a boot are not independent. The

@@ -38,7 +38,7 @@ pub(crate) struct Comparison {
 }
 
 /// All of them, read once.
-pub(crate) fn all() -> &'static Oracles {
+pub(crate) fn oracles() -> &'static Oracles {
     static ORACLES: LazyLock<Oracles> = LazyLock::new(|| {
         serde_json::from_str(include_str!("../tests/fixtures/oracles.json")).expect("oracles.py wrote it")
     });

@@ -42,21 +42,21 @@ impl Divided {
 pub struct Explained {
     /// The difference of the whole, at the level that was asked for.
     pub whole: Comparison,
-    /// Those of the parts, whose intervals hold together.
+    /// The differences of the parts, whose intervals hold together.
     pub parts: Vec<Comparison>,
-    /// What the whole has beside its parts, at the level of the whole.
+    /// The part of the difference that is in none of the parts, at the level of the whole.
     pub unexplained: Comparison,
 }
 
 /// Explains the differences of several pairs of conditions, each with its own runs.
 ///
-/// The boot counts, not the run ([`analyse`]). Where boots have both conditions, a boot with one of
-/// them alone is left out. The parts of all pairs are a family of hypotheses,
-/// of which Holm's procedure ([`families::levels`]) rejects a true one with a chance of at most 1 -
-/// `level`; each part's interval has the level that it got, so that it excludes zero where the
-/// difference is proven.
+/// The unit is the boot, not the run ([`analyse`]). If boots have both conditions, a boot with one
+/// of them alone is left out. The parts of all pairs are a family of hypotheses, of which Holm's
+/// procedure ([`families::levels`]) rejects a true one with a chance of at most 1 - `level`; each
+/// part's interval has the level that it got, so that it excludes zero where the difference is
+/// proven.
 ///
-/// Where parts were counted ([`Divided::by_count`]) their spreads are moderated by each other: few
+/// If parts were counted ([`Divided::by_count`]) their spreads are moderated by each other: few
 /// boots hardly show the spread of one part, but many parts show how far boots spread beyond what
 /// counting explains.
 ///
@@ -65,7 +65,7 @@ pub struct Explained {
 pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, StatsError> {
     let pairs: &[Vec<Divided>] = &pairs.iter().map(|runs| comparable(runs)).collect::<Vec<_>>();
     let question = Question { level, ..Question::against(0) };
-    let alone = |runs: &Vec<Divided>| each(runs, |value| compare(runs, &question, value));
+    let alone = |runs: &Vec<Divided>| explain_parts(runs, |value| compare(runs, &question, value));
     let mut explained = pairs.iter().map(alone).collect::<Result<Vec<_>, _>>()?;
     let spreads: Vec<Option<Vec<Spread>>> =
         explained.iter().zip(pairs).map(|(one, runs)| moderated(&one.parts, runs)).collect();
@@ -125,7 +125,7 @@ pub fn explain_counts(
     Ok(explained)
 }
 
-/// How far the highest of some counts is from the lowest; 0 of none.
+/// The difference of the highest and the lowest count; 0 of none.
 pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = counts.fold(ends, |(low, high), count| (low.min(count), high.max(count)));
@@ -143,8 +143,8 @@ fn comparable(runs: &[Divided]) -> Vec<Divided> {
     runs.iter().filter(|run| both.is_empty() || both.contains(&run.boot)).cloned().collect()
 }
 
-/// The whole, its parts and what they leave, each compared by its value in a run.
-fn each(
+/// The difference of the whole, of its parts and of the rest, each compared by its value in a run.
+fn explain_parts(
     runs: &[Divided],
     compared: impl Fn(&dyn Fn(&Divided) -> f64) -> Result<Comparison, StatsError>,
 ) -> Result<Explained, StatsError> {
@@ -173,7 +173,7 @@ fn moderated(parts: &[Comparison], runs: &[Divided]) -> Option<Vec<Spread>> {
     // Counts that are the same in all of a few boots are so by chance: they say nothing of the
     // others, and the others say how far they may be off.
     let some = ratios.iter().map(|(ratio, _)| *ratio).filter(|ratio| ratio.variance > f64::EPSILON);
-    let common = Common::of(some)?;
+    let common = Common::from_estimates(some)?;
     let moderated = |(ratio, by_count): &(Spread, f64)| {
         let Spread { variance, df } = common.moderate(*ratio);
         Spread { variance: variance * by_count, df }
@@ -203,7 +203,7 @@ fn with_spread(one: &Comparison, spread: Spread, alpha: f64) -> Comparison {
         df: spread.df,
         p: Some(student::two_sided(estimate.t(), spread.df)),
         interval,
-        verdict: Verdict::of(interval, None),
+        verdict: Verdict::from_interval(interval, None),
         relative_interval: None,
         ratio: None,
         detectable: None,
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(verdicts, [same, Verdict::Higher, Verdict::Lower, open]);
         assert_eq!((found.whole.verdict, found.unexplained.verdict), (Verdict::Lower, open));
         assert!(found.parts.iter().all(|part| part.interval.is_none() && part.resolution == Some(0.1)));
-        // One boot is enough: what cannot be seen not to repeat does.
+        // One boot is enough: a count that cannot be seen to vary repeats.
         let found = judged(&[runs(1)]).unwrap().remove(0);
         assert_eq!(found.parts[3].verdict, same);
         assert_eq!(judged(&[vec![run(1, true)]]), Err(StatsError::NoBaseline(0)));
@@ -372,7 +372,7 @@ mod tests {
             assert!(is_close(part.standard_error.unwrap(), error, 1e-8), "{part:?}");
             assert!(is_close(part.p.unwrap(), p, 1e-7), "{part:?}");
         }
-        // The whole and what is left are judged by themselves.
+        // The whole and the rest are judged by themselves.
         let alone = explain(&[counted(false)], 0.95).unwrap().remove(0);
         assert_eq!((&found.whole, &found.unexplained), (&alone.whole, &alone.unexplained));
         assert!(alone.parts.iter().all(|part| is_close(part.df, 2.0, 1e-9)), "{alone:?}");

@@ -19,9 +19,9 @@ pub enum Against {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Margin {
-    /// In % of the baseline's size.
+    /// The margin in % of the baseline's size.
     Percent(f64),
-    /// In the metric's unit.
+    /// The margin in the metric's unit.
     Absolute(f64),
 }
 
@@ -74,22 +74,21 @@ impl ValueRange {
     /// No negative one.
     pub const NON_NEGATIVE: ValueRange = ValueRange { least: Some(0.0), most: None };
 
-    /// An interval of a value without what is not possible. `value` is in it: a measured value is
-    /// possible, whatever was thought of it.
+    /// The possible part of an interval of a value. `value` is in it: a measured value is possible,
+    /// whatever was thought of it.
     pub(crate) fn of_value(self, (low, high): (f64, f64), value: f64) -> (f64, f64) {
         let (least, most) = self.ends();
         (low.max(least.min(value)), high.min(most.max(value)))
     }
 
-    /// An interval of the difference from a baseline between these ends without what is not
-    /// possible. Where a true mean is at an end of the range, all values are, so that cutting costs
-    /// no confidence.
+    /// The possible part of an interval of the difference from a baseline between these ends. If a
+    /// true mean is at an end of the range, all values are, so that cutting costs no confidence.
     pub(crate) fn of_difference(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
         let (least, most) = self.ends();
         (low.max((least - baseline.1).min(0.0)), high.min((most - baseline.0).max(0.0)))
     }
 
-    /// The same of a difference in % of a baseline between these ends.
+    /// The possible part of an interval of a difference in %, from a baseline between these ends.
     pub(crate) fn of_share(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
         let share = |value: f64, of: f64| 100.0 * (value / of - 1.0);
         let least = self.least.filter(|least| *least >= 0.0).map(|least| share(least, baseline.1).min(0.0));
@@ -98,7 +97,7 @@ impl ValueRange {
     }
 
     /// The largest fall and the largest rise from a baseline.
-    pub(crate) fn from(self, baseline: f64) -> (f64, f64) {
+    pub(crate) fn largest_changes(self, baseline: f64) -> (f64, f64) {
         let (least, most) = self.ends();
         ((baseline - least).max(0.0), (most - baseline).max(0.0))
     }
@@ -128,7 +127,7 @@ pub struct Question {
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
-    /// What values are possible: no interval leaves it.
+    /// The possible values: no interval leaves them.
     #[serde(default)]
     pub range: ValueRange,
 }

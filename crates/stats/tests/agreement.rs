@@ -1,4 +1,4 @@
-//! How often two ways of measuring are said to disagree: in worlds like those that were measured,
+//! The rate at which two ways of measuring are said to disagree: in worlds like the measured ones,
 //! with a fixed seed.
 
 mod normal;
@@ -34,7 +34,7 @@ impl World {
         for boot in 1..=self.boots {
             let common = 6.0 * normal(random);
             let own = [0.0, self.interaction * normal(random)];
-            // What a flow does to its conditions alike.
+            // A flow's common effect on its conditions.
             let flow = self.run * normal(random);
             for second in [false, true] {
                 for of_condition in [false, true] {
@@ -50,7 +50,7 @@ impl World {
         runs
     }
 
-    /// How many of these experiments find a disagreement in any of so many comparisons.
+    /// The number of experiments that find a disagreement in any of the comparisons.
     fn disagree(&self, experiments: u32, comparisons: usize) -> u32 {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let mut found = 0;

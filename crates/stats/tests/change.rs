@@ -9,7 +9,7 @@ mod sizes;
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
-use netassay_stats::change::{Error, Expected, FEWEST, Found, Point, find};
+use netassay_stats::change::{Error, FEWEST, LevelHistory, NewestPoint, Point, find};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +25,7 @@ in_two_sizes! { 200, 1_000, "1,000 series, of which the gate makes 200":
 
 const LEVEL: f64 = 0.95;
 
-/// What twelve studies of one condition measured in a row on a shared machine, in Mbit/s
+/// Twelve studies of one condition, measured in a row on a shared machine, in Mbit/s
 /// (docs/figures/history.svg).
 const REAL: [f64; 12] =
     [4371.6, 3904.7, 3970.7, 4283.9, 4333.4, 4499.7, 4725.0, 4411.8, 4383.1, 3920.8, 4006.0, 4167.0];
@@ -60,11 +60,11 @@ fn plain(values: &[f64]) -> Vec<Point> {
     values.iter().map(|value| Point { value: *value, error: None }).collect()
 }
 
-fn firsts(found: &Found) -> Vec<usize> {
+fn firsts(found: &LevelHistory) -> Vec<usize> {
     found.changes.iter().map(|change| change.first).collect()
 }
 
-fn newest(points: &[Point]) -> Option<Expected> {
+fn newest(points: &[Point]) -> Option<NewestPoint> {
     find(points, LEVEL).unwrap().newest
 }
 
@@ -135,7 +135,7 @@ fn studies_of_unequal_errors_raise_no_more_alarms(series: u32) {
     assert!(alarms <= most(series), "{alarms} of {series}");
 }
 
-/// What is found of a step of so many sd after so many points.
+/// The results for a step of a given size after a given number of points.
 struct Power {
     /// The share of the series with a change within one point of the step.
     found: f64,

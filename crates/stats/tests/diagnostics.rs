@@ -5,7 +5,7 @@
 use std::f64::consts::TAU;
 
 use netassay_stats::Observation;
-use netassay_stats::diagnostics::{Flag, Kind, LEVEL, Names, Place, diagnose};
+use netassay_stats::diagnostics::{Flag, FlagKind, LEVEL, Names, RunPlace, diagnose};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,26 +59,26 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
 }
 
 /// In how many of `campaigns` each kind is flagged.
-fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usize; Kind::ALL.len()] {
-    let mut counts = [0; Kind::ALL.len()];
+fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usize; FlagKind::ALL.len()] {
+    let mut counts = [0; FlagKind::ALL.len()];
     for _ in 0..campaigns {
         let flags = diagnose(&draw()).unwrap();
-        for (count, kind) in counts.iter_mut().zip(Kind::ALL) {
+        for (count, kind) in counts.iter_mut().zip(FlagKind::ALL) {
             *count += usize::from(flags.iter().any(|flag| flag.kind == kind));
         }
     }
     counts
 }
 
-/// How many of 200 campaigns show the kind, after `spoil`.
-fn found(kind: Kind, clean: Clean, spoil: impl Fn(&mut Vec<Observation>, &mut ChaCha8Rng)) -> usize {
+/// The number of 200 campaigns that show the kind, after `spoil`.
+fn found(kind: FlagKind, clean: Clean, spoil: impl Fn(&mut Vec<Observation>, &mut ChaCha8Rng)) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(kind as u64 + 100);
     let counts = flagged(200, || {
         let mut runs = clean.draw(&mut random);
         spoil(&mut runs, &mut random);
         runs
     });
-    counts[Kind::ALL.iter().position(|other| *other == kind).unwrap()]
+    counts[FlagKind::ALL.iter().position(|other| *other == kind).unwrap()]
 }
 
 /// The spread between runs of a condition in [`Clean::draw`].
@@ -96,12 +96,12 @@ fn what_is_planted_is_found() {
     };
     // From boot to boot a drift must stand out from boots that differ, so it takes boots.
     let many = Clean { between: 0.5, boots: 12, conditions: 2, ..CROSSED };
-    let count = found(Kind::Drift, many, |runs, _| drift(runs, 3.0));
+    let count = found(FlagKind::Drift, many, |runs, _| drift(runs, 3.0));
     assert!(count > 180, "drift: {count}");
     // Inside boots it must not, and a fifth of it there is enough.
-    let count = found(Kind::DriftInBoots, Clean { between: 5.0, ..CROSSED }, |runs, _| drift(runs, 4.0));
+    let count = found(FlagKind::DriftInBoots, Clean { between: 5.0, ..CROSSED }, |runs, _| drift(runs, 4.0));
     assert!(count > 180, "drift in boots: {count}");
-    let count = found(Kind::SerialCorrelation, Clean { conditions: 2, runs: 30, ..NESTED }, |runs, _| {
+    let count = found(FlagKind::SerialCorrelation, Clean { conditions: 2, runs: 30, ..NESTED }, |runs, _| {
         for place in 1..runs.len() {
             if runs[place].boot == runs[place - 1].boot {
                 let level = 100.0 * sd(runs[place].condition);
@@ -113,13 +113,14 @@ fn what_is_planted_is_found() {
     for clean in [CROSSED, NESTED] {
         // A condition's own boots must tell where it has boots of its own.
         let boots = if clean.crossed { 8 } else { 12 };
-        let count = found(Kind::OutlyingBoot, Clean { boots, ..clean }, |runs, _| {
+        let count = found(FlagKind::OutlyingBoot, Clean { boots, ..clean }, |runs, _| {
             runs.iter_mut().filter(|run| run.boot == 2).for_each(|run| run.value -= 12.0 * sd(run.condition));
         });
         assert!(count > 180, "outlying boot: {count} in {clean:?}");
-        let count = found(Kind::OutlyingRun, clean, |runs, _| runs[17].value += 7.0 * sd(runs[17].condition));
+        let count =
+            found(FlagKind::OutlyingRun, clean, |runs, _| runs[17].value += 7.0 * sd(runs[17].condition));
         assert!(count > 180, "outlying run: {count} in {clean:?}");
-        let count = found(Kind::FirstRun, Clean { between: 5.0, ..clean }, |runs, _| {
+        let count = found(FlagKind::FirstRun, Clean { between: 5.0, ..clean }, |runs, _| {
             let mut seen = std::collections::BTreeSet::new();
             for run in runs.iter_mut().filter(|run| seen.insert((run.condition, run.boot))) {
                 run.value -= 1.5 * sd(run.condition);
@@ -134,26 +135,26 @@ fn what_is_planted_is_found() {
     };
     // A condition may spread unlike the others, so its own boots must tell, and few of them cannot.
     let many = Clean { boots: 16, ..CROSSED };
-    let count = found(Kind::OutlyingCell, many, |runs, _| one(runs));
+    let count = found(FlagKind::OutlyingCell, many, |runs, _| one(runs));
     assert!(count > 180, "a boot that treats one condition differently: {count}");
     let mut runs = many.draw(&mut ChaCha8Rng::seed_from_u64(9));
     one(&mut runs);
     let flags = diagnose(&runs).unwrap();
-    let flag = flags.iter().find(|flag| flag.kind == Kind::OutlyingCell).unwrap();
+    let flag = flags.iter().find(|flag| flag.kind == FlagKind::OutlyingCell).unwrap();
     assert_eq!(
         (flag.condition, flag.places.as_slice()),
-        (Some(5), [Place { boot: 2, run: None }].as_slice())
+        (Some(5), [RunPlace { boot: 2, run: None }].as_slice())
     );
     assert!((2.0..4.0).contains(&flag.size), "{flag:?}");
-    let count = found(Kind::SeveralModes, Clean { runs: 40, between: 5.0, ..NESTED }, |runs, random| {
+    let count = found(FlagKind::SeveralModes, Clean { runs: 40, between: 5.0, ..NESTED }, |runs, random| {
         for run in runs.iter_mut().filter(|run| run.condition == 3) {
             run.value += if random.random::<bool>() { 6.0 * sd(3) } else { 0.0 };
         }
     });
     assert!(count > 180, "several modes: {count}");
-    let count = found(Kind::Saturation, NESTED, |runs, random| {
+    let count = found(FlagKind::Saturation, NESTED, |runs, random| {
         for run in runs.iter_mut().filter(|run| run.condition == 3) {
-            // Where a boot holds most of its runs there, their spread is small, and a pile must be
+            // If a boot holds most of its runs there, their spread is small, and a pile must be
             // smaller still.
             run.value = run.value.min(sd(3) * (100.0 + 0.005 * random.random::<f64>()));
         }
@@ -171,12 +172,12 @@ fn two_outliers_do_not_hide_each_other_and_each_has_its_place() {
         runs[place].value += 25.0 * sd(0);
     }
     let flags = diagnose(&runs).unwrap();
-    let places: Vec<(Option<usize>, &[Place])> = flags
+    let places: Vec<(Option<usize>, &[RunPlace])> = flags
         .iter()
-        .filter(|flag| flag.kind == Kind::OutlyingRun)
+        .filter(|flag| flag.kind == FlagKind::OutlyingRun)
         .map(|flag| (flag.condition, flag.places.as_slice()))
         .collect();
-    let place = |run| vec![Place { boot: 1, run: Some(run) }];
+    let place = |run| vec![RunPlace { boot: 1, run: Some(run) }];
     let either = [[place(5), place(12)], [place(12), place(5)]];
     assert!(
         either.iter().any(|[one, other]| places == [(Some(0), one.as_slice()), (Some(0), other.as_slice())]),
@@ -195,8 +196,8 @@ fn coarse_values_are_no_modes_and_no_ceiling() {
         }
         runs
     });
-    for (kind, count) in Kind::ALL.into_iter().zip(counts) {
-        let is_meant = matches!(kind, Kind::SeveralModes | Kind::Saturation | Kind::Constant);
+    for (kind, count) in FlagKind::ALL.into_iter().zip(counts) {
+        let is_meant = matches!(kind, FlagKind::SeveralModes | FlagKind::Saturation | FlagKind::Constant);
         assert!(!is_meant || count == 0, "{counts:?}");
     }
 }
@@ -218,7 +219,7 @@ struct Case {
 fn equals_scipy_and_plain_definitions() {
     let fixture: Fixture = serde_json::from_str(include_str!("fixtures/diagnostics.json")).unwrap();
     // Cells are tested as boots are; what is constant has no test.
-    assert_eq!(fixture.cases.len(), Kind::ALL.len() - 2);
+    assert_eq!(fixture.cases.len(), FlagKind::ALL.len() - 2);
     for case in fixture.cases {
         let runs = case.runs.iter().map(|(condition, boot, value)| Observation {
             condition: *condition,
@@ -241,7 +242,7 @@ fn a_drift_inside_boots_has_the_sign_of_its_change() {
         let run = |boot, place| Observation { condition: 0, boot, value: 100.0 + sign * f64::from(place) };
         let boot = |boot| (0..12).map(move |place| run(boot, place));
         let flags = diagnose(&(1..5).flat_map(boot).collect::<Vec<_>>()).unwrap();
-        let drift = flags.iter().find(|flag| flag.kind == Kind::DriftInBoots).unwrap();
+        let drift = flags.iter().find(|flag| flag.kind == FlagKind::DriftInBoots).unwrap();
         assert_eq!((drift.statistic.signum(), drift.size.signum()), (sign, sign));
     }
 }
@@ -254,19 +255,19 @@ const STUDY: Names<'_> = Names {
     knows_order: true,
 };
 
-fn flag(kind: Kind) -> Flag {
-    let is_whole = matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::FirstRun);
-    let is_boot = matches!(kind, Kind::OutlyingBoot | Kind::OutlyingCell);
+fn flag(kind: FlagKind) -> Flag {
+    let is_whole = matches!(kind, FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::FirstRun);
+    let is_boot = matches!(kind, FlagKind::OutlyingBoot | FlagKind::OutlyingCell);
     Flag {
         kind,
         condition: (!is_whole).then_some(1),
-        places: vec![Place { boot: 2, run: (!is_boot).then_some(7) }],
+        places: vec![RunPlace { boot: 2, run: (!is_boot).then_some(7) }],
         statistic: -4.2,
         p: if is_boot { 1e-9 } else { 0.0012 },
         size: match kind {
-            Kind::Saturation => 40.0,
-            Kind::SerialCorrelation => 0.61,
-            Kind::DriftInBoots | Kind::SeveralModes => 0.12,
+            FlagKind::Saturation => 40.0,
+            FlagKind::SerialCorrelation => 0.61,
+            FlagKind::DriftInBoots | FlagKind::SeveralModes => 0.12,
             _ => -5.08,
         },
     }
@@ -286,7 +287,7 @@ fn sentences_say_what_where_how_sure_and_what_to_do() {
         "ipv6: outlying boot: boot 2 treats this condition unlike the others, 5.1 sd of a run below what they predict (Grubbs, ",
         "ipv6: constant: no run differs from another of its condition. ",
     ];
-    for (kind, start) in Kind::ALL.into_iter().zip(starts) {
+    for (kind, start) in FlagKind::ALL.into_iter().zip(starts) {
         let sentence = flag(kind).sentence(STUDY);
         assert!(sentence.starts_with(start), "{sentence}");
         assert!(sentence.len() > start.len() + 30 && !sentence.contains("  "), "{sentence}");
@@ -295,9 +296,9 @@ fn sentences_say_what_where_how_sure_and_what_to_do() {
 
 #[test]
 fn runs_that_take_turns_tell_more_than_independent_ones_and_those_alike_less() {
-    let alike = flag(Kind::SerialCorrelation).sentence(STUDY);
+    let alike = flag(FlagKind::SerialCorrelation).sentence(STUDY);
     assert!(alike.contains("more alike") && alike.contains("bring less than they seem to"), "{alike}");
-    let turns = Flag { size: -0.5, ..flag(Kind::SerialCorrelation) }.sentence(STUDY);
+    let turns = Flag { size: -0.5, ..flag(FlagKind::SerialCorrelation) }.sentence(STUDY);
     assert!(turns.contains("less alike") && turns.contains("is more precise than"), "{turns}");
     assert!(!turns.contains("bring less"), "{turns}");
 }
@@ -307,15 +308,17 @@ fn files_say_only_what_they_know() {
     let files = Names { knows_order: false, ..STUDY };
     let values =
         Names { knows_boots: false, knows_order: false, boot: &|boot| format!("value {boot}"), ..STUDY };
-    for kind in Kind::ALL {
-        let rests_on_order =
-            matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::SerialCorrelation | Kind::FirstRun);
+    for kind in FlagKind::ALL {
+        let rests_on_order = matches!(
+            kind,
+            FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::SerialCorrelation | FlagKind::FirstRun
+        );
         let sentence = flag(kind).sentence(files);
         assert_eq!(sentence.contains("The order is that of the files"), rests_on_order, "{sentence}");
     }
-    let drift = flag(Kind::Drift).sentence(values);
+    let drift = flag(FlagKind::Drift).sentence(values);
     assert!(drift.contains("first value to its last") && !drift.contains("boot "), "{drift}");
-    let outlier = flag(Kind::OutlyingBoot).sentence(values);
+    let outlier = flag(FlagKind::OutlyingBoot).sentence(values);
     assert!(
         outlier
             .starts_with("ipv6: outlying value: value 2 lies 5.1 sd of a run below the mean of the values"),
@@ -333,13 +336,13 @@ fn nothing_and_next_to_nothing_give_no_flag() {
         assert_eq!(diagnose(&runs), Ok(Vec::new()));
     }
     // That nothing varies is told, and nothing else of it: once if it is so of all conditions.
-    let told = |runs: &[Observation]| -> Vec<(Kind, Option<usize>)> {
+    let told = |runs: &[Observation]| -> Vec<(FlagKind, Option<usize>)> {
         diagnose(runs).unwrap().iter().map(|flag| (flag.kind, flag.condition)).collect()
     };
-    assert_eq!(told(&constant), [(Kind::Constant, None)]);
+    assert_eq!(told(&constant), [(FlagKind::Constant, None)]);
     let mut one = constant;
     one[0].value = 0.2;
-    assert!(told(&one).contains(&(Kind::Constant, Some(1))), "{:?}", told(&one));
+    assert!(told(&one).contains(&(FlagKind::Constant, Some(1))), "{:?}", told(&one));
     let error = diagnose(&[run(0, 1, 5.0), run(0, 1, f64::NAN)]).unwrap_err();
     assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
 }

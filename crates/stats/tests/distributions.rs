@@ -17,7 +17,7 @@ fn assert_close(found: f64, expected: f64, relative: f64, what: &str) {
     );
 }
 
-/// What `fixtures/distributions.py` wrote; its comments name the columns. Infinite degrees of
+/// The output of `fixtures/distributions.py`; its comments name the columns. Infinite degrees of
 /// freedom are none.
 #[derive(Deserialize)]
 struct Oracle {

@@ -307,7 +307,7 @@ proptest! {
                 prop_assert!((sum - shares.total.value).abs() < 1e-9);
                 prop_assert_eq!(shares.orders == shares.all_orders, left_out.is_empty());
                 prop_assert_eq!(shares.planned_orders, shares.all_orders, "every combination is in the layout");
-                // Those that are no combination of the layout cannot be had.
+                // Combinations outside of the layout cannot be had.
                 let reached: Vec<Vec<usize>> =
                     (0..16).map(|set| if left_out.contains(&set) { cells[0].clone() } else { cells[set].clone() }).collect();
                 let fewer = shapley(&runs, &Layout { factors: &factors, levels: &reached }, Orders::Reachable, None, 0.95);

@@ -1,16 +1,16 @@
-//! How often each kind of flag is raised on clean campaigns in the designs that netassay runs, and
-//! that saturation is neither seen in continuous data of any shape nor missed where it is.
+//! The rate at which each kind of flag is raised on clean campaigns in the designs that netassay
+//! runs; and saturation is neither seen in continuous data of any shape nor missed where it is.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::f64::consts::TAU;
 
 use netassay_stats::Observation;
-use netassay_stats::diagnostics::{Kind, LEVEL, diagnose};
+use netassay_stats::diagnostics::{FlagKind, LEVEL, diagnose};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How the runs of a boot are distributed, with a standard deviation near 1.
+/// The distribution of the runs of a boot, with a standard deviation near 1.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Normal,
@@ -81,7 +81,7 @@ const DEFAULT: Campaign = Campaign {
 /// The place of saturation among the kinds of flags.
 const SATURATION: usize = {
     let mut place = 0;
-    while !matches!(Kind::ALL[place], Kind::Saturation) {
+    while !matches!(FlagKind::ALL[place], FlagKind::Saturation) {
         place += 1;
     }
     place
@@ -122,12 +122,12 @@ impl Campaign {
     }
 
     /// In how many of so many campaigns each kind is flagged.
-    fn flagged(self, campaigns: usize, seed: u64) -> [usize; Kind::ALL.len()] {
+    fn flagged(self, campaigns: usize, seed: u64) -> [usize; FlagKind::ALL.len()] {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut counts = [0; Kind::ALL.len()];
+        let mut counts = [0; FlagKind::ALL.len()];
         for _ in 0..campaigns {
             let flags = diagnose(&self.draw(&mut random)).unwrap();
-            for (count, kind) in counts.iter_mut().zip(Kind::ALL) {
+            for (count, kind) in counts.iter_mut().zip(FlagKind::ALL) {
                 *count += usize::from(flags.iter().any(|flag| flag.kind == kind));
             }
         }
@@ -149,7 +149,7 @@ fn most(campaigns: usize) -> usize {
 }
 
 /// Of each of some designs, how many campaigns were drawn and how many of them had flags of a kind.
-type Flagged = Vec<(Campaign, usize, [usize; Kind::ALL.len()])>;
+type Flagged = Vec<(Campaign, usize, [usize; FlagKind::ALL.len()])>;
 
 /// Crossed and nested designs and several states; two boots to twenty, one run to ten; equal
 /// spreads and spreads that differ as those of public data do; complete, and with a tenth of the
@@ -173,7 +173,7 @@ fn clean(runs_of_each: usize) -> Flagged {
 /// No kind is flagged too often in any design.
 fn holds_in_each(all: &Flagged) {
     for (design, campaigns, counts) in all {
-        for (kind, count) in Kind::ALL.into_iter().zip(counts) {
+        for (kind, count) in FlagKind::ALL.into_iter().zip(counts) {
             assert!(*count <= most(*campaigns), "{kind:?}: {count} of {campaigns} in {design:?}");
         }
     }
@@ -182,7 +182,7 @@ fn holds_in_each(all: &Flagged) {
 /// No kind is flagged too often in all designs together: few campaigns of each say little of each.
 fn holds_in_all(all: &Flagged) {
     let campaigns = all.iter().map(|(_, campaigns, _)| campaigns).sum();
-    for (place, kind) in Kind::ALL.into_iter().enumerate() {
+    for (place, kind) in FlagKind::ALL.into_iter().enumerate() {
         let count: usize = all.iter().map(|(_, _, counts)| counts[place]).sum();
         assert!(count <= most(campaigns), "{kind:?}: {count} of {campaigns}");
     }
@@ -220,7 +220,7 @@ fn continuous(campaigns: usize) -> Flagged {
                 let own = shared / 2.0;
                 let design = Campaign { states, conditions, boots, runs, shared, own, shape, ..DEFAULT };
                 // Of saturation only: other kinds of flags are raised by other shapes.
-                let mut counts = [0; Kind::ALL.len()];
+                let mut counts = [0; FlagKind::ALL.len()];
                 counts[SATURATION] = design.flagged(campaigns, seed)[SATURATION];
                 all.push((design, campaigns, counts));
             }

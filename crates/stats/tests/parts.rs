@@ -24,7 +24,7 @@ struct World {
     boots: u32,
     /// Whether a boot measures both conditions.
     shared: bool,
-    /// How far boots differ in what a function takes, as a part of that.
+    /// The spread between boots of a function's time, as a part of it.
     between: f64,
     /// The standard deviation, over functions, of the logarithm of how much more their samples
     /// vary than independent ones.

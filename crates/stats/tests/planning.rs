@@ -139,7 +139,7 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
     assert_eq!(unreachable, 1);
 }
 
-/// Where boots are many, the exact search agrees with the formula of Kalibera and Jones, Rigorous
+/// For many boots, the exact search agrees with the formula of Kalibera and Jones, Rigorous
 /// Benchmarking in Reasonable Time (2013), section 6.2; in a crossed design a boot serves all
 /// conditions.
 #[test]
@@ -312,7 +312,7 @@ fn the_upper_limit_of_a_pilot_assures_power(pilots: usize) {
         likely += usize::from(has_power(interaction.sd));
     }
     let share = |count: usize| count as f64 / pilots as f64;
-    // What chance leaves of a rate once in a thousand times.
+    // The deviation of a rate that chance exceeds once in a thousand times.
     let reach = |rate: f64| 3.29 * (rate * (1.0 - rate) / pilots as f64).sqrt();
     let within = |low: f64, high: f64| low - reach(low)..high + reach(high);
     // The limit is approximate (Ting and others 1990), and sizes are whole numbers: of 600 pilots

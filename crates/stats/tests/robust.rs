@@ -1,5 +1,5 @@
-//! How often a robust check disagrees: seldom on normal data, whatever differs; often where wild
-//! runs or boots hide what is there.
+//! The rate at which a robust check disagrees: seldom on normal data, whatever differs; often if
+//! wild runs or boots hide a difference.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ struct World {
     runs: usize,
     /// sd of what a boot does to a condition, that of runs being 1.
     boot: f64,
-    /// How much condition 1 is higher.
+    /// The difference of condition 1 from condition 0.
     difference: f64,
     /// The chances that a run, and that a boot, is wild, and by how much.
     wild: (f64, f64, f64),
@@ -101,7 +101,7 @@ fn on_normal_data_a_check_seldom_disagrees(experiments: usize) {
     for (seed, (crossed, conditions, boots, runs)) in (1..).zip(designs) {
         for boot in [0.0, 1.0] {
             let base = World { crossed, conditions, boots, runs, boot, ..WORLD };
-            // Nothing, and what is found in about half and in most experiments.
+            // No difference, and differences found in about half and in most experiments.
             for times in [0.0, 2.0, 3.5] {
                 let world = World { difference: times * base.error(), ..base };
                 let (_, shown) = world.count(experiments, seed);
@@ -132,7 +132,7 @@ fn wild_runs_and_wild_boots_that_hide_a_difference_are_reported() {
         // A clean experiment would prove it in 99 of 100.
         assert!(proven < experiments / 2, "{proven} of {experiments} in {base:?}");
         assert!(shown[place] > (experiments - proven) / part, "{shown:?} of {experiments} in {base:?}");
-        // Where nothing differs there is nothing to tell.
+        // Without a difference nothing is reported.
         let (_, shown) = base.count(experiments, 10);
         assert!(shown.iter().sum::<usize>() <= experiments / 33, "{shown:?} of {experiments} in {base:?}");
     }

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 const GOAL: Goal = Goal { confidence: 0.95, width: 0.005, least: 0.1, trials: 100 };
 const EXPERIMENTS: u64 = 2000;
-/// What the sender can offer, and where the edge of most paths is.
+/// The most that the sender can offer, and the edge of most paths.
 const MOST: f64 = 500.0;
 const EDGE: f64 = 97.2;
 
@@ -45,7 +45,7 @@ fn search(path: Path, seed: u64, goal: Goal) -> Answer {
         let noise = 1.0 + 0.004 * (random.random::<f64>() - 0.5);
         let exceeded = random.random::<f64>() < path(offered);
         let forwarded = offered.min(EDGE) * noise;
-        search.tell(Trial { offered, forwarded, sustained: offered, exceeded });
+        search.record_trial(Trial { offered, forwarded, sustained: offered, exceeded });
     }
     search.answer()
 }
@@ -102,7 +102,7 @@ fn the_interval_holds_the_edge_as_often_as_it_says() {
         let one_bisection = (0..EXPERIMENTS).filter(|seed| bisection_holds(path, *seed)).count() as f64;
         assert!(held >= least, "{name}: {held}, {found}, {one_bisection}, {}", mean_trials(&answers));
         assert!(found >= both_ends, "{name}: {found}");
-        // What the repeats are for.
+        // The repeats pay: one bisection is right less often.
         assert!(one_bisection / (EXPERIMENTS as f64) < held, "{name}");
     }
 }
@@ -183,7 +183,7 @@ fn a_load_that_cannot_be_offered_is_not_claimed() {
             Load::Of(load) => load.min(80.0),
         };
         let forwarded = offered.min(EDGE);
-        search.tell(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
+        search.record_trial(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
     }
     let answer = search.answer();
     assert!(answer.lower.is_some_and(|lower| lower <= 80.0), "{answer:?}");
@@ -201,7 +201,7 @@ fn a_lower_end_is_what_its_trials_sustained() {
             let forwarded = offered.min(EDGE);
             let sustained = forwarded * (1.0 - 0.0001 * random.random::<f64>());
             let exceeded = forwarded < offered * (1.0 - forgiven);
-            search.tell(Trial { offered, forwarded, sustained, exceeded });
+            search.record_trial(Trial { offered, forwarded, sustained, exceeded });
         }
         let answer = search.answer();
         let (lower, upper) = (answer.lower.unwrap(), answer.upper.unwrap());
@@ -227,7 +227,7 @@ proptest! {
             };
             prop_assert!(asked.is_finite() && asked >= least * 0.999, "{asked}");
             let (offered, forwarded) = (asked * offered, asked * forwarded);
-            search.tell(Trial { offered, forwarded, sustained: offered.min(forwarded), exceeded: *exceeded });
+            search.record_trial(Trial { offered, forwarded, sustained: offered.min(forwarded), exceeded: *exceeded });
             made += 1;
             prop_assert!(made <= trials);
         }

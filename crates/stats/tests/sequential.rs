@@ -85,7 +85,7 @@ fn one_look_has_all_of_alpha() {
         for alpha in [1e-9, 0.05, 0.9] {
             let one = Schedule { bounds, looks: 1, boots: 9 };
             for df_per_boot in [1.0, 1.7, 7.0, f64::INFINITY] {
-                let nominal = one.with(df_per_boot).nominal(alpha);
+                let nominal = one.looks(df_per_boot).nominal(alpha);
                 assert!(is_close(&nominal, &[alpha], 1e-9 * alpha), "{df_per_boot} {alpha}: {nominal:?}");
             }
         }
@@ -130,12 +130,16 @@ fn what_makes_no_schedule_has_no_bounds() {
 fn looks_need_boots() {
     for (looks, boots) in [(0, 5), (5, 5), (6, 5), (1, 1), (u32::MAX, u32::MAX)] {
         let schedule = Schedule { bounds: Bounds::Pocock, looks, boots };
-        assert_eq!((schedule.after(), schedule.with(1.0).nominal(0.05)), (vec![], vec![]), "{looks} {boots}");
-        assert_eq!(schedule.with(1.0).p(1, 0.05), None);
+        assert_eq!(
+            (schedule.after(), schedule.looks(1.0).nominal(0.05)),
+            (vec![], vec![]),
+            "{looks} {boots}"
+        );
+        assert_eq!(schedule.looks(1.0).p(1, 0.05), None);
     }
     let schedule = Schedule { bounds: Bounds::Pocock, looks: 5, boots: 6 };
     assert_eq!(schedule.after(), [2, 3, 4, 5, 6]);
-    let looks = schedule.with(1.0);
+    let looks = schedule.looks(1.0);
     assert_eq!((looks.p(0, 0.05), looks.p(6, 0.05), looks.p(1, f64::NAN)), (None, None, None));
     assert_eq!((looks.p(1, 0.0), looks.p(1, 1.0)), (Some(0.0), Some(1.0)));
     for alpha in [0.0, 1.0, f64::NAN] {
@@ -143,8 +147,8 @@ fn looks_need_boots() {
     }
 }
 
-/// How often t crosses at any look, in so many experiments. Each boot brings `df_per_boot` normal
-/// values of equal spread: the first is the difference, and all of them tell the error.
+/// The rate at which t crosses at any look. Each boot brings `df_per_boot` normal values of equal
+/// spread: the first is the difference, and all of them tell the error.
 fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u32, seed: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut spare = None;
@@ -192,9 +196,9 @@ fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u
 
 fn t_crosses_as_often_as_stated(experiments: u32) {
     let is_kept = |schedule: Schedule, df_per_boot: u32, alpha: f64| {
-        let nominal = schedule.with(f64::from(df_per_boot)).nominal(alpha);
+        let nominal = schedule.looks(f64::from(df_per_boot)).nominal(alpha);
         let seen = crossed(schedule, df_per_boot, &nominal, experiments, 11);
-        // What chance leaves once in a thousand times.
+        // The deviation that chance exceeds once in a thousand times.
         let range = 3.29 * (alpha * (1.0 - alpha) / f64::from(experiments)).sqrt();
         assert!(
             (seen - alpha).abs() < range,
@@ -210,7 +214,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
         {
             is_kept(Schedule { bounds, looks, boots }, df_per_boot, 0.05);
         }
-        // One of ten comparisons, by Šidák's rule.
+        // A comparison of ten, by Šidák's rule.
         is_kept(Schedule { bounds, looks: 5, boots: 10 }, 1, 0.005_116);
     }
 }
@@ -222,7 +226,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
 fn normal_bounds_err_more_often_with_t() {
     for bounds in Bounds::ALL {
         let schedule = Schedule { bounds, looks: 5, boots: 10 };
-        let nominal = schedule.with(f64::INFINITY).nominal(0.05);
+        let nominal = schedule.looks(f64::INFINITY).nominal(0.05);
         assert!(crossed(schedule, 1, &nominal, 100_000, 11) > 0.053, "{bounds:?}");
     }
 }
@@ -232,7 +236,7 @@ fn constants_of_t_approach_those_of_the_normal_distribution() {
     for bounds in Bounds::ALL {
         for (looks, boots) in [(2, 4), (5, 10), (5, 6), (10, 20), (20, 40)] {
             let schedule = Schedule { bounds, looks, boots };
-            let last = |df_per_boot: f64| schedule.with(df_per_boot).nominal(0.05).pop().unwrap();
+            let last = |df_per_boot: f64| schedule.looks(df_per_boot).nominal(0.05).pop().unwrap();
             let levels = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 1000.0].map(last);
             assert!(levels.is_sorted(), "{schedule:?}: {levels:?}");
             let normal = 2.0 * normal::sf(bounds.z(&schedule.fractions(), 0.05).pop().unwrap());
@@ -247,7 +251,7 @@ fn constants_of_t_approach_those_of_the_normal_distribution() {
 fn p_over_all_looks_is_below_alpha_where_the_level_is_reached() {
     for bounds in Bounds::ALL {
         for df_per_boot in [1.0, 1.4, 5.0, f64::INFINITY] {
-            let looks = Schedule { bounds, looks: 4, boots: 9 }.with(df_per_boot);
+            let looks = Schedule { bounds, looks: 4, boots: 9 }.looks(df_per_boot);
             for alpha in [0.001, 0.05] {
                 for (number, nominal) in (1..).zip(looks.nominal(alpha)) {
                     let p = looks.p(number, nominal).unwrap();

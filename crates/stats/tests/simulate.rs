@@ -277,9 +277,9 @@ fn looking_early_needs_bounds(experiments: u32) {
     }
 }
 
-/// What looks choose is too large on average. What is stated is off by little more than half as
-/// much at most, and above the truth in about half of all experiments: with so few boots in 45 to
-/// 50 of 100, because t is taken for normal.
+/// A difference that looks chose is too large on average. The stated one is off by little more than
+/// half as much at most, and above the truth in about half of all experiments: with so few boots in
+/// 45 to 50 of 100, because t is taken for normal.
 #[test]
 #[ignore = "20,000 experiments: fewer do not tell a bias of 1 %"]
 fn the_stated_difference_is_median_unbiased() {

@@ -41,7 +41,7 @@ in_two_sizes! { 100, 300, "300 experiments, of which the gate makes 100":
 /// Boot spreads that the promises are held against, in units of the spread inside a boot.
 const BOOTS: [f64; 5] = [0.0, 0.25, 0.5, 1.0, 2.0];
 
-/// How the runs of a boot scatter around its level, with standard deviation 1.
+/// The scatter of the runs of a boot around its level, with standard deviation 1.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Normal,
@@ -75,8 +75,8 @@ struct World<'a> {
     boots: f64,
     /// sd of what a boot does to one condition and not to the other; crossed only.
     interaction: f64,
-    /// How many runs a condition has in each boot, one condition after the other, repeated as often
-    /// as needed.
+    /// The number of runs of a condition in each boot, one condition after the other, repeated as
+    /// often as needed.
     runs: &'a [&'a [usize]],
     shape: Shape,
 }
@@ -104,7 +104,7 @@ impl World<'_> {
         observations
     }
 
-    /// How many of so many experiments satisfy `is_hit`.
+    /// The number of experiments that satisfy `is_hit`.
     fn count(self, experiments: usize, seed: u64, is_hit: impl Fn(&[Observation]) -> bool) -> usize {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         (0..experiments).filter(|_| is_hit(&self.experiment(&mut random))).count()
@@ -152,7 +152,7 @@ fn holds(interval: Option<(f64, f64)>, truth: f64) -> bool {
 fn pooled_t_cries_wolf(observations: &[Observation]) -> bool {
     let summary = |condition| {
         let runs = observations.iter().filter(|run| run.condition == condition);
-        Summary::of(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
+        Summary::from_values(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
     };
     let (treated, baseline) = (summary(1), summary(0));
     let degrees = |of: &Summary| of.n as f64 - 1.0;

@@ -28,7 +28,7 @@ struct World {
     states: usize,
     conditions: usize,
     boots: u32,
-    /// How many runs a cell has; each third has one more if it is ragged.
+    /// The number of runs of a cell; each third has one more if it is ragged.
     runs: usize,
     is_ragged: bool,
     /// sd between boots.
@@ -89,8 +89,8 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
 
-/// How far chance takes a share of so many experiments from a true one, by so many of its standard
-/// deviations; all in %.
+/// The deviation of a share of this many experiments from a true one that chance reaches, by the
+/// number of its standard deviations; all in %.
 fn reach(share: f64, experiments: u32, deviations: f64) -> f64 {
     deviations * (share * (100.0 - share) / f64::from(experiments)).sqrt()
 }
@@ -150,7 +150,7 @@ fn across_states_the_boots_are_part_of_the_error() {
         cells.map(|cell| cell * cell).iter().sum::<f64>() + (4.5_f64 / 2.0).powi(2) + 4.0_f64.powi(2);
     let df = variance * variance / squares;
     assert!(close(across.df, df), "{} not {df}", across.df);
-    // What is built from the same fit sees the same.
+    // Effects built from the same fit see the same.
     let steps = ladder(&runs, &[0, 2], None, 0.95).unwrap();
     assert!(close(steps.total.standard_error.unwrap(), across.standard_error.unwrap()));
 }

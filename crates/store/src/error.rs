@@ -9,315 +9,159 @@ use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
 
-use crate::record::{RunKey, StudyId};
+use crate::new_records::{RunKey, StudyId};
 
-/// How long a statement waits for another program's lock.
+/// The longest wait of a statement for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a statement of a study that is recorded waits for it: a backup must not end the study.
+/// The longest wait of a statement of a study that is recorded: a backup must not end the study.
 pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
 /// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum StoreError {
     /// There is no file to read.
     #[error("no results at {path}: run a study first (netassay quick), or name the database with --db")]
-    NotFound {
-        /// The database asked for.
-        path: PathBuf,
-    },
+    NotFound { path: PathBuf },
     /// The file is empty.
     #[error(
         "no results in {path}: the file is empty; run a study first (netassay quick), or name the database with --db"
     )]
-    Empty {
-        /// The database asked for.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// The name is a link to a file that does not exist. The file is not created: another user may
     /// have made the link.
     #[error(
         "cannot use {path}: it is a symbolic link to {target}, which does not exist; remove the link, or choose another \
          file with --db"
     )]
-    DanglingLink {
-        /// The database asked for.
-        path: PathBuf,
-        /// Where the link leads.
-        target: PathBuf,
-    },
+    DanglingLink { path: PathBuf, target: PathBuf },
     /// The lock file was not made by netassay.
     #[error("cannot use {path} as the lock file beside the database: {what}; remove it")]
-    NotALock {
-        /// The lock file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
+    NotALock { path: PathBuf, what: String },
     /// The directory that should hold the database does not exist.
     #[error(
         "cannot create {path}: there is no directory {directory}; create it, or choose another file with --db"
     )]
-    MissingDirectory {
-        /// The database asked for.
-        path: PathBuf,
-        /// The directory that is missing.
-        directory: PathBuf,
-    },
+    MissingDirectory { path: PathBuf, directory: PathBuf },
     /// The database, or a file beside it, cannot be created.
     #[error("cannot create {path}: {source}; make the directory writable, or choose another file with --db")]
-    CannotCreate {
-        /// The file that cannot be created.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
+    CannotCreate { path: PathBuf, source: io::Error },
     /// The database can be read but not written.
     #[error(
         "cannot write to {path}: the file or its directory is read-only; make both writable, or choose another file with --db"
     )]
-    ReadOnly {
-        /// The database.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// The database is in a read-only directory, with a log that only a writer can apply.
     #[error(
         "cannot read {path}: a process was killed and left {log}, and the directory is read-only; copy both files to \
          a writable directory and read them there"
     )]
-    UnappliedLog {
-        /// The database.
-        path: PathBuf,
-        /// The log beside it.
-        log: PathBuf,
-    },
+    UnappliedLog { path: PathBuf, log: PathBuf },
     /// The file exists but cannot be opened or read.
     #[error("cannot open {path}: {source}; make it readable, or choose another file with --db")]
-    CannotOpen {
-        /// The database, or the lock file beside it.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
+    CannotOpen { path: PathBuf, source: io::Error },
     /// Another user put something into the place of the database, or of its log.
     #[error("cannot use {path}: {source}")]
-    Planted {
-        /// The database, or a file beside it.
-        path: PathBuf,
-        /// The kind of file, and its owner.
-        source: io::Error,
-    },
+    Planted { path: PathBuf, source: io::Error },
     /// The file system is full. What was recorded before is safe.
     #[error(
         "the disk is full: {path} could not take another write; everything recorded before it is safe. \
          Free some space, then continue with --resume"
     )]
-    DiskFull {
-        /// The database.
-        path: PathBuf,
-    },
+    DiskFull { path: PathBuf },
     /// The process may not make the file longer. What was recorded before is safe.
     #[error(
         "{path} cannot grow: this process may write {limit} bytes to a file at most (ulimit -f); everything recorded before is \
          safe. Raise the limit, then continue with --resume"
     )]
-    FileLimit {
-        /// The database.
-        path: PathBuf,
-        /// The limit, in bytes.
-        limit: u64,
-    },
+    FileLimit { path: PathBuf, limit: u64 },
     /// The file is not at its path any more. What was recorded before is in it and in its
     /// write-ahead log, which is still there.
     #[error(
         "{path} was deleted, moved or replaced while a study was recorded into it, so nothing more is recorded: move it back, \
          then continue with --resume"
     )]
-    Moved {
-        /// The database.
-        path: PathBuf,
-    },
+    Moved { path: PathBuf },
     /// The file comes from a newer program.
     #[error(
         "{path} was written by a newer netassay: schema {found}, this program knows up to {known}; \
          upgrade netassay or choose another file with --db"
     )]
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// The file's schema version.
-        found: i32,
-        /// The newest schema this program knows.
-        known: i32,
-    },
+    Newer { path: PathBuf, found: i32, known: i32 },
     /// The file is no SQLite database.
     #[error("{path} is not a database of netassay ({what}): choose another file")]
-    NotADatabase {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead, as far as is known.
-        what: String,
-    },
+    NotADatabase { path: PathBuf, what: String },
     /// The file is damaged.
     #[error(
         "{path} is damaged ({detail}): restore it from a copy, save what is left with \
          'sqlite3 {path} .recover', or choose another file with --db"
     )]
-    Corrupted {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite found.
-        detail: String,
-    },
+    Corrupted { path: PathBuf, detail: String },
     /// Reading costs more than a file of this size can need, or a value is longer than netassay
     /// writes.
     #[error("{path} is rejected ({what}): netassay does not write such files; choose another file")]
-    Excessive {
-        /// The database.
-        path: PathBuf,
-        /// What is too large.
-        what: &'static str,
-    },
+    Excessive { path: PathBuf, what: &'static str },
     /// Another process records a campaign into the same file.
     #[error(
         "another netassay{who} is running a campaign on {path}: wait for it to end, or choose another file with --db",
         who = .pid.map_or(String::new(), |pid| format!(" (process {pid})"))
     )]
-    CampaignRunning {
-        /// The database.
-        path: PathBuf,
-        /// The other process, if known.
-        pid: Option<u32>,
-    },
+    CampaignRunning { path: PathBuf, pid: Option<u32> },
     /// Another process holds SQLite's own lock for longer than the timeout.
     #[error(
         "{path} is busy: another program has held it for more than {seconds} s; close that program and try again"
     )]
-    Busy {
-        /// The database.
-        path: PathBuf,
-        /// The timeout, in seconds.
-        seconds: u64,
-    },
+    Busy { path: PathBuf, seconds: u64 },
     /// The run is there already.
     #[error(
         "{path}: study {study} already holds {key}; a run is recorded once (continue the study with --resume)"
     )]
-    AlreadyRecorded {
-        /// The database.
-        path: PathBuf,
-        /// The study.
-        study: StudyId,
-        /// Which run.
-        key: RunKey,
-    },
+    AlreadyRecorded { path: PathBuf, study: StudyId, key: RunKey },
     /// A measured value is not finite.
     #[error(
         "{path}: metric {key} is {value}, and only finite values are stored; record the run as failed instead"
     )]
-    NotFinite {
-        /// The database.
-        path: PathBuf,
-        /// The metric.
-        key: String,
-        /// NaN or an infinity.
-        value: f64,
-    },
+    NotFinite { path: PathBuf, key: String, value: f64 },
     /// One run names the same metric twice.
     #[error("{path}: metric {key} is given twice for one run; give it once")]
-    DuplicateMetric {
-        /// The database.
-        path: PathBuf,
-        /// The metric.
-        key: String,
-    },
+    DuplicateMetric { path: PathBuf, key: String },
     /// A series is no table.
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
-    Misshapen {
-        /// The database.
-        path: PathBuf,
-        /// Whose they are.
-        side: Side,
-        /// What does not fit.
-        why: String,
-    },
+    Misshapen { path: PathBuf, side: Side, why: String },
     /// There is no such study.
     #[error("{path} holds no study {study}: 'netassay db list' shows those it holds")]
-    NoSuchStudy {
-        /// The database.
-        path: PathBuf,
-        /// The study asked for.
-        study: StudyId,
-    },
+    NoSuchStudy { path: PathBuf, study: StudyId },
     /// No study has this number, tag or name.
     #[error(
         "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay db list' shows those it holds"
     )]
-    NoStudyCalled {
-        /// The database.
-        path: PathBuf,
-        /// The word.
-        word: String,
-    },
+    NoStudyCalled { path: PathBuf, word: String },
     /// The tag names another study.
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
-    TagTaken {
-        /// The database.
-        path: PathBuf,
-        /// The tag.
-        tag: String,
-        /// The study that has it.
-        holder: StudyId,
-    },
+    TagTaken { path: PathBuf, tag: String, holder: StudyId },
     /// There is no such tag.
     #[error("{path} holds no tag {tag}: 'netassay db list' shows the tags of each study")]
-    NoSuchTag {
-        /// The database.
-        path: PathBuf,
-        /// The tag.
-        tag: String,
-    },
-    /// The file that is to be written is there.
+    NoSuchTag { path: PathBuf, tag: String },
+    /// The file to write exists already.
     #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
-    AlreadyThere {
-        /// The file.
-        path: PathBuf,
-    },
+    AlreadyThere { path: PathBuf },
     /// There is no such boot.
     #[error("{path} holds no boot {boot}: begin the boot before recording its runs")]
-    NoSuchBoot {
-        /// The database.
-        path: PathBuf,
-        /// The row asked for.
-        boot: i64,
-    },
+    NoSuchBoot { path: PathBuf, boot: i64 },
     /// A stored document is not netassay's.
     #[error(
         "{path}: {what} cannot be read{}: {source}; another program or another version of netassay wrote it: restore the file from a \
          copy, or open it with the version that measured",
-        at(.field)
+        field_suffix(.field)
     )]
-    Json {
-        /// The database.
-        path: PathBuf,
-        /// Which document.
-        what: String,
-        /// The path of the field that is wrong; empty for the whole of it.
-        field: String,
-        /// What the parser said.
-        source: serde_json::Error,
-    },
+    Json { path: PathBuf, what: String, field: String, source: serde_json::Error },
     /// Anything else SQLite reports.
     #[error("{path}: {source}; check the disk and the file system, or choose another file with --db")]
-    Sql {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite said.
-        source: rusqlite::Error,
-    },
+    Sql { path: PathBuf, source: rusqlite::Error },
 }
 
-fn at(field: &str) -> String {
+fn field_suffix(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!(" at {field}") }
 }
 
@@ -355,7 +199,7 @@ impl StoreError {
         }
     }
 
-    /// The same for the operating system's errors about a file that is created or written.
+    /// Converts the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
         if source.kind() == io::ErrorKind::FileTooLarge

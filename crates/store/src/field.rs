@@ -1,4 +1,4 @@
-//! Which field of a JSON document an error of the parser is about.
+//! The field of a JSON document at which its parser stopped.
 
 /// The path of the field at which the parser stopped, `transmitter.window.cpu_each[1].user`; empty
 /// at the document's top. `line` and `column` are the parser's, both from 1.

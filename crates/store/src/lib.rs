@@ -8,32 +8,33 @@
 //! The plan (`study::Plan`) and the types of the crate `record`, for boots and runs, are stored as
 //! JSON.
 
-mod aside;
-mod bounds;
-mod campaign;
+mod atomic_file;
+mod campaign_lock;
 mod document;
 mod error;
 pub mod export;
 mod field;
-mod marks;
 mod metrics;
+mod new_records;
 mod open;
 mod outline;
 mod pack;
 mod parser;
 mod read;
-mod record;
+mod read_budget;
 mod remove;
 mod runs;
+mod sanitised;
 mod schema;
-mod shown;
 mod store;
 mod stored;
+mod tags;
 mod texts;
 
-pub use self::record::{BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+pub use self::new_records::{
+    BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StudyId, StudyStatus,
+};
 pub use error::StoreError;
-pub use marks::{NotATag, Tag};
 pub use metrics::{Iter, Metrics};
 pub use outline::Outline;
 pub use pack::{Moved, Unpacked};
@@ -41,3 +42,4 @@ pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
 pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
+pub use tags::{NotATag, Tag};

@@ -91,7 +91,7 @@ impl Metrics {
         *self = Self::default();
     }
 
-    /// What `of` makes of the values of each metric that any of `all` has, in their order: the
+    /// Combines the values of each metric that any of `all` has, in their order, by `of`: into the
     /// means of runs, for one.
     #[must_use]
     pub fn combined(all: &[&Metrics], of: impl Fn(&[f64]) -> f64) -> Metrics {
@@ -166,7 +166,7 @@ impl From<BTreeMap<String, f64>> for Metrics {
     }
 }
 
-/// Of a key that is there twice the last value counts.
+/// The last value of a repeated key counts.
 impl FromIterator<(String, f64)> for Metrics {
     fn from_iter<I: IntoIterator<Item = (String, f64)>>(all: I) -> Self {
         all.into_iter().collect::<BTreeMap<_, _>>().into()
@@ -218,7 +218,6 @@ impl Gatherer {
         Gathered { condition, values: Vec::with_capacity(likely.len()), likely, own: None }
     }
 
-    /// Ends a run.
     pub(crate) fn finish(&mut self, run: Gathered) -> Metrics {
         let Gathered { condition, likely, own, values } = run;
         let keys = match own {
@@ -285,7 +284,7 @@ mod tests {
         let elsewhere = gathered(&mut gatherer, 2, &both);
         assert!(Arc::ptr_eq(first.list(), again.list()) && Arc::ptr_eq(first.list(), elsewhere.list()));
         assert!(!first.has_keys_of(&other));
-        // One that fails leaves the next ones their list.
+        // A failure leaves the next ones their list.
         let none = gathered(&mut gatherer, 0, &BTreeMap::new());
         assert!(none.is_empty());
     }

@@ -1,4 +1,4 @@
-//! Opens a file, and reports what is wrong with it before anything is read or written.
+//! Opens a file, and reports its faults before anything is read or written.
 //!
 //! Closing any descriptor of a database releases the POSIX locks of every SQLite connection to it
 //! in this process, so only SQLite may open an existing one.
@@ -17,22 +17,23 @@ use host::named::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::bounds::Budget;
 use crate::error::{BUSY_TIMEOUT, StoreError};
+use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
 /// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
 /// the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
 
-/// A file of up to so many bytes is checked whole before anything is read of it. The check reads
-/// every page, about 100 MB/s: more would delay each command that only looks something up.
+/// The size in bytes up to which a file is checked whole before anything is read of it. The check
+/// reads every page, about 100 MB/s: a larger size would delay each command that only looks
+/// something up.
 const CHECKED_WHOLE: u64 = 32 << 20;
 
 /// A database file.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// As the user named it, for messages.
+pub(crate) struct DatabaseFile {
+    /// The path as the user gave it, for messages.
     pub(crate) named: PathBuf,
     /// Absolute and without links, for SQLite (which has special names like `:memory:`); its log
     /// and our lock are beside it.
@@ -41,7 +42,7 @@ pub(crate) struct Place {
     id: (u64, u64),
 }
 
-impl Place {
+impl DatabaseFile {
     /// Checks that the file is still at its path.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
@@ -56,12 +57,12 @@ impl Place {
 type Opened = (Connection, Budget);
 
 /// Opens for recording; creates the file, or updates its schema.
-pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> {
+pub(crate) fn for_recording(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
     for_writing(create_if_missing(path)?)
 }
 
-/// Opens to change what is stored; never makes a database.
-pub(crate) fn for_changing(path: &Path) -> Result<(Opened, Place), StoreError> {
+/// Opens an existing database to change it; never makes one.
+pub(crate) fn for_changing(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
         return Err(StoreError::Empty { path: place.named });
@@ -73,7 +74,7 @@ pub(crate) fn for_changing(path: &Path) -> Result<(Opened, Place), StoreError> {
 ///
 /// # Errors
 /// [`StoreError::AlreadyThere`] if there is anything of that name.
-pub(crate) fn for_packing(path: &Path) -> Result<(Opened, Place), StoreError> {
+pub(crate) fn for_packing(path: &Path) -> Result<(Opened, DatabaseFile), StoreError> {
     OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: path.to_owned() },
         _ => StoreError::from_creation(path, error),
@@ -87,8 +88,8 @@ pub(crate) fn for_packing(path: &Path) -> Result<(Opened, Place), StoreError> {
     Ok(((connection, budget), place))
 }
 
-fn for_writing(place: Place) -> Result<(Opened, Place), StoreError> {
-    // SQLite would follow what stands there: a link, or a journal with pages of others.
+fn for_writing(place: DatabaseFile) -> Result<(Opened, DatabaseFile), StoreError> {
+    // SQLite would follow a link of these names, or apply a journal with pages of others.
     let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
     for path in beside.iter().chain([&place.named]) {
         refuse_planted(path).map_err(|source| StoreError::Planted { path: path.clone(), source })?;
@@ -108,7 +109,7 @@ fn for_writing(place: Place) -> Result<(Opened, Place), StoreError> {
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path, check: Check) -> Result<(Opened, Place), StoreError> {
+pub(crate) fn for_reading(path: &Path, check: IntegrityCheck) -> Result<(Opened, DatabaseFile), StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
         let (connection, budget) = opened?;
@@ -128,10 +129,10 @@ pub(crate) fn for_reading(path: &Path, check: Check) -> Result<(Opened, Place), 
     Ok(((connection, budget), place))
 }
 
-fn set_up(place: &Place) -> Result<Opened, StoreError> {
+fn set_up(place: &DatabaseFile) -> Result<Opened, StoreError> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let state = inspect(&connection, place, Check::Whole)?;
+    let state = inspect(&connection, place, IntegrityCheck::Whole)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
@@ -151,13 +152,12 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
     Ok((connection, budget))
 }
 
-/// What of a file's tables is checked before anything in them is read.
+/// The part of a file's tables that is checked before anything in them is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Check {
-    /// Everything: every page and every row. Before anything is written, for a damage must not
-    /// grow.
+pub(crate) enum IntegrityCheck {
+    /// Every page and every row. Before anything is written, for a damage must not grow.
     Whole,
-    /// Everything of a file of up to [`CHECKED_WHOLE`] bytes.
+    /// Every page and every row of a file of up to [`CHECKED_WHOLE`] bytes.
     WholeIfSmall,
     /// The tables whose size does not grow with the runs. Of the others each page is checked when
     /// it is read, and what a command needs of them is read field by field. For an outline these
@@ -168,13 +168,13 @@ pub(crate) enum Check {
 /// The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
-/// What the file's header says.
-struct State {
+/// The file's header.
+struct FileHeader {
     version: i32,
     is_empty: bool,
 }
 
-fn create_if_missing(path: &Path) -> Result<Place, StoreError> {
+fn create_if_missing(path: &Path) -> Result<DatabaseFile, StoreError> {
     // A link of this name counts as an existing file, whatever its target.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -183,7 +183,7 @@ fn create_if_missing(path: &Path) -> Result<Place, StoreError> {
     existing(path)
 }
 
-fn existing(path: &Path) -> Result<Place, StoreError> {
+fn existing(path: &Path) -> Result<DatabaseFile, StoreError> {
     let named = path.to_owned();
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -204,14 +204,14 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
             let real = path
                 .canonicalize()
                 .map_err(|source| StoreError::CannotOpen { path: named.clone(), source })?;
-            return Ok(Place { named, real, id: (metadata.dev(), metadata.ino()) });
+            return Ok(DatabaseFile { named, real, id: (metadata.dev(), metadata.ino()) });
         }
     };
     Err(StoreError::NotADatabase { path: named, what })
 }
 
 /// Opens `address`: the real path, or a URI for it.
-fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
+fn connect(place: &DatabaseFile, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
     if journal_names_a_file(&place.real) {
         let what = "its journal names another file, which SQLite would delete".to_owned();
         return Err(StoreError::NotADatabase { path: place.named.clone(), what });
@@ -219,7 +219,7 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     let attempt = || {
         let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        let budget = Budget::of(&connection, &place.real)?;
+        let budget = Budget::restrict(&connection, &place.real)?;
         Ok((connection, budget))
     };
     attempt().map_err(|error: rusqlite::Error| {
@@ -234,7 +234,7 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
 
 /// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can write
 /// there.
-fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
+fn connect_immutable(place: &DatabaseFile) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
@@ -252,7 +252,11 @@ fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
 }
 
 /// Refuses files that are not ours, that are newer, or that are damaged.
-fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State, StoreError> {
+fn inspect(
+    connection: &Connection,
+    place: &DatabaseFile,
+    check: IntegrityCheck,
+) -> Result<FileHeader, StoreError> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
@@ -268,7 +272,7 @@ fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State
     // A file that was created but never written may become ours.
     let is_empty = version == 0 && application == 0 && tables == 0;
     if is_empty {
-        return Ok(State { version, is_empty });
+        return Ok(FileHeader { version, is_empty });
     }
     if application != APPLICATION_ID {
         let what = "it is another program's SQLite file".to_owned();
@@ -286,9 +290,11 @@ fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State
     }
     drop(snapshot);
     let is_whole = match check {
-        Check::Whole => true,
-        Check::WholeIfSmall => fs::metadata(&place.real).is_ok_and(|file| file.len() <= CHECKED_WHOLE),
-        Check::AsRead => false,
+        IntegrityCheck::Whole => true,
+        IntegrityCheck::WholeIfSmall => {
+            fs::metadata(&place.real).is_ok_and(|file| file.len() <= CHECKED_WHOLE)
+        }
+        IntegrityCheck::AsRead => false,
     };
     let tables: &[&str] = if is_whole { &["1"] } else { &SMALL };
     for what in tables {
@@ -298,7 +304,7 @@ fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State
             return Err(StoreError::Corrupted { path: path(), detail: found });
         }
     }
-    Ok(State { version, is_empty })
+    Ok(FileHeader { version, is_empty })
 }
 
 /// SQLite fills a truncated page with zeros and reads on. A page may be partial while a log holds
@@ -334,11 +340,11 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<(), StoreError> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.
-    if inspect(connection, place, Check::Whole)?.version == SCHEMA_VERSION {
+    if inspect(connection, place, IntegrityCheck::Whole)?.version == SCHEMA_VERSION {
         return Ok(());
     }
     Err(match error {

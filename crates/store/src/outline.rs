@@ -7,9 +7,9 @@ use record::Environment;
 use study::Plan;
 
 use crate::error::StoreError;
-use crate::record::StudyId;
+use crate::new_records::StudyId;
 use crate::runs::DISTURBED;
-use crate::shown::{plain_record, plain_row};
+use crate::sanitised::{sanitise_record, sanitise_row};
 use crate::store::Store;
 use crate::stored::StudyRow;
 
@@ -20,20 +20,20 @@ pub struct Outline {
     pub row: StudyRow,
     /// The plan.
     pub plan: Plan,
-    /// What its boots found when they began, each once.
+    /// The environments at the begin of its boots, each once.
     pub environments: Vec<Environment>,
-    /// Of each metric the values of the runs that count, as (condition, planned boot, value), in
+    /// The values of each metric of the runs that count, as (condition, planned boot, value), in
     /// recording order.
     pub values: BTreeMap<String, Vec<(usize, u32, f64)>>,
-    /// How many of the runs that count something disturbed.
+    /// The number of disturbed runs among those that count.
     pub disturbed_runs: usize,
 }
 
 impl Store {
-    /// The outline of a study with those metrics that `metrics` names for its plan.
+    /// The outline of a study with the metrics that `metrics` names for its plan.
     ///
     /// # Errors
-    /// As [`Store::load`], and what `metrics` refuses.
+    /// As [`Store::load`], and the errors of `metrics`.
     pub fn outline<E: From<StoreError>>(
         &self,
         study: StudyId,
@@ -69,13 +69,13 @@ impl Store {
 }
 
 impl Outline {
-    /// The same in words that may be printed, as [`crate::StoredStudy::shown`] has it.
+    /// The outline sanitised as by [`crate::StoredStudy::sanitised`].
     #[must_use]
-    pub fn shown(self) -> Outline {
+    pub fn sanitised(self) -> Outline {
         let Outline { mut row, mut plan, mut environments, values, disturbed_runs } = self;
-        plain_row(&mut row);
-        plain_record(&mut plan, Plan::read);
-        environments.iter_mut().for_each(|one| plain_record(one, |json| serde_json::from_str(json)));
+        sanitise_row(&mut row);
+        sanitise_record(&mut plan, Plan::read);
+        environments.iter_mut().for_each(|one| sanitise_record(one, |json| serde_json::from_str(json)));
         Outline { row, plan, environments, values, disturbed_runs }
     }
 }

@@ -10,11 +10,11 @@ use std::path::Path;
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
-use crate::aside::Aside;
+use crate::atomic_file::AtomicFile;
 use crate::document;
 use crate::error::StoreError;
+use crate::new_records::StudyId;
 use crate::open;
-use crate::record::StudyId;
 use crate::store::{Failure, Store};
 use crate::stored::StudyRow;
 
@@ -29,12 +29,12 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
-/// What became of the studies of a packed file.
+/// The fate of the studies of a packed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Those that were added.
+    /// The studies that were added.
     pub added: Vec<Moved>,
-    /// Those that were there, as (number in the file, number here).
+    /// The studies that existed, as (number in the file, number here).
     pub known: Vec<(StudyId, StudyId)>,
 }
 
@@ -50,8 +50,8 @@ impl Store {
     /// if another process packs into this file; else what reading and writing can meet. Then there
     /// is no file.
     pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
-        let aside = Aside::of(file)?;
-        let packed = open::for_packing(&aside.path).map(Store::with)?.take(self, studies)?;
+        let aside = AtomicFile::begin(file)?;
+        let packed = open::for_packing(&aside.path).map(Store::from_opened)?.take(self, studies)?;
         aside.publish(file)?;
         Ok(packed)
     }
@@ -86,7 +86,7 @@ impl Store {
         let mut studies = studies.to_vec();
         studies.sort_unstable();
         studies.dedup();
-        // Before the first row is copied: what another program wrote may be no study.
+        // Before the first row is copied: a text that another program wrote may be no study.
         for study in &studies {
             source.readable(*study)?;
         }
@@ -106,7 +106,7 @@ impl Store {
         let stored = self.load_within(study)?;
         let mut values = stored.runs.iter().flat_map(|run| &run.metrics);
         if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
-            let detail = format!("{} of a run is {value}", text::line(key));
+            let detail = format!("{} of a run is {value}", words::sanitised_line(key));
             return Err(StoreError::Corrupted { path: self.place.named.clone(), detail });
         }
         self.series(study).map(drop)

@@ -1,4 +1,4 @@
-//! Parsing what another thread reads.
+//! Parses on two threads while the file is read.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
@@ -30,14 +30,13 @@ pub(crate) fn parse<P: Send, T: Send, E: Send>(
     })
 }
 
-/// Both threads.
+/// The parsers of both threads.
 struct Parser<'scope, 'env, P, T, E, F> {
     scope: &'scope Scope<'scope, 'env>,
     parse: &'env F,
     batch: Vec<P>,
-    /// The number of the batch.
     number: usize,
-    /// What this thread parsed.
+    /// The results of this thread.
     own: Parsed<T, E>,
     other: Option<Other<'scope, P, T, E>>,
 }
@@ -55,7 +54,6 @@ where
     E: Send + 'scope,
     F: Fn(P) -> Result<T, E> + Sync,
 {
-    /// Adds a piece.
     fn add(&mut self, piece: P) {
         self.batch.push(piece);
         if self.batch.len() == BATCH {
@@ -117,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn all(
+    fn parse_all(
         pieces: usize,
         parse: impl Fn(usize) -> Result<usize, String> + Sync,
     ) -> Result<Vec<usize>, String> {
@@ -137,14 +135,14 @@ mod tests {
             Ok(2 * piece)
         };
         for pieces in [0, 1, BATCH - 1, BATCH, BATCH + 1, 20 * BATCH + 7] {
-            assert_eq!(all(pieces, slow), Ok((0..pieces).map(|piece| 2 * piece).collect()));
+            assert_eq!(parse_all(pieces, slow), Ok((0..pieces).map(|piece| 2 * piece).collect()));
         }
     }
 
     #[test]
     fn the_first_error_is_reported_and_that_of_reading_before_it() {
         let odd = |piece: usize| if piece < 100 { Ok(piece) } else { Err(format!("{piece} is wrong")) };
-        assert_eq!(all(10 * BATCH, odd), Err("100 is wrong".to_owned()));
+        assert_eq!(parse_all(10 * BATCH, odd), Err("100 is wrong".to_owned()));
         let broken = super::parse(odd, |add| {
             (0..300).for_each(add);
             Err("no more can be read".to_owned())

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use study::{Plan, Side};
 
-use crate::campaign::Campaign;
+use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
 use crate::field::field_at;
-use crate::record::{BootId, RunId, StudyId, StudyStatus};
+use crate::new_records::{BootId, RunId, StudyId, StudyStatus};
 use crate::store::Store;
 use crate::stored::{BootRow, StoredSeries, StoredStudy, StudyRow};
 
@@ -22,7 +22,7 @@ impl Store {
     /// Every study, oldest first.
     ///
     /// # Errors
-    /// What reading can meet.
+    /// Errors of reading.
     pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
         let mut rows = self.rows(&study_query(false), [], study_row)?;
         self.mark(&mut rows)?;
@@ -41,8 +41,8 @@ impl Store {
         self.load_within(study)
     }
 
-    /// The same with the runs' values of these metrics alone. Only a run that counts and lacks one
-    /// of them, or was disturbed, has its account, which may tell why: accounts are most of a
+    /// Loads a study with the runs' values of these metrics alone. Only a run that counts and lacks
+    /// one of them, or was disturbed, has its account, which may tell why: accounts are most of a
     /// study's bytes.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Store {
         Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs_with(study, metrics)?, row })
     }
 
-    /// What [`Self::load`] reads, inside a transaction that is begun.
+    /// [`Self::load`] inside a transaction that is begun.
     pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
         let (row, plan) = self.head(study)?;
         Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
@@ -152,7 +152,7 @@ impl Store {
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
             && self.campaign.is_none()
-            && !Campaign::is_running(&self.place.real)
+            && !CampaignLock::is_running(&self.place.real)
         {
             rows.iter_mut()
                 .filter(|row| looks_running(row))
@@ -219,12 +219,12 @@ struct Document {
     json: Option<String>,
 }
 
-/// One of the words of a vocabulary.
+/// A word of a vocabulary.
 pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The error for what is not as netassay writes it; `text` is the document, empty for a word.
+/// The error for a text that netassay does not write; `text` is the document, empty for a word.
 pub(crate) fn unreadable(path: &Path, what: String, text: &str, source: serde_json::Error) -> StoreError {
     let field = field_at(text, source.line(), source.column());
     StoreError::Json { path: path.to_owned(), what, field, source }

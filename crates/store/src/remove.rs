@@ -1,4 +1,4 @@
-//! Removing a study, and what goes with it.
+//! Removes a study with all its data.
 
 use std::path::Path;
 
@@ -6,15 +6,15 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::record::StudyId;
+use crate::new_records::StudyId;
 use crate::store::{Failure, Store, require_study};
 
-/// How much is stored of a study: what goes when it is removed.
+/// The amount of stored data of a study, which goes when it is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Boots, each of their parts counted.
     pub boots: u32,
-    /// Runs, warm-ups and those that failed or were disturbed included.
+    /// Runs, including warm-ups, failed and disturbed ones.
     pub runs: u32,
     /// Values of metrics.
     pub values: u32,
@@ -34,21 +34,22 @@ const OWN_DOCUMENTS: &str = "id IN (SELECT environment FROM boot WHERE study = ?
                                             WHERE study <> ?1 AND environment_after IS NOT NULL)";
 
 impl Store {
-    /// What is stored of a study.
+    /// The amount of stored data of a study.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; else what reading can meet.
+    /// [`StoreError::NoSuchStudy`]; otherwise errors of reading.
     pub fn contents(&self, study: StudyId) -> Result<Contents, StoreError> {
         self.budget.renew();
-        contents(&self.connection, &self.place.named, study).map_err(|error| error.at(&self.place.named))
+        contents(&self.connection, &self.place.named, study)
+            .map_err(|error| error.into_error(&self.place.named))
     }
 
-    /// Removes a study with everything stored of it, and says what that was. The bytes are
-    /// overwritten; the file keeps its size, and later studies use the space.
+    /// Removes a study with all its data, and returns their amount. The bytes are overwritten; the
+    /// file keeps its size, and later studies use the space.
     ///
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into the file,
-    /// [`StoreError::NoSuchStudy`]; else what writing can meet. Then nothing is removed.
+    /// [`StoreError::NoSuchStudy`]; otherwise errors of writing. Then nothing is removed.
     pub fn remove(&mut self, study: StudyId) -> Result<Contents, StoreError> {
         self.connection
             .pragma_update(None, "secure_delete", true)

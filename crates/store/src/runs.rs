@@ -9,9 +9,9 @@ use rusqlite::{Row, Rows};
 
 use crate::error::StoreError;
 use crate::metrics::{Gatherer, Metrics};
+use crate::new_records::{RunId, RunStatus, StudyId};
 use crate::parser::parse;
 use crate::read::{unreadable, word};
-use crate::record::{RunId, RunStatus, StudyId};
 use crate::store::Store;
 use crate::stored::StoredRun;
 
@@ -63,7 +63,7 @@ impl Store {
         for mut raw in self.rows(
             &query(&format!("CASE WHEN {DISTURBED} THEN detail ELSE 'null' END")),
             [study.0],
-            RawRun::of,
+            RawRun::from_row,
         )? {
             let mut own = gatherer.begin(raw.run.condition);
             for (key, values) in keys.iter().zip(&mut columns) {
@@ -94,7 +94,7 @@ impl Store {
         // Both are in the order of the runs.
         let mut metric = next(&mut metrics, &mut count_metrics)?;
         while let Some(row) = next(&mut runs, &mut count)? {
-            let mut run = RawRun::of(row)?;
+            let mut run = RawRun::from_row(row)?;
             let mut own = gatherer.begin(run.run.condition);
             while let Some(row) = metric {
                 let of: i64 = row.get(0)?;
@@ -132,7 +132,7 @@ fn text_of<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
 
 /// A run whose account and limit are not parsed yet.
 pub(crate) struct RawRun {
-    /// Without its account and its limit.
+    /// The run without its account and its limit.
     run: StoredRun,
     detail: String,
     /// The label and the evidence.
@@ -140,7 +140,7 @@ pub(crate) struct RawRun {
 }
 
 impl RawRun {
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let status: String = row.get(9)?;
         let run = StoredRun {
             id: RunId(row.get(0)?),
@@ -163,7 +163,7 @@ impl RawRun {
         Ok(Self { run, detail: row.get(11)?, limit })
     }
 
-    /// Parses what is not yet.
+    /// Parses the documents that are not parsed yet.
     fn parsed(self, path: &Path, study: StudyId) -> Result<StoredRun, StoreError> {
         let Self { mut run, detail, limit } = self;
         let id = run.id;

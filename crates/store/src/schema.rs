@@ -23,10 +23,10 @@ pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS)
 const SAME_CONSTRAINT: [&str; 2] =
     ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
 
-/// How the file's schema differs from that of `version` as this program makes it; `None` if it is
-/// identical.
+/// The first difference of the file's schema from that of `version` as this program makes it;
+/// `None` if it is identical.
 ///
-/// Anything else may make SQLite work without end, such as a view in the place of a table.
+/// Any other schema may make SQLite work without end, such as a view in the place of a table.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);

@@ -8,12 +8,12 @@ use record::{Environment, Series};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
-use crate::bounds::Budget;
-use crate::campaign::Campaign;
+use crate::campaign_lock::CampaignLock;
 use crate::document;
 use crate::error::{BUSY_RECORDING, StoreError};
-use crate::open::{self, Check, Place};
-use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
+use crate::new_records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
+use crate::open::{self, DatabaseFile, IntegrityCheck};
+use crate::read_budget::Budget;
 
 /// An open database of results.
 ///
@@ -23,9 +23,9 @@ use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatu
 pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) budget: Budget,
-    pub(crate) place: Place,
+    pub(crate) place: DatabaseFile,
     /// After `connection`, so that the file is closed before another process may record.
-    pub(crate) campaign: Option<Campaign>,
+    pub(crate) campaign: Option<CampaignLock>,
 }
 
 impl Store {
@@ -34,16 +34,16 @@ impl Store {
     /// # Errors
     /// [`StoreError`] has a case for each reason why the file cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_recording(path.as_ref()).map(Store::with)
+        open::for_recording(path.as_ref()).map(Store::from_opened)
     }
 
-    /// Opens a database to change what is stored in it.
+    /// Opens an existing database to change it.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as
+    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; otherwise as
     /// [`Store::open`].
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_changing(path.as_ref()).map(Store::with)
+        open::for_changing(path.as_ref()).map(Store::from_opened)
     }
 
     /// Opens a database for reading, also while another process records into it.
@@ -52,7 +52,7 @@ impl Store {
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref(), Check::WholeIfSmall).map(Store::with)
+        open::for_reading(path.as_ref(), IntegrityCheck::WholeIfSmall).map(Store::from_opened)
     }
 
     /// Opens a database to read it in part ([`Store::outline`], [`Store::load_with`]): the runs'
@@ -62,7 +62,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open_read_only`].
     pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref(), Check::AsRead).map(Store::with)
+        open::for_reading(path.as_ref(), IntegrityCheck::AsRead).map(Store::from_opened)
     }
 
     /// The file, as it was named.
@@ -108,7 +108,7 @@ impl Store {
                 "UPDATE study SET status = 'running', finished_unix_ms = NULL WHERE id = ?1",
                 [study.0],
             )?;
-            found(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+            require_rows(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
         })
     }
 
@@ -174,7 +174,7 @@ impl Store {
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],
             )?;
-            found(changed, || StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })
+            require_rows(changed, || StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })
         })
     }
 
@@ -189,7 +189,7 @@ impl Store {
                 "UPDATE study SET status = ?2, finished_unix_ms = ?3 WHERE id = ?1",
                 params![study.0, status.as_str(), finished],
             )?;
-            found(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+            require_rows(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
         })?;
         if finished.is_some() {
             self.campaign = None;
@@ -204,7 +204,7 @@ impl Store {
     /// [`StoreError::NoSuchStudy`]; else errors of reading.
     pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
         require_study(&self.connection, &self.place.named, study)
-            .map_err(|error| error.at(&self.place.named))?;
+            .map_err(|error| error.into_error(&self.place.named))?;
         let query = "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'";
         let keys = self.rows(query, [study.0], |row| {
             let condition: u32 = row.get(3)?;
@@ -218,7 +218,7 @@ impl Store {
         Ok(keys.into_iter().collect())
     }
 
-    pub(crate) fn with(((connection, budget), place): ((Connection, Budget), Place)) -> Store {
+    pub(crate) fn from_opened(((connection, budget), place): ((Connection, Budget), DatabaseFile)) -> Store {
         Store { connection, budget, place, campaign: None }
     }
 
@@ -229,7 +229,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let campaign = match self.campaign.take() {
             Some(campaign) => campaign,
-            None => Campaign::begin(&self.place.real)?,
+            None => CampaignLock::begin(&self.place.real)?,
         };
         let value = self.write(work)?;
         self.campaign = Some(campaign);
@@ -252,7 +252,7 @@ impl Store {
             transaction.commit()?;
             Ok(value)
         };
-        let attempted = attempt().map_err(|failure| failure.at(&self.place.named));
+        let attempted = attempt().map_err(|failure| failure.into_error(&self.place.named));
         attempted.map_err(|error| match error {
             StoreError::Busy { path, .. } if self.campaign.is_some() => {
                 StoreError::Busy { path, seconds: BUSY_RECORDING.as_secs() }
@@ -272,7 +272,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub(crate) fn at(self, path: &Path) -> StoreError {
+    pub(crate) fn into_error(self, path: &Path) -> StoreError {
         match self {
             Failure::Sql(error) => StoreError::from_sqlite(path, error),
             Failure::Ours(error) => *error,
@@ -294,10 +294,10 @@ impl From<StoreError> for Failure {
 
 pub(crate) fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
     let known = connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])?;
-    found(usize::from(known), || StoreError::NoSuchStudy { path: path.to_owned(), study })
+    require_rows(usize::from(known), || StoreError::NoSuchStudy { path: path.to_owned(), study })
 }
 
-fn found(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure> {
+fn require_rows(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure> {
     if rows == 0 { Err(error().into()) } else { Ok(()) }
 }
 
@@ -341,7 +341,7 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
             condition,
             run.started_unix_ms,
             run.outcome.status().as_str(),
-            run.outcome.reason().map(text::reason),
+            run.outcome.reason().map(words::shortened_reason),
             label,
             evidence,
             json(&run.detail)

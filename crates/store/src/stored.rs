@@ -1,4 +1,4 @@
-//! What is read back.
+//! Stored studies as they are read back.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use study::{Condition, Plan, Side};
 
 use crate::metrics::Metrics;
-use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+use crate::new_records::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
 /// A study without its runs: a line of `netassay db list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,15 +29,14 @@ pub struct StudyRow {
     /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its
     /// process died.
     pub finished_unix_ms: Option<i64>,
-    /// How many planned boots have begun.
+    /// The number of planned boots that have begun.
     pub boots: u32,
-    /// How many runs are recorded, warm-ups and failed ones not counted.
+    /// The number of recorded runs, warm-ups and failed ones not counted.
     pub recorded_runs: u32,
-    /// How many runs failed, warm-ups and tries that were repeated well included.
+    /// The number of failed runs, including warm-ups and tries that were repeated with success.
     pub failed_runs: u32,
-    /// How many runs were disturbed, those included that were repeated well. Warm-ups are not
-    /// judged.
-    /// judged.
+    /// The number of disturbed runs, including those that were repeated with success. Warm-ups are
+    /// not judged.
     pub invalid_runs: u32,
     /// The tags that name it.
     pub tags: Vec<String>,
@@ -86,13 +85,13 @@ pub struct StoredRun {
     pub condition: usize,
     /// When it started, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// How it ended.
+    /// Its end.
     pub status: RunStatus,
-    /// Why it failed, or what disturbed it; `None` for a good run.
+    /// The error of a failed run, or the disturbance of an invalid one; `None` for a good run.
     pub reason: Option<String>,
-    /// What was measured, by metric key; empty if it failed.
+    /// Its values, by metric key; empty if it failed.
     pub metrics: Metrics,
-    /// What limited it; `None` if unknown.
+    /// Its limit; `None` if unknown.
     pub limited_by: Option<Limit>,
     /// Its further record.
     pub detail: Detail,

@@ -1,11 +1,12 @@
-//! The texts of a record.
+//! Checks whether the texts of a record are harmless.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// Whether every text and key of a record is as [`text::line`] leaves it, so that it can be shown.
+/// Whether every text and key of a record is as [`words::sanitised_line`] leaves it, so that it can
+/// be shown.
 ///
 /// It visits a record as if to write it, and writes nothing: nearly every record is clean, and most
 /// of it is numbers.
@@ -37,14 +38,14 @@ impl ser::Error for Hostile {
 
 type Visited = Result<(), Hostile>;
 
-/// What holds no text.
+/// Visits of values that hold no text.
 macro_rules! numbers {
     ($($method:ident($type:ty)),*) => {
         $(fn $method(self, _: $type) -> Visited { Ok(()) })*
     };
 }
 
-/// What begins a value that holds others.
+/// Visits of the begin of a value that holds others.
 macro_rules! begins {
     ($($method:ident($($type:ty),*)),*) => {
         $(fn $method(self, $(_: $type),*) -> Result<Self, Hostile> { Ok(self) })*
@@ -79,7 +80,7 @@ impl Serializer for Visitor {
     );
 
     fn serialize_str(self, words: &str) -> Visited {
-        match text::line(words) {
+        match words::sanitised_line(words) {
             Cow::Borrowed(_) => Ok(()),
             Cow::Owned(_) => Err(Hostile),
         }
@@ -131,7 +132,7 @@ impl Serializer for Visitor {
     );
 }
 
-/// What holds other values, each of which is visited.
+/// Visits of values inside others.
 macro_rules! compounds {
     ($($compound:ident::$method:ident($($name:ty)?)),*) => {
         $(impl ser::$compound for Visitor {
@@ -190,7 +191,7 @@ mod tests {
         Fields { words: [&'a str; 1], letter: char, bytes: &'a [u8] },
     }
 
-    fn all(words: &str) -> [bool; 4] {
+    fn are_plain_each(words: &str) -> [bool; 4] {
         [
             are_plain(&Any::Unit),
             are_plain(&Any::New(words)),
@@ -201,15 +202,15 @@ mod tests {
 
     #[test]
     fn texts_are_found_wherever_they_are() {
-        assert_eq!(all("net.ipv4.tcp_rmem\t4096 \u{b5}"), [true; 4]);
-        assert_eq!(all("\u{1b}[2J"), [true, false, false, false]);
+        assert_eq!(are_plain_each("net.ipv4.tcp_rmem\t4096 \u{b5}"), [true; 4]);
+        assert_eq!(are_plain_each("\u{1b}[2J"), [true, false, false, false]);
         assert!(!are_plain(&'\n') && !are_plain(&json!({"a": {"b\u{202e}": [1, null]}})));
     }
 
     proptest! {
         #[test]
         fn a_record_is_plain_if_all_its_texts_are(words in proptest::collection::vec("\\PC{0,3}|[\\x00-\\x1fa]{0,2}", 0..4)) {
-            let plain = words.iter().all(|word| text::line(word) == *word);
+            let plain = words.iter().all(|word| words::sanitised_line(word) == *word);
             prop_assert_eq!(are_plain(&json!({"list": words, "number": -1.5})), plain);
         }
     }

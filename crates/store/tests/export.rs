@@ -113,7 +113,7 @@ fn json_is_one_object_with_everything() {
     assert_eq!(serde_json::from_str::<Value>(&object.to_string()).unwrap(), object);
 }
 
-/// What a page's script does with the packed form: it joins texts.
+/// Joins texts, as a page's script does with the packed form.
 fn unpacked(packed: &export::Packed) -> (String, String) {
     let (mut csv, mut runs) = (packed.header.to_owned(), Vec::new());
     for (index, (row, run)) in packed.rows.iter().zip(&packed.runs).enumerate() {

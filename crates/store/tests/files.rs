@@ -275,7 +275,7 @@ fn a_log_left_by_a_killed_process_is_applied() {
     let id = store.begin_study(&study()).unwrap();
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
     store.record_run(boot, &run(1, 0)).unwrap();
-    // What kill -9 leaves: the file and its log, with no goodbye.
+    // A copy as kill -9 leaves it: the file and its log, not closed.
     let copy = tempfile::tempdir().unwrap();
     for name in ["netassay.db", "netassay.db-wal"] {
         fs::copy(directory.path().join(name), copy.path().join(name)).unwrap();

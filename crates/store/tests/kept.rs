@@ -177,7 +177,7 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     );
 }
 
-/// What a killed process leaves does not look like a packed file, and does not keep the next one
+/// A file left by a killed process does not look like a packed file, and does not keep the next one
 /// from packing.
 #[test]
 fn packing_that_is_killed_leaves_no_file_and_can_be_repeated() {

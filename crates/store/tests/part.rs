@@ -74,6 +74,6 @@ fn the_first_account_that_cannot_be_read_is_named() {
     let error = store.load(id).unwrap_err();
     assert!(matches!(error, StoreError::Json { .. }), "{error:?}");
     assert!(error.to_string().contains("the detail of run 151 of study 1"), "{error}");
-    // What is not read cannot disturb.
+    // A damage in a part that is not read cannot disturb.
     store.load_with(id, &["throughput"]).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Stored studies are read back unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use netassay_store::{
     NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, StudyStatus,
 };
 use proptest::prelude::*;
-use record::{Cause, Detail, Evidence, Label, Limit, Place, Series, sample};
+use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Series, sample};
 use study::{BySide, Direction, Side};
 use support::{environment, environment_of, run, study, warmup};
 use tempfile::TempDir;
@@ -288,7 +288,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
         Just(Evidence::NobodyBusy),
         (value, value).prop_map(|(sent, asked)| Evidence::Sent { rate_bits: sent, requested_bits: asked }),
         (any::<u64>(), "\\PC{0,8}").prop_map(|(lost, wire)| {
-            let place = Place::Queue { side: Side::Transmitter, wire };
+            let place = LossPlace::Queue { side: Side::Transmitter, wire };
             let lost = Evidence::Lost { place, datagrams: lost, offered: lost };
             Evidence::Way { way: Direction::Reverse, evidence: Box::new(lost) }
         }),
@@ -320,7 +320,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
 /// A reason is stored as it may be shown: on one line, without what commands a terminal.
 fn with_plain_reason(mut run: NewRun) -> NewRun {
     if let Outcome::Invalid(_, why) | Outcome::Failed(why) = &mut run.outcome {
-        *why = text::reason(why);
+        *why = words::shortened_reason(why);
     }
     run
 }
@@ -401,7 +401,7 @@ proptest! {
                 started_unix_ms: read.started_unix_ms,
                 outcome,
                 limited_by: read.limited_by.clone(),
-                series: BySide::of(|side| {
+                series: BySide::from_fn(|side| {
                     let mut own = series.iter().filter(of_run).filter(|one| one.side == side);
                     own.next().map(|one| one.series.clone())
                 }),

@@ -1,10 +1,9 @@
-//! The room `study` (see ARCHITECTURE.md): a study file becomes conditions, and conditions become a
-//! schedule of boots, blocks and runs. It says what is wrong with a file, with line, column and the
-//! nearest valid word.
+//! Turns a study file into conditions, and conditions into a schedule of boots, blocks and runs.
+//! Reports problems of a file with line, column and the nearest valid word.
 //!
-//! Its rooms, each of which knows only those before it: `model` (what a study is, and the tables of
-//! its keys), `plan` (conditions, comparisons, the schedule), `read` (TOML to model), `write`
-//! (study files that netassay writes), `edit` (`--set`), `schema`.
+//! Its modules, each of which uses only the ones before it: `model` (a study, and the tables of its
+//! keys), `plan` (conditions, comparisons, the schedule), `read` (TOML to model), `write` (study
+//! files that netassay writes), `edit` (`--set`), `schema`.
 //!
 //! Pure: no I/O, no clock; the only randomness is the seeded one of the schedule.
 //!
@@ -49,7 +48,7 @@ pub use plan::effective::{Effective, Fragments, State};
 pub use plan::flows::Flows;
 pub use plan::schedule::{PlannedRun, schedule};
 pub use plan::settings::{SideSettings, Underlay};
-pub use plan::{Asked, Plan};
+pub use plan::{Plan, PlannedQuestion};
 pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;

@@ -24,7 +24,7 @@ const TIMES: &[&str] = &["s", "sec", "ms", "us", "µs", "ns"];
 const RATES: &[&str] =
     &["bits/s", "bit/s", "bps", "B/s", "Bytes/s", "bytes/s", "Trans/s", "transactions/s", "ops/s"];
 
-/// What an operation costs: less is better.
+/// The ending of a cost per operation: less is better.
 const PER_OPERATION: &str = "/op";
 
 impl Quality {
@@ -36,7 +36,7 @@ impl Quality {
 
     /// The quality of a metric of the vocabulary.
     #[must_use]
-    pub fn of(metric: &Metric) -> Quality {
+    pub fn from_metric(metric: &Metric) -> Quality {
         let own = metric.own;
         let own = own.strip_prefix("host_").unwrap_or(own);
         let is_speed = RATES.iter().any(|rate| metric.unit.ends_with(rate))
@@ -59,7 +59,7 @@ impl Quality {
     #[must_use]
     pub fn of_file(metric: &str, unit: &str) -> Option<Quality> {
         if let Some(known) = metric::find(metric).filter(|known| known.unit == unit) {
-            return Some(Quality::of(known));
+            return Some(Quality::from_metric(known));
         }
         let (time, is_cost) = unit.strip_suffix(PER_OPERATION).map_or((unit, false), |time| (time, true));
         if TIMES.contains(&time) {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn words(metric: &str) -> [Option<&'static str>; 2] {
-        let quality = Quality::of(metric::find(metric).unwrap_or_else(|| panic!("{metric}")));
+        let quality = Quality::from_metric(metric::find(metric).unwrap_or_else(|| panic!("{metric}")));
         [true, false].map(|rises| quality.word(rises))
     }
 

@@ -65,7 +65,7 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
     let workload = &study.workloads()[0];
     assert_eq!((workload.duration, workload.traffic.flows), (Duration::from_millis(200), 4));
     shows!(difference(quick.text, study.source_text()));
-    // What is stored is read again without the changes.
+    // The stored file is read again without the changes.
     let again = Study::parse("x.toml", study.source_text()).unwrap();
     assert_eq!(again, study);
     assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
@@ -225,7 +225,7 @@ fn fewer_boots_than_looks_take_the_looks_out() {
     assert!(changed(mtu, &["boots=3", "stop.looks=2"]).protocol().stop.is_some());
     assert!(refused(mtu, &["boots=3", "stop.looks=3"]).contains("3 looks need more than 3 boots"));
     assert!(refused(mtu, &["stop.looks=10"]).contains("10 looks need more than 10 boots"));
-    // Where a file is wrong by itself, no change of something else hides it.
+    // A change elsewhere in the file hides none of its own problems.
     let wrong = mtu.replace("boots = 10", "boots = 3");
     assert!(refused(&wrong, &["runs=1"]).contains("5 looks need more than 5 boots"));
 }

@@ -1,4 +1,4 @@
-//! What all testbeds are built with: where agents are launched, and on which CPUs they run.
+//! The inputs of every testbed: the place of its agents and their CPUs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use study::{BySide, Side};
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
 
 /// The inputs of a testbed: its options, the signal to stop, and the virtual machine to build it
@@ -32,23 +32,23 @@ impl Builder<'_> {
         name: &str,
         isolation: Isolation,
         cpus: &[u32],
-    ) -> Result<Launched, Error> {
+    ) -> Result<LaunchedAgent, Error> {
         let Options { program, .. } = self.options;
         match (&mut self.inside, self.on) {
             (Some((guest, taken)), _) => {
                 let port = *taken;
                 *taken += 1;
-                Launched::in_guest(guest, port, name, isolation, cpus, self.interrupt)
+                LaunchedAgent::in_guest(guest, port, name, isolation, cpus, self.interrupt)
             }
             (None, Some(place)) => {
-                Launched::on_machine(place, program, name, isolation, cpus, self.interrupt)
+                LaunchedAgent::on_machine(place, program, name, isolation, cpus, self.interrupt)
             }
-            (None, None) => Launched::process(program, name, isolation, cpus, self.interrupt),
+            (None, None) => LaunchedAgent::process(program, name, isolation, cpus, self.interrupt),
         }
     }
 
     /// An agent in a network namespace of its own.
-    pub(crate) fn first(&mut self, name: &str, cpus: &[u32]) -> Result<Launched, Error> {
+    pub(crate) fn agent_in_namespace(&mut self, name: &str, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
         let rootless = self.options.rootless;
         let isolation = if rootless { Isolation::UserAndNetwork } else { Isolation::Network };
         let mut agent = self.launch(name, isolation, cpus)?;
@@ -57,7 +57,12 @@ impl Builder<'_> {
     }
 
     /// An agent in the network namespace of another.
-    pub(crate) fn beside(&mut self, first: &Launched, name: &str, cpus: &[u32]) -> Result<Launched, Error> {
+    pub(crate) fn agent_beside(
+        &mut self,
+        first: &LaunchedAgent,
+        name: &str,
+        cpus: &[u32],
+    ) -> Result<LaunchedAgent, Error> {
         let pid = first.pid();
         let rootless = self.options.rootless;
         let isolation = if rootless { Isolation::UserAndNetworkOf(pid) } else { Isolation::NetworkOf(pid) };
@@ -67,22 +72,22 @@ impl Builder<'_> {
     }
 
     /// Two agents, each in a network namespace of its own.
-    pub(crate) fn pair(
+    pub(crate) fn two_agents(
         &mut self,
         names: BySide<&str>,
         cpus: BySide<&[u32]>,
-    ) -> Result<BySide<Launched>, Error> {
+    ) -> Result<BySide<LaunchedAgent>, Error> {
         if self.options.rootless {
             // The second namespace belongs to the first one's user namespace, so that its owner may
             // move the far end of a link into it.
-            let transmitter = self.first(names.transmitter, cpus.transmitter)?;
+            let transmitter = self.agent_in_namespace(names.transmitter, cpus.transmitter)?;
             let isolation = Isolation::NetworkInUserOf(transmitter.pid());
             let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;
             receiver.greet()?;
             return Ok(BySide { transmitter, receiver });
         }
         // Both start in parallel.
-        let mut hosts = BySide::try_of(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
+        let mut hosts = BySide::try_from_fn(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
         hosts.each_mut().into_iter().try_for_each(|(_, host)| host.greet())?;
         Ok(hosts)
     }

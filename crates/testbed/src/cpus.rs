@@ -6,15 +6,15 @@ use agent::{Interrupt, Isolation};
 use record::CpuSplit;
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 
 /// The split of this machine's CPUs, as an agent on it reports them. Call it before the controller
 /// pins itself: an agent inherits the controller's CPUs. `program`: the netassay binary.
 ///
 /// # Errors
 /// When no agent can be started.
-pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
-    Ok(split(Launched::here(program, Isolation::None, &[], interrupt)?.cpus()))
+pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
+    Ok(split_cpus(LaunchedAgent::on_this_machine(program, Isolation::None, &[], interrupt)?.cpus()))
 }
 
 /// The fewest cores that leave one for the controller and the rest of the machine.
@@ -26,7 +26,7 @@ const CORES_TO_SPARE_ONE: usize = 5;
 ///
 /// `cpus` holds each usable CPU with the number of its core.
 #[must_use]
-pub fn split(cpus: &[(u32, u32)]) -> CpuSplit {
+pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     let mut cores: Vec<u32> = cpus.iter().map(|&(_, core)| core).collect();
     cores.sort_unstable();
     cores.dedup();
@@ -56,7 +56,7 @@ mod tests {
         let plain = |count| (0..count).map(|cpu| (cpu, cpu)).collect::<Vec<_>>();
         let check =
             |cpus: &[(u32, u32)], [transmitter, receiver, controller]: [&[u32]; 3], one: [&[u32]; 2]| {
-                let (halves, is_shared) = (split(cpus), transmitter == receiver);
+                let (halves, is_shared) = (split_cpus(cpus), transmitter == receiver);
                 let [transmitter, receiver, controller] =
                     [transmitter, receiver, controller].map(<[u32]>::to_vec);
                 assert_eq!(halves, CpuSplit { transmitter, receiver, controller });
@@ -79,7 +79,7 @@ mod tests {
         #[test]
         fn every_cpu_has_a_host_and_only_one(cores in proptest::collection::vec(0u32..6, 1..24)) {
             let cpus: Vec<(u32, u32)> = (0u32..).zip(cores).collect();
-            let halves = split(&cpus);
+            let halves = split_cpus(&cpus);
             let mut all = [halves.transmitter.clone(), halves.controller.clone()].concat();
             if !halves.is_shared() {
                 all.extend(&halves.receiver);

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Difference, Drift, Interface, Setting};
 use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
 
-use crate::switches::{Device, Switches};
+use crate::switches::{DeviceValues, Switches};
 
-/// What differs in `after` from `before`; `None` if nothing that matters does
+/// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
 #[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
@@ -40,7 +40,7 @@ struct ReadBack<'a> {
     interface: Interface,
     mtu: Option<u32>,
     features: &'a BTreeMap<String, bool>,
-    device: &'a Device,
+    device: &'a DeviceValues,
     settled: &'a Settled,
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn a_difference_names_the_setting_that_its_own_interface_was_asked_for() {
         let ring = DeviceSetting::RxRing;
         let settled = |size| Settled { device: BTreeMap::from([(ring, size)]), ..settled(&[], 1500) };
-        let both = |size| BySide::of(|_| settled(size));
+        let both = |size| BySide::from_fn(|_| settled(size));
         let effective =
             |size| Effective { underlay: Some(both(size)), ..effective(settled(size), settled(size)) };
         let asked = |transmitter, receiver| BySide {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use study::Side;
 
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::address::Addresses;
 
 /// One host of a workload: its agent, its interface and its addresses.
@@ -22,16 +22,15 @@ pub struct End {
     pub ipv6: IpAddr,
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
-    /// Those that it has where no condition says another.
+    /// Its CPUs in conditions without a placement of their own.
     pub(crate) home: Vec<u32>,
-    pub(crate) agent: Launched,
+    pub(crate) agent: LaunchedAgent,
 }
 
 impl End {
-    /// An end with this interface and these addresses.
     pub(crate) fn new(
         side: Side,
-        agent: Launched,
+        agent: LaunchedAgent,
         cpus: &[u32],
         interface: &str,
         addresses: Addresses,

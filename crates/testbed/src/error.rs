@@ -1,9 +1,9 @@
-//! What can go wrong with a testbed.
+//! Errors of a testbed.
 
 use agent::CallError;
 use thiserror::Error as ThisError;
 
-use crate::pair::Fault;
+use crate::pair::PairFault;
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]
@@ -11,9 +11,9 @@ pub enum Error {
     /// The agent's process could not be made.
     #[error("cannot start the {host}'s agent ({program}): {source}")]
     Start {
-        /// Which host.
+        /// The host.
         host: String,
-        /// What was started.
+        /// The program that was to start.
         program: String,
         /// The kernel's error.
         source: std::io::Error,
@@ -21,13 +21,13 @@ pub enum Error {
     /// The agent exited unexpectedly.
     #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}{said}")]
     Died {
-        /// Which host.
+        /// The host.
         host: String,
         /// Its process id.
         pid: u32,
         /// Its exit status.
         how: String,
-        /// Its standard error, cut as by [`text::reason`]; may be empty.
+        /// Its standard error, cut as by [`words::shortened_reason`]; may be empty.
         said: String,
     },
     /// The conversation with an agent failed.
@@ -68,15 +68,15 @@ pub enum Error {
         /// The interface.
         interface: String,
     },
-    /// Nothing would be measured between the two machines.
+    /// The two machines cannot exchange the study's packets.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Pair(Vec<Fault>),
+    Pair(Vec<PairFault>),
     /// A machine cannot boot a guest.
     #[error("{host} cannot boot a guest: {why}")]
     NoGuest {
         /// The machine.
         host: String,
-        /// Why not, with the way out.
+        /// The reason, with the way out.
         why: String,
     },
     /// A port of a bridge carries no connection.
@@ -96,17 +96,17 @@ pub enum Error {
     NoRestart {
         /// The machine.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A setting of a machine could not be changed.
     #[error("the {side} ({host}): {why}")]
     NotSet {
-        /// Which machine.
+        /// The side of the machine.
         side: study::Side,
         /// Its name.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// A kernel of the study cannot be booted on a machine.
@@ -114,7 +114,7 @@ pub enum Error {
     NoKernel {
         /// The machine.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The machines are back, but not the addresses of their interfaces.
@@ -143,9 +143,9 @@ pub enum Error {
     /// Conditions cannot take turns in one flow here.
     #[error("the {host} cannot take turns: {why}")]
     NotInTurns {
-        /// Which host.
+        /// The host.
         host: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// An interface has no address of this family.
@@ -155,7 +155,7 @@ pub enum Error {
     NoAddress {
         /// The family.
         family: study::Family,
-        /// Whose interface.
+        /// The end with this interface.
         end: String,
     },
     /// An interface cannot have addresses of IPv6.
@@ -163,7 +163,7 @@ pub enum Error {
         "IPv6 is off on the {end}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
     )]
     Ipv6Off {
-        /// Whose machine.
+        /// The end on this machine.
         end: String,
         /// The interface, or `default` for those that are made.
         interface: String,

@@ -6,7 +6,7 @@ use agent::message::{Answer, ExactReceiver, Request, Traced};
 use load::exact::Account;
 
 use crate::error::Error;
-use crate::launched::ANY_TIME;
+use crate::launched_agent::ANY_TIME;
 use crate::path::discard::nobody;
 use crate::run::{RunOrder, open, spec};
 use crate::testbed::Testbed;
@@ -36,8 +36,8 @@ impl Testbed {
         &mut self,
         order: &RunOrder,
         wanted: Traced,
-        finished: &mut Option<trace::Account>,
-    ) -> Result<trace::Account, Error> {
+        finished: &mut Option<trace::TraceAccount>,
+    ) -> Result<trace::TraceAccount, Error> {
         let result = self.traced(order, wanted, finished);
         let is_well = result.as_ref().err().is_none_or(Error::testbed_is_well);
         if self.of_two_kernels && is_well {
@@ -52,8 +52,8 @@ impl Testbed {
         &mut self,
         order: &RunOrder,
         wanted: Traced,
-        finished: &mut Option<trace::Account>,
-    ) -> Result<trace::Account, Error> {
+        finished: &mut Option<trace::TraceAccount>,
+    ) -> Result<trace::TraceAccount, Error> {
         let receiver = match &mut self.receiver {
             Some(receiver) if self.of_two_kernels => {
                 open(&mut self.transmitter, Some(receiver), order)?;
@@ -68,7 +68,7 @@ impl Testbed {
         let agent = &mut self.transmitter.agent;
         agent.begin(&request)?;
         loop {
-            match agent.go_on()? {
+            match agent.next_answer()? {
                 Answer::TracedRound(round)
                     if !round.all.is_empty()
                         && finished.as_ref().is_none_or(|finished| finished.all.len() < rounds) =>
@@ -84,8 +84,8 @@ impl Testbed {
         }
     }
 
-    /// What the hosts' kernel has for paths, given as the texts of their files. `functions`: as
-    /// [`Testbed::may_probe_functions`] says, whether a probe at one is tried.
+    /// Surveys the hosts' kernel for paths, given as the texts of their files. `functions`: whether
+    /// a probe at a function is tried, as [`Testbed::may_probe_functions`] says.
     ///
     /// # Errors
     /// A path that cannot be read.
@@ -128,7 +128,7 @@ impl Testbed {
 
     fn long(&mut self, request: &Request) -> Result<Answer, Error> {
         self.transmitter.agent.begin(request)?;
-        self.transmitter.agent.go_on()
+        self.transmitter.agent.next_answer()
     }
 
     /// Whether instructions are counted instead of time.

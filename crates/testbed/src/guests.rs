@@ -2,21 +2,21 @@
 
 use agent::Isolation;
 use agent::message::{Answer, Request};
-use guest::Order;
+use guest::GuestOrder;
 use record::CpuSplit;
 use study::{BySide, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
-use crate::launched::Launched;
-use crate::machines::{Local, Machine};
+use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
-use crate::path::Path;
+use crate::path::NetworkPath;
 use crate::path::address::TRAFFIC;
 use crate::path::node::{NodeGuest, TAPS};
 use crate::path::veth::await_running;
 use crate::testbed::Testbed;
+use crate::virtual_machines::{LocalGuest, VirtualMachine};
 
 /// The addresses of the guests' network cards: locally administered, and unique in a namespace of
 /// ours.
@@ -25,31 +25,29 @@ const CARDS: BySide<[u8; 6]> = BySide {
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-/// The guests of both sides.
-pub(crate) struct Guests(pub(crate) BySide<Booted>);
+pub(crate) struct Guests(pub(crate) BySide<BootedGuest>);
 
 /// A guest that runs, and its agent, which is not greeted yet.
-pub(crate) struct Booted {
-    pub(crate) machine: Machine,
-    pub(crate) agent: Launched,
-    /// The link-layer address of its network card.
+pub(crate) struct BootedGuest {
+    pub(crate) machine: VirtualMachine,
+    pub(crate) agent: LaunchedAgent,
     pub(crate) card: [u8; 6],
 }
 
 impl Guests {
     /// Boots a machine for each side, in the network namespaces of these processes.
     pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
-        let orders = BySide::try_of(|side: Side| {
+        let orders = BySide::try_from_fn(|side: Side| {
             let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
             let tap = Some(TAPS[side].to_owned());
             // Instructions are counted where a path is traced; the other one answers.
             let exact = order.exact && side == Side::Transmitter;
-            Ok::<_, Error>(Order { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
+            Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
         })?;
-        let booted = |side: Side, (machine, guest): Local| {
+        let booted = |side: Side, (machine, guest): LocalGuest| {
             let name = side.to_string();
-            let agent = Launched::in_guest(&guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
-            Ok::<_, Error>(Booted { machine, agent, card: CARDS[side] })
+            let agent = LaunchedAgent::in_guest(&guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
+            Ok::<_, Error>(BootedGuest { machine, agent, card: CARDS[side] })
         };
         Ok(Self(builder.boot_pair(orders)?.try_map(booted)?))
     }
@@ -64,9 +62,9 @@ impl Guests {
     }
 
     /// The testbed with an end in each machine.
-    pub(crate) fn testbed(self, options: &Options, path: Path) -> Result<Testbed, Error> {
+    pub(crate) fn testbed(self, options: &Options, path: NetworkPath) -> Result<Testbed, Error> {
         let mut machines = Vec::new();
-        let end = |side: Side, Booted { machine, mut agent, card }| {
+        let end = |side: Side, BootedGuest { machine, mut agent, card }| {
             machines.push(machine);
             agent.greet()?;
             let cpus: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
@@ -85,8 +83,7 @@ impl Guests {
     }
 }
 
-/// The name of a network card in its guest.
-fn interface_of(agent: &mut Launched, card: [u8; 6]) -> Result<String, Error> {
+fn interface_of(agent: &mut LaunchedAgent, card: [u8; 6]) -> Result<String, Error> {
     let address = card.map(|byte| format!("{byte:02x}")).join(":");
     match agent.call(&Request::FindInterface { address })? {
         Answer::Interface { name } => Ok(name),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};
-use reach::{Connection, Reached};
+use reach::{ConnectionAddresses, RemoteHost};
 use study::{BySide, Placement, Side};
 
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::error::Error;
 /// The machines of both sides.
 #[derive(Debug, Clone)]
 pub struct Hosts {
-    /// Each side's.
+    /// The machine of each side.
     pub places: BySide<HostPlace>,
     /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
     /// those that they have.
@@ -24,23 +24,22 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// The end of a side in messages.
     pub(crate) fn end(&self, side: Side) -> String {
         format!("{side} ({})", self.places[side])
     }
 }
 
-/// What a study sets on the machine of a side.
+/// A study's settings of a side's machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SideSettings {
+pub struct MachineSideSettings {
     /// The settings; the interface of a placement is that of the traffic.
     pub wanted: MachineRequest,
-    /// Where the work of this end runs.
+    /// The CPUs of this end's work.
     pub placement: Option<Placement>,
 }
 
-impl SideSettings {
-    /// What the machine is asked for, whose traffic uses this interface.
+impl MachineSideSettings {
+    /// The request to the machine whose traffic uses this interface.
     #[must_use]
     pub fn request(&self, interface: &str) -> MachineRequest {
         let placement =
@@ -52,11 +51,11 @@ impl SideSettings {
 /// A machine, and its interface for the traffic.
 #[derive(Debug, Clone)]
 pub struct HostPlace {
-    /// How it is reached; `None`: it is this machine.
-    pub by: Option<Arc<Reached>>,
+    /// The connection to it; `None`: it is this machine.
+    pub by: Option<Arc<RemoteHost>>,
     /// The interface that the user named; `None`: the one that leads to the other machine.
     pub interface: Option<String>,
-    /// How long its agent waits for a sign of life before it undoes and ends.
+    /// Time without a sign of life after which its agent undoes its changes and ends.
     pub lease: Duration,
     /// Whether the other end is on the same machine, and sets what belongs to the whole machine.
     pub shares_machine: bool,
@@ -64,7 +63,7 @@ pub struct HostPlace {
 
 impl HostPlace {
     /// The addresses of the connection to it, where that is ssh's.
-    pub(crate) fn connection(&self) -> Option<Connection> {
+    pub(crate) fn connection(&self) -> Option<ConnectionAddresses> {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
 
@@ -86,7 +85,7 @@ impl HostPlace {
         self.lacks().is_none()
     }
 
-    /// What its agent lacks to change interfaces.
+    /// The privilege that its agent lacks to change interfaces.
     #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
         match &self.by {
@@ -113,7 +112,6 @@ impl HostPlace {
     }
 }
 
-/// A file on a machine.
 #[derive(Debug)]
 pub(crate) struct Brought {
     pub(crate) path: PathBuf,

@@ -6,7 +6,7 @@ use host::DiscardDevice;
 use record::CpuSplit;
 use study::{BootState, BySide, Family};
 
-use crate::hosts::{Hosts, SideSettings};
+use crate::hosts::{Hosts, MachineSideSettings};
 
 /// The options of a testbed.
 #[derive(Debug, Clone)]
@@ -21,7 +21,8 @@ pub struct Options {
     pub discard_device: Option<DiscardDevice>,
     /// The families of the traffic: interfaces get no address of another one.
     pub families: Vec<Family>,
-    /// What only a fresh boot changes: the scenario, the tunnel's underlay, the virtual machines.
+    /// The state that only a fresh boot changes: the scenario, the tunnel's underlay, the virtual
+    /// machines.
     pub state: BootState,
     /// Build it inside one virtual machine.
     pub inside_guest: bool,
@@ -29,8 +30,8 @@ pub struct Options {
     pub exact: bool,
     /// The user's machines, for the scenarios that run between them.
     pub hosts: Option<Hosts>,
-    /// What the study sets on those machines for each boot.
-    pub machine: BySide<SideSettings>,
+    /// The study's settings of these machines, made for each boot.
+    pub machine: BySide<MachineSideSettings>,
 }
 
 impl Options {

@@ -1,4 +1,4 @@
-//! What a study would set on the user's machines themselves, before anything is set.
+//! Previews a study's settings of the user's machines, before anything is set.
 
 use std::path;
 
@@ -9,26 +9,26 @@ use host::machine::{MachineRequest, Target, governor};
 use study::{BySide, Tuning};
 
 use crate::error::Error;
-use crate::hosts::{Hosts, SideSettings};
-use crate::intended::Intended;
-use crate::wire::{self, Machine};
+use crate::hosts::{Hosts, MachineSideSettings};
+use crate::intended_change::IntendedChange;
+use crate::two_machines::{self, ConnectedMachine};
 
 impl Hosts {
-    /// What would be set on each machine, each once: for all conditions, and by the conditions with
-    /// these settings of their own.
+    /// The changes on each machine, each once: for all conditions, and by the conditions with these
+    /// settings of their own.
     ///
     /// # Errors
     /// [`Error::NotSet`] for what a machine does not have, with its name.
     pub fn preview(
         &self,
-        settings: &BySide<SideSettings>,
+        settings: &BySide<MachineSideSettings>,
         conditions: &[BySide<Tuning>],
         program: &path::Path,
         interrupt: &Interrupt,
-    ) -> Result<BySide<Vec<Intended>>, Error> {
-        let mut machines = wire::machines(self, program, interrupt)?;
-        BySide::try_of(|side| {
-            let Machine { agent, located } = &mut machines[side];
+    ) -> Result<BySide<Vec<IntendedChange>>, Error> {
+        let mut machines = two_machines::machines(self, program, interrupt)?;
+        BySide::try_from_fn(|side| {
+            let ConnectedMachine { agent, located } = &mut machines[side];
             let interface = &located.interface;
             let of_conditions =
                 conditions.iter().map(|one| MachineRequest::of_condition(&one[side], interface));
@@ -47,14 +47,14 @@ impl Hosts {
                     }
                     Err(error) => return Err(error),
                 };
-                all.extend(Intended::of_machine(&changes, request.cpu_latency));
+                all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }
             Ok(all)
         })
     }
 }
 
-impl Intended {
+impl IntendedChange {
     /// Changes of a machine itself. Governors of several CPUs are set by one command.
     fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
@@ -110,7 +110,7 @@ mod tests {
             governor(2, "ondemand\n"),
             change(ttl, "64\n", "77"),
         ];
-        let told: Vec<String> = Intended::of_machine(&changes, Some(0))
+        let told: Vec<String> = IntendedChange::of_machine(&changes, Some(0))
             .iter()
             .map(|one| format!("{} | {}", one.change, one.undo))
             .collect();

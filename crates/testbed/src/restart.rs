@@ -6,25 +6,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use reach::{Binary, Boot, Launcher, Reached, Restart, Stay};
+use reach::{Binary, HostBoot, Launcher, RemoteHost, Restart, Retention};
 use study::{BySide, Side};
 
 use crate::error::Error;
 use crate::hosts::{HostPlace, Hosts};
 use crate::path::address::Addresses;
-use crate::wire::{self, Found};
+use crate::two_machines::{self, FoundMachine};
 
 /// The time between two looks at interfaces that are not back yet.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What machines need to be used again after they restarted.
+/// Inputs for using machines again after a restart.
 #[derive(Debug)]
 pub struct Restarter {
     /// The program, which is sent to them again.
     pub binary: Binary,
-    /// How it stays there.
-    pub stay: Stay,
-    /// How long both may take to be back, from the order to restart.
+    /// The conditions under which it stays there.
+    pub stay: Retention,
+    /// Time limit for both to be back, from the order to restart.
     pub within: Duration,
 }
 
@@ -33,11 +33,11 @@ impl Hosts {
     ///
     /// # Errors
     /// [`Error::NoRestart`], which names the machine, the reason and the way out.
-    pub fn check(&self, found: &BySide<Found>) -> Result<(), Error> {
+    pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
         let here = guest::identity::machine();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
         let not_root = self.places.each_ref().map(|_, place| (!place.is_root()).then(|| place.not_root()));
-        let facts = |side: Side| Facts {
+        let facts = |side: Side| RestartFacts {
             launcher: self.places[side].by.as_ref().map(|reached| reached.launcher()),
             not_root: not_root[side].as_deref(),
             is_here: id(side).is_none() || id(side) == here.as_str(),
@@ -69,7 +69,7 @@ impl Hosts {
     ///
     /// # Errors
     /// When a machine does not answer.
-    pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<Boot>, Error> {
+    pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<HostBoot>, Error> {
         let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
         by.map(|reached| Ok(reached.boot(interrupt)?)).collect()
     }
@@ -106,7 +106,7 @@ impl Hosts {
         let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
         let interfaces = [transmitter.1.clone(), receiver.1.clone()];
         let connect = || {
-            let mut all = Reached::connect_all(&launchers, binary, *stay, interrupt)?.into_iter();
+            let mut all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?.into_iter();
             let mut place = |interface: &Option<String>| HostPlace {
                 by: all.next(),
                 interface: interface.clone(),
@@ -134,7 +134,7 @@ impl Hosts {
             })
         });
         if connected.is_err() && may_be_other {
-            reach::to_default(&hosts, interrupt);
+            reach::restart_with_default(&hosts, interrupt);
         }
         connected
     }
@@ -146,19 +146,19 @@ impl Hosts {
         program: &path::Path,
         interrupt: &Interrupt,
     ) -> Result<Option<BySide<Addresses>>, Error> {
-        let there = wire::addresses(self, program, interrupt)?;
+        let there = two_machines::addresses(self, program, interrupt)?;
         Ok((!self.own_addresses).then_some(there))
     }
 }
 
-/// How long the interfaces of a machine that answers may take to have their addresses.
+/// Time for the interfaces of a machine that answers to get their addresses.
 const FOR_ADDRESSES: Duration = Duration::from_secs(60);
 
 const HERE: &str = "it is this machine, on which netassay runs";
 
-/// What speaks for or against a restart of a machine.
+/// Facts for or against a restart of a machine.
 #[derive(Debug, Clone, Copy)]
-struct Facts<'h> {
+struct RestartFacts<'h> {
     /// `None`: it is this machine.
     launcher: Option<&'h Launcher>,
     /// Why its agent is not root's, if it is not.
@@ -169,7 +169,7 @@ struct Facts<'h> {
     is_the_other: bool,
 }
 
-impl Facts<'_> {
+impl RestartFacts<'_> {
     /// Why it cannot be restarted.
     fn against(self) -> Option<String> {
         let why = match self.launcher {
@@ -215,14 +215,14 @@ mod tests {
     fn only_another_machine_over_ssh_is_rebooted() {
         let ssh = Launcher::Ssh { destination: "root@a".to_owned(), config: None };
         let words = Launcher::Words(vec!["kubectl".to_owned()]);
-        let fine = Facts { launcher: Some(&ssh), not_root: None, is_here: false, is_the_other: false };
-        let why = |facts: Facts<'_>| facts.against().unwrap_or_default();
+        let fine = RestartFacts { launcher: Some(&ssh), not_root: None, is_here: false, is_the_other: false };
+        let why = |facts: RestartFacts<'_>| facts.against().unwrap_or_default();
         assert_eq!(why(fine), "");
-        assert!(why(Facts { launcher: None, ..fine }).contains("this machine"));
-        assert!(why(Facts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
-        assert!(why(Facts { is_here: true, ..fine }).contains("this machine"));
-        assert!(why(Facts { is_the_other: true, ..fine }).contains("one machine"));
-        assert_eq!(why(Facts { not_root: Some("not root"), ..fine }), "not root");
+        assert!(why(RestartFacts { launcher: None, ..fine }).contains("this machine"));
+        assert!(why(RestartFacts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
+        assert!(why(RestartFacts { is_here: true, ..fine }).contains("this machine"));
+        assert!(why(RestartFacts { is_the_other: true, ..fine }).contains("one machine"));
+        assert_eq!(why(RestartFacts { not_root: Some("not root"), ..fine }), "not root");
     }
 
     #[test]

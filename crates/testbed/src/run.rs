@@ -11,12 +11,12 @@ use study::{BySide, Family, Side};
 
 use crate::end::End;
 use crate::error::Error;
-use crate::machines::Machine;
-use crate::path::Path;
+use crate::path::NetworkPath;
 use crate::path::discard::nobody;
 use crate::path::node::Node;
 use crate::testbed::Testbed;
-use crate::wire::reachable;
+use crate::two_machines::reachable;
+use crate::virtual_machines::VirtualMachine;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,8 +41,8 @@ impl RunOrder {
     }
 }
 
-/// What the ends of a flow measured, and what the hosts did beside it.
-pub(crate) struct Flow<M> {
+/// The measurements of a flow's ends, and the counts of the hosts beside it.
+pub(crate) struct FlowResult<M> {
     /// The transmitter's first.
     pub(crate) sides: Vec<(M, Finished)>,
     pub(crate) hosts: Option<BySide<HostAccount>>,
@@ -50,10 +50,10 @@ pub(crate) struct Flow<M> {
     pub(crate) others: Option<host::Others>,
 }
 
-/// How long an agent that was silent may take until it is idle. Its own window is over.
+/// Time for an agent that was silent to become idle. Its own window is over.
 const RECOVERY: Duration = Duration::from_secs(60);
 
-/// How long a waiting controller waits for one end before it checks the other and calls `tick`. Two
+/// Interval at which a waiting controller turns from one end to the other and calls `tick`. Two
 /// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
@@ -83,7 +83,8 @@ impl Testbed {
         Err(error)
     }
 
-    /// What the hosts lack for this traffic, in words, without repetition; empty if nothing.
+    /// The missing requirements of this traffic on the hosts, in words, each once; empty if nothing
+    /// is missing.
     ///
     /// # Errors
     /// When an agent is gone.
@@ -143,13 +144,13 @@ impl Testbed {
         measure: &dyn Fn(Side) -> Request,
         understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
         tick: &mut dyn FnMut(),
-    ) -> Result<Flow<M>, Error> {
+    ) -> Result<FlowResult<M>, Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
-        let pinned = self.machines.iter().all(Machine::is_pinned);
+        let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
@@ -186,7 +187,7 @@ impl Testbed {
         // so that queued data drain and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Flow {
+        Ok(FlowResult {
             sides: windows.into_iter().rev().zip(wholes).collect(),
             hosts: self.path.hosts(&watched, pinned),
             around: self
@@ -199,14 +200,14 @@ impl Testbed {
     }
 }
 
-impl Path {
+impl NetworkPath {
     /// The host's account of each side's machine, from the nodes' counters, in the nodes' order.
     fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<BySide<HostAccount>> {
         let account = |side| {
             let (number, guest) = self.node(side)?;
             host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
-        BySide::try_of(|side| account(side).ok_or(())).ok()
+        BySide::try_from_fn(|side| account(side).ok_or(())).ok()
     }
 }
 

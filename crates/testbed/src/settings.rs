@@ -10,28 +10,28 @@ use host::journal::{Change, Difference};
 use host::machine::MachineRequest;
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
 pub(crate) const WORK: Duration = Duration::from_secs(300);
 
 /// The agent that changes the settings of this machine. Dropping it undoes the changes;
-/// [`MachineSettings::undo`] also reports the result.
+/// [`SettingsAgent::undo`] also reports the result.
 #[derive(Debug)]
-pub struct MachineSettings {
-    agent: Launched,
+pub struct SettingsAgent {
+    agent: LaunchedAgent,
     is_changed: bool,
 }
 
-impl MachineSettings {
+impl SettingsAgent {
     /// Launches the agent; nothing is changed yet. `program`: the netassay binary. `interrupt`: one
     /// that nobody trips, so that changes are undone even after the user has asked to stop.
     ///
     /// # Errors
     /// When no agent can be started.
     pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = Launched::here(program, Isolation::Machine, &[], interrupt)?;
+        let mut agent = LaunchedAgent::on_this_machine(program, Isolation::Machine, &[], interrupt)?;
         agent.work = WORK;
         Ok(Self { agent, is_changed: false })
     }
@@ -50,7 +50,7 @@ impl MachineSettings {
         }
     }
 
-    /// How the settings differ from what they were changed to; nothing if nobody has touched them.
+    /// Compares the settings with the values that were set; empty if nobody has touched them.
     ///
     /// # Errors
     /// When the agent is gone.
@@ -79,7 +79,7 @@ impl MachineSettings {
     }
 }
 
-impl Drop for MachineSettings {
+impl Drop for SettingsAgent {
     fn drop(&mut self) {
         if self.is_changed {
             // Nobody reads the result here; the journal stays if anything is left.

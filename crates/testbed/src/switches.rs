@@ -9,12 +9,11 @@ use study::{BySide, DeviceSetting, Effective, Settled, Side, Tuning};
 
 use crate::end::End;
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::tunnel_mtu::TunnelMtu;
 use crate::testbed::Testbed;
 
-/// Settings of a device.
-pub(crate) type Device = BTreeMap<DeviceSetting, u32>;
+pub(crate) type DeviceValues = BTreeMap<DeviceSetting, u32>;
 
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,7 +28,7 @@ pub struct Switches {
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
-    /// Those of the interfaces under a tunnel, where there is one.
+    /// Switches of the interfaces under a tunnel, if there is one.
     pub underlay: UnderlaySwitches,
 }
 
@@ -66,7 +65,7 @@ impl Testbed {
             let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
-        let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family);
+        let mtu = TunnelMtu::resolve(switches.mtu, switches.underlay.mtu, family);
         let mut underlay = self.settle_underlay(switches, mtu.roomy())?;
         self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
@@ -85,7 +84,7 @@ impl Testbed {
         switches: &Switches,
         mtu: Option<u32>,
     ) -> Result<(Settled, Option<Settled>), Error> {
-        let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &Device| {
+        let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &DeviceValues| {
             let interface = end.interface.clone();
             let wanted = &switches.tuning[end.side];
             // Below a tunnel lies the machine's own.
@@ -100,7 +99,7 @@ impl Testbed {
         if self.path.is_one_interface() {
             // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
-            let both = set(&mut self.transmitter, &agreed(switches)?, &Device::new())?;
+            let both = set(&mut self.transmitter, &agreed(switches)?, &DeviceValues::new())?;
             return Ok((both.clone(), Some(both)));
         }
         // One after the other: the far end of a veth pair follows some changes of the near end, so
@@ -128,11 +127,11 @@ impl Testbed {
 }
 
 fn settle_one(
-    agent: &mut Launched,
+    agent: &mut LaunchedAgent,
     interface: String,
     mtu: Option<u32>,
     features: &BTreeMap<String, bool>,
-    (device, tuning): (&Device, Option<Tuning>),
+    (device, tuning): (&DeviceValues, Option<Tuning>),
 ) -> Result<Settled, Error> {
     let (features, device) = (features.clone(), device.clone());
     let request = Request::Settle { interface, mtu, features, device, tuning };

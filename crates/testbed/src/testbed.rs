@@ -7,15 +7,15 @@ use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
 use study::{BySide, Side};
 
-use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;
-use crate::launched::Launched;
-use crate::machines::Machine;
+use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
+use crate::oversubscription::oversubscription;
 use crate::pair::Crossing;
 use crate::path::node::Node;
-use crate::path::{Path, ReceiveWork};
+use crate::path::{NetworkPath, ReceiveWork};
+use crate::virtual_machines::VirtualMachine;
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
@@ -24,14 +24,14 @@ pub struct Testbed {
     pub transmitter: End,
     /// The host that receives it; `None` where all packets are discarded.
     pub receiver: Option<End>,
-    pub(crate) path: Path,
+    pub(crate) path: NetworkPath,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
     /// Whether each host has a kernel of its own.
     pub(crate) of_two_kernels: bool,
     /// The virtual machines: both hosts', or the one around the testbed.
-    pub(crate) machines: Vec<Machine>,
+    pub(crate) machines: Vec<VirtualMachine>,
     /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
     /// The machines of the user's, if it lies between them.
@@ -42,12 +42,12 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// Of two hosts, each with its end of the path.
-    pub(crate) fn two(options: &Options, ends: BySide<End>, path: Path) -> Self {
-        Self::of(options, ends.transmitter, Some(ends.receiver), path)
+    /// A testbed of two hosts, each with its end of the path.
+    pub(crate) fn two(options: &Options, ends: BySide<End>, path: NetworkPath) -> Self {
+        Self::new(options, ends.transmitter, Some(ends.receiver), path)
     }
 
-    pub(crate) fn of(options: &Options, transmitter: End, receiver: Option<End>, path: Path) -> Self {
+    pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>, path: NetworkPath) -> Self {
         Self {
             transmitter,
             receiver,
@@ -65,8 +65,8 @@ impl Testbed {
     }
 
     /// Adds virtual machines and their notes, without repetition.
-    pub(crate) fn add_machines(&mut self, machines: Vec<Machine>) {
-        for note in machines.iter().flat_map(Machine::notes) {
+    pub(crate) fn add_machines(&mut self, machines: Vec<VirtualMachine>) {
+        for note in machines.iter().flat_map(VirtualMachine::notes) {
             if !self.notes.contains(&note) {
                 self.note(note);
             }
@@ -75,8 +75,8 @@ impl Testbed {
     }
 
     /// Adds a note if its virtual machines have too few CPUs.
-    pub(crate) fn note_crowd(&mut self, options: &Options) {
-        self.notes.extend(crowded(&options.state, options.inside_guest, &options.cpus));
+    pub(crate) fn note_oversubscription(&mut self, options: &Options) {
+        self.notes.extend(oversubscription(&options.state, options.inside_guest, &options.cpus));
     }
 
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
@@ -112,8 +112,8 @@ impl Testbed {
         self.path.nodes.first().map(|node| (node.agent.pid(), node.bridge.as_str()))
     }
 
-    /// How the settings of the user's machines differ from what the study set there, each with its
-    /// machine.
+    /// Compares the settings of the user's machines with the values that the study set; each
+    /// difference names its machine.
     pub fn differences(&mut self) -> Vec<Disturbance> {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
@@ -136,7 +136,7 @@ impl Testbed {
     }
 
     /// The agent of the machine that a side, or its guest, is on.
-    fn on_machine(&mut self, side: Side) -> &mut Launched {
+    fn on_machine(&mut self, side: Side) -> &mut LaunchedAgent {
         if let Some((number, _)) = self.path.node(side) {
             return &mut self.path.nodes[number].agent;
         }
@@ -146,7 +146,7 @@ impl Testbed {
         }
     }
 
-    /// What this testbed cannot provide, each with the consequence.
+    /// The limitations of this testbed, each with the consequence.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
@@ -176,7 +176,7 @@ impl Testbed {
     }
 
     /// The agent with the interface under the tunnel on this side, and its name.
-    pub(crate) fn underlay(&mut self, side: Side) -> (&mut Launched, String) {
+    pub(crate) fn underlay(&mut self, side: Side) -> (&mut LaunchedAgent, String) {
         if let Some((number, _)) = self.path.node(side) {
             let node = &mut self.path.nodes[number];
             let interface =
@@ -191,7 +191,7 @@ impl Testbed {
         (&mut end.agent, interface)
     }
 
-    /// Both hosts as they describe themselves, and the testbed.
+    /// Describes both hosts and the testbed.
     ///
     /// # Errors
     /// When an agent is gone.

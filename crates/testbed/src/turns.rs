@@ -20,15 +20,15 @@ pub struct TurnsOrder {
     /// Its first part, which is not counted.
     pub settle: Duration,
     /// The conditions.
-    pub states: Vec<TakesTurns>,
+    pub states: Vec<TurnCondition>,
     /// The turns; their states are indexes into `states`.
     pub turns: Vec<Turn>,
 }
 
 /// A condition that takes turns.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TakesTurns {
-    /// What its switches read back in a run of its own.
+pub struct TurnCondition {
+    /// The switches as read back in a run of its own.
     pub effective: Effective,
     /// Its traffic: that of the flow, apart from what sockets can be given meanwhile.
     pub traffic: load::Traffic,
@@ -52,8 +52,8 @@ impl TurnsOrder {
     }
 }
 
-/// What an end answers: the account of each condition, or why there is none.
-type Answered = Result<Vec<InTurns>, String>;
+/// An end's answer: the account of each condition, or the reason why there is none.
+type TurnsAnswer = Result<Vec<InTurns>, String>;
 
 impl Testbed {
     /// Makes a flow in which conditions take turns: each end switches its own interface, machine
@@ -78,7 +78,7 @@ impl Testbed {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),
             settle_ns: nanoseconds(order.settle),
-            states: order.states.iter().map(|one| one.of(side, shared, order.tunes(side))).collect(),
+            states: order.states.iter().map(|one| one.turn_state(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
         let understand = |answer| match answer {
@@ -86,7 +86,7 @@ impl Testbed {
             Answer::NotInTurns { why } => Ok(Err(why)),
             other => Err(Box::new(other)),
         };
-        let flow = self.flow::<Answered>(&order.flow, &request, &understand, tick)?;
+        let flow = self.flow::<TurnsAnswer>(&order.flow, &request, &understand, tick)?;
         let sides = Side::BOTH.into_iter().zip(flow.sides);
         let sides = sides
             .map(|(side, (states, whole))| {
@@ -147,10 +147,10 @@ fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) ->
     under_way.fold(0, u64::saturating_add)
 }
 
-impl TakesTurns {
-    /// What a side switches. The receiver leaves an interface alone that both ends share, which the
-    /// transmitter switches.
-    fn of(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
+impl TurnCondition {
+    /// The state that a side switches to. If both ends share an interface, the receiver leaves it
+    /// to the transmitter.
+    fn turn_state(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
         let settled = match side {
             Side::Transmitter => Some(&self.effective.transmitter),
             Side::Receiver => self.effective.receiver.as_ref().filter(|_| !shared),
@@ -165,7 +165,7 @@ impl TakesTurns {
 mod tests {
     use super::*;
 
-    /// What was under way at the edge after a turn of another condition, up to what arrived.
+    /// Bytes in transit at the edge after a turn of another condition count, up to what arrived.
     #[test]
     fn bytes_of_other_turns_are_those_that_arrive_late() {
         let turn = |after| CountedTurn { number: 1, after, ns: 80, work: 500 };

@@ -1,39 +1,39 @@
-//! What a trace came to: batches without probes, with some and with all, and what the programs
-//! counted.
+//! The account of a trace: batches without probes, with some and with all, and the programs'
+//! counts.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::Closure;
 
-use crate::between::Between;
-use crate::chosen::{Chosen, Cost};
+use crate::chosen::{ChosenStage, ProbeCost};
 use crate::path::At;
-use crate::phase::Phase;
-use crate::reading::{Reading, Segment, Way};
-use crate::sampled::Sampled;
+use crate::phase::JourneyPhase;
+use crate::probe_counts::{ProbeCounts, Segment, Way};
+use crate::sampled::SampledPackets;
+use crate::time_between::TimeBetween;
 
 /// The account of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Account {
+pub struct TraceAccount {
     /// Messages of a batch.
     pub batch: u32,
     /// The stages of the path, and where each is seen.
-    pub stages: Vec<Chosen>,
-    /// Of readers that sleep: the point where one asks. A packet that passes it found its reader
-    /// awake, and is not in the table.
+    pub stages: Vec<ChosenStage>,
+    /// The point where a reader that sleeps asks for a message. A packet that passes it found its
+    /// reader awake, and is left out of the table. `None`: the readers do not sleep.
     pub avoiding: Option<u8>,
     /// The time of each batch without any probe, in ns.
     pub untraced: Vec<u64>,
-    /// With those points only without which no packet is followed: the first and the last, and on
-    /// the way in those where a packet is first seen and where its reader gets it.
+    /// Batches with the fewest points by which a packet can be followed: the first and the last,
+    /// and on the way those where a packet is first seen and where its reader gets it.
     pub ends: Vec<Round>,
-    /// With these and one more point, for each kind of probe: what one costs.
-    pub one_more: Vec<(Cost, Vec<Round>)>,
-    /// With all points.
+    /// Batches with the fewest points and one more, for each kind of probe: the cost of a probe.
+    pub one_more: Vec<(ProbeCost, Vec<Round>)>,
+    /// Batches with all points.
     pub all: Vec<Round>,
     /// Single packets of these, if that was asked for.
-    pub sampled: Option<Sampled>,
+    pub sampled: Option<SampledPackets>,
     /// The functions that take the time without probes, if that was asked for.
     pub profile: Option<Profile>,
 }
@@ -44,17 +44,18 @@ pub struct Account {
 pub struct Round {
     /// The time of the batch, in ns.
     pub batch_ns: u64,
-    /// What the programs counted meanwhile.
-    pub reading: Reading,
-    /// From each of the fewest points on the way to the next; none in a trace of an older version.
+    /// The programs' counts of this batch.
+    pub reading: ProbeCounts,
+    /// Times between neighbouring points of the fewest on the way; empty in a trace of an older
+    /// version.
     #[serde(default)]
-    pub between: Vec<Between>,
+    pub between: Vec<TimeBetween>,
 }
 
 /// A row of the table: from a point to the next one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// The stage at which it begins, as an index of [`Account::stages`].
+pub struct StageTime {
+    /// The stage at which it begins, as an index of [`TraceAccount::stages`].
     pub from: usize,
     /// The one at which it ends.
     pub to: usize,
@@ -62,7 +63,7 @@ pub struct Row {
     pub waits: bool,
     /// The mean of a packet as it was measured, in ns, in the fastest batches.
     pub raw: f64,
-    /// Less what the probe costs.
+    /// The mean less the cost of the probes.
     pub corrected: f64,
     /// Interruptions in it, in ns for a packet; they are in neither of the others.
     pub outside: f64,
@@ -73,7 +74,7 @@ pub struct Row {
 /// Batches are alike if their packets take the same within this share.
 const ALIKE: f64 = 0.001;
 
-impl Account {
+impl TraceAccount {
     /// Adds the rounds that the same trace made later.
     pub fn add(&mut self, later: Self) {
         self.untraced.extend(later.untraced);
@@ -87,15 +88,14 @@ impl Account {
         }
     }
 
-    /// What a probe of this kind adds to what lies around it, in ns for a packet: the way of a
-    /// usual packet between the points before and behind it with the probe, less the same way
-    /// without it. What differs elsewhere on the way, such as how long a machine idled before, is
-    /// not in it, and neither is what few packets take for many. `None` where that was not
-    /// measured.
+    /// The time that a probe of this kind adds, in ns for a packet: a usual packet's time from the
+    /// point before the probe to the point behind it, with the probe and without. Two effects are
+    /// left out: differences elsewhere on the way, such as how long a machine idled before, and
+    /// work that a few packets do for many. `None`: not measured.
     #[must_use]
-    pub fn cost(&self, kind: Cost) -> Option<f64> {
+    pub fn cost(&self, kind: ProbeCost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
-        let [more, fewest] = [with, &self.ends].map(|rounds| self.way(rounds));
+        let [more, fewest] = [with, &self.ends].map(|rounds| self.usual_way(rounds));
         let probe = more.into_iter().find(|point| !fewest.contains(point))?;
         let before = *fewest.iter().rev().find(|point| **point < probe)?;
         let behind = *fewest.iter().find(|point| **point > probe)?;
@@ -104,7 +104,7 @@ impl Account {
             Some((least(with)? - least(&self.ends)?).max(0.0))
         };
         let usual = |round: &Round| {
-            let same = |between: &&Between| [between.from, between.to] == [before, behind];
+            let same = |between: &&TimeBetween| [between.from, between.to] == [before, behind];
             Some(round.between.iter().find(same)?.quarter as f64)
         };
         let mean = |round: &Round| {
@@ -117,18 +117,19 @@ impl Account {
     }
 
     /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
-    fn half(&self, stage: &Chosen) -> f64 {
+    fn half_probe_cost(&self, stage: &ChosenStage) -> f64 {
         stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
     /// The cost of a kind that stands only where it is needed, and so was not measured: that of
     /// one that is given its packet, or is at the other end of functions, changed as it is in
     /// another phase. Where nothing is like it: 0.
-    fn cost_or_like(&self, kind: Cost) -> f64 {
+    fn cost_or_like(&self, kind: ProbeCost) -> f64 {
         let other = if kind.at == At::Entry { At::Return } else { At::Entry };
-        let plain = Cost { listed: false, ..kind };
-        let phases = [Phase::Out, Phase::Leading, Phase::Arriving, Phase::Reading];
-        let of = |at: At, phase: Phase| self.cost(Cost { at, phase, ..plain });
+        let plain = ProbeCost { listed: false, ..kind };
+        let phases =
+            [JourneyPhase::Out, JourneyPhase::Leading, JourneyPhase::Arriving, JourneyPhase::Reading];
+        let of = |at: At, phase: JourneyPhase| self.cost(ProbeCost { at, phase, ..plain });
         let elsewhere = |at: At| phases.iter().find_map(|phase| of(at, *phase));
         let changed = phases.iter().find_map(|phase| Some(of(kind.at, *phase)? - of(other, *phase)?));
         let like = || Some(of(other, kind.phase)? + changed.unwrap_or_default());
@@ -138,14 +139,14 @@ impl Account {
 
     /// The stage that has this point.
     #[must_use]
-    pub fn at(&self, point: u8) -> Option<usize> {
+    pub fn stage_at(&self, point: u8) -> Option<usize> {
         self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
-    /// All packets of all batches with all points.
+    /// The sum of all batches with all points.
     #[must_use]
-    pub fn reading(&self) -> Reading {
-        let mut sum = Reading::default();
+    pub fn reading(&self) -> ProbeCounts {
+        let mut sum = ProbeCounts::default();
         for round in &self.all {
             sum.add(round.reading.clone());
         }
@@ -154,7 +155,7 @@ impl Account {
 
     /// The way that most packets took, by those of its points that these batches have. Where no
     /// packet arrived in the batches with all points: that of most packets in these.
-    fn way(&self, rounds: &[Round]) -> Vec<u8> {
+    fn usual_way(&self, rounds: &[Round]) -> Vec<u8> {
         let ways = || rounds.iter().flat_map(|round| &round.reading.ways);
         match self.reading().most_used(self.avoiding) {
             None => ways().next().map_or_else(Vec::new, |way| way.points().collect()),
@@ -162,15 +163,15 @@ impl Account {
         }
     }
 
-    /// What each segment of the way that most packets took is at least, of the batches whose
-    /// packets were fastest: by the mean from the first point to the last, without the wait for a
-    /// reader. What else a machine does only adds; and a connection may be in a state that costs
-    /// more, batch by batch: over TCP half of them take 158 instructions a packet more between
+    /// The least mean of each segment of the way that most packets took, over the batches whose
+    /// packets were fastest from the first point to the last, without the wait for a reader. Other
+    /// work of the machine only adds time. A connection may be in a slower state, batch by batch:
+    /// over TCP half of the batches take 158 instructions a packet more between
     /// `sk_stream_alloc_skb` and `tcp_push` (a guess: its accounting of memory). Batches that
-    /// repeat within [`ALIKE`] differ by single packets that take some 2400 instructions more, at
-    /// another stage in each batch (a guess: what a tick of the timer takes around its handler).
+    /// repeat within [`ALIKE`] differ by single packets with some 2400 instructions more, at
+    /// another stage in each batch (a guess: the work around the handler of a timer tick).
     fn fastest(&self, rounds: &[Round]) -> Option<Vec<f64>> {
-        let points = self.way(rounds);
+        let points = self.usual_way(rounds);
         let is_meant = |way: &&Way| way.points().eq(points.iter().copied());
         let means = |round: &Round| -> Option<Vec<f64>> {
             let way = round.reading.ways.iter().find(is_meant)?;
@@ -191,25 +192,25 @@ impl Account {
     /// Whether a packet waits for its reader between these points.
     #[must_use]
     pub fn waits(&self, from: u8, to: u8) -> bool {
-        let phase = |point: u8| self.at(point).map(|stage| self.stages[stage].phase);
-        (phase(from), phase(to)) == (Some(Phase::Arriving), Some(Phase::Reading))
+        let phase = |point: u8| self.stage_at(point).map(|stage| self.stages[stage].phase);
+        (phase(from), phase(to)) == (Some(JourneyPhase::Arriving), Some(JourneyPhase::Reading))
     }
 
     /// The segments of the way that most packets took, less half of what the probes at both of
     /// their ends cost.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<StageTime> {
         let reading = self.reading();
         let Some(way) = reading.most_used(self.avoiding) else { return Vec::new() };
         let Some(fastest) = self.fastest(&self.all) else { return Vec::new() };
         let mut from = way.whole.point;
         let rows = way.segments.iter().enumerate().filter_map(|(index, segment)| {
-            let (begin, end) = (self.at(from)?, self.at(segment.point)?);
+            let (begin, end) = (self.stage_at(from)?, self.stage_at(segment.point)?);
             let waits = self.waits(from, segment.point);
             from = segment.point;
-            let probes = self.half(&self.stages[begin]) + self.half(&self.stages[end]);
+            let probes = self.half_probe_cost(&self.stages[begin]) + self.half_probe_cost(&self.stages[end]);
             let raw = *fastest.get(index)?;
-            Some(Row {
+            Some(StageTime {
                 from: begin,
                 to: end,
                 waits,
@@ -226,20 +227,22 @@ impl Account {
     /// packet, with as few points as can be and less what these cost: half of it at both ends of
     /// what is measured.
     #[must_use]
-    pub fn whole(&self) -> Option<f64> {
-        let (fastest, points) = (self.fastest(&self.ends)?, self.way(&self.ends));
-        let half = |point: u8| self.at(point).map_or(0.0, |stage| self.half(&self.stages[stage]));
+    pub fn time_of_way(&self) -> Option<f64> {
+        let (fastest, points) = (self.fastest(&self.ends)?, self.usual_way(&self.ends));
+        let half =
+            |point: u8| self.stage_at(point).map_or(0.0, |stage| self.half_probe_cost(&self.stages[stage]));
         let measured = points.windows(2).zip(fastest).filter(|(ends, _)| !self.waits(ends[0], ends[1]));
         Some(measured.map(|(ends, mean)| mean - half(ends[0]) - half(ends[1])).sum())
     }
 
-    /// What the corrected stages add up to, as a share of [`Account::whole`]. Stages as measured
-    /// always add up to the whole with all probes, which proves nothing; this can fail.
+    /// The sum of the corrected stages, as a share of [`TraceAccount::time_of_way`]. Stages as
+    /// measured always add up to the whole with all probes, which proves nothing; this check can
+    /// fail.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
-        Closure::of(sum, self.whole().filter(|_| !rows.is_empty()))
+        Closure::from_sum(sum, self.time_of_way().filter(|_| !rows.is_empty()))
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.
@@ -249,7 +252,7 @@ impl Account {
         Some([self.of_a_message(self.untraced.clone())?, self.of_a_message(all)?])
     }
 
-    /// What a message has of this, of each batch so much: the median.
+    /// The median over batches, for one message.
     #[must_use]
     pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
         median(batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch)).collect())
@@ -269,10 +272,10 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chosen::Seen;
-    use crate::lane::Lane;
-    use crate::reading::Journeys;
-    use crate::tracer::Mean;
+    use crate::chosen::StagePoint;
+    use crate::layer::Layer;
+    use crate::probe_counts::Journeys;
+    use crate::tracer::Attachment;
 
     /// A batch of ten packets whose points lie so far apart, each with a probe of `cost` between.
     fn round(points: &[u8], each: &[u64], cost: u64) -> Round {
@@ -292,31 +295,32 @@ mod tests {
         let journeys = Journeys { arrived: 10, ..Journeys::default() };
         Round {
             batch_ns: 1000,
-            reading: Reading { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] },
+            reading: ProbeCounts { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] },
             between: Vec::new(),
         }
     }
 
-    fn stage(label: &str, point: u8) -> Chosen {
-        let seen = Ok(Seen { point, name: label.to_owned(), mean: Mean::Trampoline, packet: None });
-        let (label, lane, phase) = (label.to_owned(), Lane::Ip, Phase::Out);
-        Chosen { label, lane, at: At::Entry, optional: false, phase, seen }
+    fn stage(label: &str, point: u8) -> ChosenStage {
+        let seen =
+            Ok(StagePoint { point, name: label.to_owned(), mean: Attachment::Trampoline, packet: None });
+        let (label, lane, phase) = (label.to_owned(), Layer::Ip, JourneyPhase::Out);
+        ChosenStage { label, lane, at: At::Entry, optional: false, phase, seen }
     }
 
-    fn kind(mean: Mean) -> Cost {
-        Cost { mean, at: At::Entry, phase: Phase::Out, listed: false }
+    fn kind(mean: Attachment) -> ProbeCost {
+        ProbeCost { mean, at: At::Entry, phase: JourneyPhase::Out, listed: false }
     }
 
-    fn account() -> Account {
+    fn account() -> TraceAccount {
         let mut gone = stage("gone", 9);
         gone.seen = Err("no function gone".to_owned());
-        Account {
+        TraceAccount {
             batch: 10,
             avoiding: None,
             stages: vec![stage("a", 0), gone, stage("b", 1), stage("c", 2), stage("d", 3)],
             untraced: vec![500, 700, 600],
             ends: vec![round(&[3], &[600], 7)],
-            one_more: vec![(kind(Mean::Trampoline), vec![round(&[1, 3], &[100, 500], 7)])],
+            one_more: vec![(kind(Attachment::Trampoline), vec![round(&[1, 3], &[100, 500], 7)])],
             all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
             sampled: None,
             profile: None,
@@ -326,13 +330,13 @@ mod tests {
     #[test]
     fn what_probes_cost_is_taken_off_each_stage_and_the_sum_closes() {
         let account = account();
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
-        assert_eq!(account.cost(kind(Mean::Kprobe)), None);
+        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
+        assert_eq!(account.cost(kind(Attachment::Kprobe)), None);
         let rows = account.rows();
         let corrected: Vec<f64> = rows.iter().map(|row| row.corrected).collect();
         assert_eq!(corrected, [100.0, 200.0, 300.0]);
         assert_eq!((rows[0].from, rows[0].to, rows[0].outside), (0, 2, 5.0));
-        assert_eq!((account.whole(), account.closure().map(Closure::share)), (Some(600.0), Some(1.0)));
+        assert_eq!((account.time_of_way(), account.closure().map(Closure::share)), (Some(600.0), Some(1.0)));
         assert_eq!(account.a_message(), Some([60.0, 100.0]));
     }
 
@@ -340,20 +344,20 @@ mod tests {
     #[test]
     fn the_wait_for_a_reader_and_the_probes_around_it_are_in_no_sum() {
         let mut account = account();
-        (account.stages[3].phase, account.stages[4].phase) = (Phase::Arriving, Phase::Reading);
+        (account.stages[3].phase, account.stages[4].phase) = (JourneyPhase::Arriving, JourneyPhase::Reading);
         account.one_more[0].1 = vec![round(&[1, 2, 3], &[100, 200, 0], 7)];
         for wait in [0, 300, 90_000] {
             account.ends = vec![round(&[2, 3], &[300, wait], 7)];
             account.all = vec![round(&[1, 2, 3], &[100, 200, wait], 7)];
             let waits: Vec<bool> = account.rows().iter().map(|row| row.waits).collect();
             assert_eq!(waits, [false, false, true]);
-            assert_eq!(account.whole(), Some(300.0), "{wait} ns");
+            assert_eq!(account.time_of_way(), Some(300.0), "{wait} ns");
             assert_eq!(account.closure().map(Closure::share), Some(1.0), "{wait} ns");
         }
         // The fastest batch is the one whose packets were, however long they waited.
         account.ends.push(round(&[2, 3], &[400, 0], 7));
         account.all.push(round(&[1, 2, 3], &[150, 250, 0], 7));
-        assert_eq!((account.whole(), account.closure().map(Closure::share)), (Some(300.0), Some(1.0)));
+        assert_eq!((account.time_of_way(), account.closure().map(Closure::share)), (Some(300.0), Some(1.0)));
     }
 
     /// A tick adds to another stage in each batch; a batch that is slower by more is left out.
@@ -363,34 +367,38 @@ mod tests {
         // Here probes cost nothing.
         let all: Vec<Round> = batches.iter().map(|each| round(&[1, 2, 3], each, 0)).collect();
         let ends = vec![round(&[3], &[6003], 0), round(&[3], &[6000], 0)];
-        let account = Account { all, ends, one_more: Vec::new(), ..account() };
+        let account = TraceAccount { all, ends, one_more: Vec::new(), ..account() };
         let corrected: Vec<f64> = account.rows().iter().map(|row| row.corrected).collect();
-        assert_eq!((corrected, account.whole()), (vec![1000.0, 2000.0, 3000.0], Some(6000.0)));
+        assert_eq!((corrected, account.time_of_way()), (vec![1000.0, 2000.0, 3000.0], Some(6000.0)));
     }
 
     #[test]
     fn what_differs_elsewhere_and_what_few_packets_take_is_in_no_cost() {
         // The probe at 2 costs 7; the way to 1 takes longer in each batch with it.
-        let mut account = Account {
+        let mut account = TraceAccount {
             ends: vec![round(&[1, 3], &[100, 500], 7)],
-            one_more: vec![(kind(Mean::Trampoline), vec![round(&[1, 2, 3], &[900, 200, 300], 7)])],
+            one_more: vec![(kind(Attachment::Trampoline), vec![round(&[1, 2, 3], &[900, 200, 300], 7)])],
             ..account()
         };
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
         // One packet in a hundred takes 20,000 ns more between 1 and 3, and only with the probe.
         account.one_more[0].1 = vec![round(&[1, 2, 3], &[900, 400, 300], 7)];
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(207.0));
-        let between = |quarter| vec![Between { from: 1, to: 3, quarter }];
+        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(207.0));
+        let between = |quarter| vec![TimeBetween { from: 1, to: 3, quarter }];
         account.one_more[0].1[0].between = between(514);
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(207.0), "of both kinds of batches or of none");
+        assert_eq!(
+            account.cost(kind(Attachment::Trampoline)),
+            Some(207.0),
+            "of both kinds of batches or of none"
+        );
         account.ends[0].between = between(507);
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
     }
 
     #[test]
     fn a_cost_that_does_not_repeat_shows_in_the_closure() {
         let all = vec![round(&[1, 2, 3], &[100, 200, 300], 27); 3];
-        let account = Account { all, ..account() };
+        let account = TraceAccount { all, ..account() };
         let closure = account.closure().unwrap();
         assert_eq!(closure.share(), 1.1);
         assert!(!closure.holds(true));
@@ -406,8 +414,8 @@ mod tests {
         strange.reading.ways.extend(round(&[1, 2, 3], &[100, 200, 300], 7).reading.ways);
         more[0].1 = vec![strange, round(&[1, 2, 3], &[100, 200, 300], 7)];
         let ends = vec![elsewhere, round(&[2, 3], &[300, 300], 7)];
-        let account = Account { ends, one_more: more, ..account() };
-        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        let account = TraceAccount { ends, one_more: more, ..account() };
+        assert_eq!(account.cost(kind(Attachment::Trampoline)), Some(7.0));
         assert_eq!(account.closure().map(Closure::share), Some(1.0));
     }
 
@@ -416,7 +424,7 @@ mod tests {
         let whole = account();
         let part = |untraced: &[u64], once: bool, all: usize| {
             let some = |rounds: &Vec<Round>| if once { rounds.clone() } else { Vec::new() };
-            Account {
+            TraceAccount {
                 untraced: untraced.to_vec(),
                 ends: some(&whole.ends),
                 one_more: whole.one_more.iter().map(|(kind, rounds)| (*kind, some(rounds))).collect(),
@@ -432,8 +440,8 @@ mod tests {
     #[test]
     fn batches_without_a_packet_give_no_row() {
         // Fragments: with two points they arrive, with all they do not.
-        let account = Account { all: vec![Round::default()], ..account() };
+        let account = TraceAccount { all: vec![Round::default()], ..account() };
         assert_eq!((account.rows(), account.closure()), (Vec::new(), None));
-        assert!(account.whole().is_some());
+        assert!(account.time_of_way().is_some());
     }
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What BTF says of functions and tracepoints.
+/// The functions and tracepoints in BTF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Btf {
-    /// Each function.
+    /// Functions by name.
     pub functions: BTreeMap<String, Arguments>,
     /// The tracepoints that raw tracepoint programs can use.
     pub tracepoints: BTreeMap<String, Arguments>,
@@ -28,10 +28,9 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Packet {
-    /// This one.
+    /// A packet.
     Argument(u8),
-    /// This one is a list of packets (`struct list_head *`); only functions that have no packet
-    /// beside it.
+    /// A list of packets (`struct list_head *`); only in functions that have no packet beside it.
     List(u8),
 }
 
@@ -64,7 +63,7 @@ const TYPEDEF: usize = 8;
 const POINTER: usize = 2;
 const STRUCTURE: usize = 4;
 const CONSTANT: usize = 10;
-/// Of a tracepoint's prototype the first argument is not given to programs.
+/// The arguments of a tracepoint's prototype that programs do not get: the first one.
 const OWN: usize = 1;
 
 impl Btf {
@@ -72,12 +71,12 @@ impl Btf {
     /// and tracepoints, which are tens of thousands, those are kept that are `wanted` by name.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The fault in the bytes.
     pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, BtfError> {
         let types = Types::parse(bytes)?;
         let mut found = Self::default();
         for place in &types.places {
-            let Some([name, kind, target]) = types.at(*place) else { continue };
+            let Some([name, kind, target]) = types.fields_at(*place) else { continue };
             let named = || types.text(name);
             match kind {
                 FUNCTION => {
@@ -106,7 +105,7 @@ impl Btf {
 struct Types<'b> {
     types: &'b [u8],
     texts: &'b [u8],
-    /// Of the types 1 and following.
+    /// Places of the types, from type 1 on.
     places: Vec<usize>,
 }
 
@@ -128,7 +127,7 @@ impl<'b> Types<'b> {
             let (kind, count) = split(word(types, place + 4)?);
             let id = places.len() + 1;
             places.push(place);
-            place += 12 + more(kind, count).ok_or(BtfError::Kind { id, kind })?;
+            place += 12 + body_bytes(kind, count).ok_or(BtfError::Kind { id, kind })?;
         }
         if place > types.len() {
             return Err(BtfError::Short(place));
@@ -137,7 +136,7 @@ impl<'b> Types<'b> {
     }
 
     /// The name, the kind and the target of the type there.
-    fn at(&self, place: usize) -> Option<[usize; 3]> {
+    fn fields_at(&self, place: usize) -> Option<[usize; 3]> {
         let [name, info, target] = [0, 4, 8].map(|offset| word(self.types, place + offset).ok());
         Some([name?, split(info?).0, target?])
     }
@@ -145,15 +144,13 @@ impl<'b> Types<'b> {
     /// The place of a type, if it is of this kind.
     fn of_kind(&self, id: usize, kind: usize) -> Option<usize> {
         let place = *self.places.get(id.checked_sub(1)?)?;
-        (self.at(place)?[1] == kind).then_some(place)
+        (self.fields_at(place)?[1] == kind).then_some(place)
     }
 
-    /// What a type of this kind leads to.
     fn target(&self, id: usize, kind: usize) -> Option<usize> {
-        Some(self.at(self.of_kind(id, kind)?)?[2])
+        Some(self.fields_at(self.of_kind(id, kind)?)?[2])
     }
 
-    /// The types of a prototype's arguments.
     fn prototype(&self, id: usize) -> Option<Vec<usize>> {
         let place = self.of_kind(id, PROTOTYPE)?;
         let (_, count) = split(word(self.types, place + 4).ok()?);
@@ -167,7 +164,7 @@ impl<'b> Types<'b> {
                 let target = self.target(*id, POINTER);
                 let target = target.map(|id| self.target(id, CONSTANT).unwrap_or(id));
                 let place = target.and_then(|id| self.of_kind(id, STRUCTURE));
-                let name = place.and_then(|place| self.text(self.at(place)?[0]));
+                let name = place.and_then(|place| self.text(self.fields_at(place)?[0]));
                 name == Some(structure)
             };
             each.iter().take(3).position(is).map(|index| index as u8)
@@ -191,7 +188,7 @@ fn split(info: usize) -> (usize, usize) {
 }
 
 /// The bytes that follow the first 12 of a type.
-fn more(kind: usize, count: usize) -> Option<usize> {
+fn body_bytes(kind: usize, count: usize) -> Option<usize> {
     match kind {
         // Integers, variables, tags of declarations.
         1 | 14 | 17 => Some(4),

@@ -1,23 +1,23 @@
 //! The paths that come with netassay.
 
-use crate::path::Path;
+use crate::path::TracePath;
 
 /// A path embedded in the binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bundled {
+pub struct BundledPath {
     /// Its name: that of its file without `.toml`.
     pub name: &'static str,
     /// Its file, comments included.
     pub text: &'static str,
 }
 
-impl Bundled {
+impl BundledPath {
     /// The path.
     ///
     /// # Panics
     /// Never: a test reads every bundled file.
-    pub fn path(&self) -> Path {
-        match Path::parse(&format!("{}.toml", self.name), self.text) {
+    pub fn path(&self) -> TracePath {
+        match TracePath::parse(&format!("{}.toml", self.name), self.text) {
             Ok(path) => path,
             Err(error) => unreachable!("a bundled path is wrong: {error}"),
         }
@@ -26,12 +26,12 @@ impl Bundled {
 
 macro_rules! bundled {
     ($($name:literal),*) => {
-        &[$(Bundled { name: $name, text: include_str!(concat!("../../../paths/", $name, ".toml")) }),*]
+        &[$(BundledPath { name: $name, text: include_str!(concat!("../../../paths/", $name, ".toml")) }),*]
     };
 }
 
-/// All of them.
-pub const PATHS: &[Bundled] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
+/// The bundled paths.
+pub const PATHS: &[BundledPath] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
 
 #[cfg(test)]
 mod tests {
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), PATHS.len());
         assert!(PATHS.iter().map(|path| path.name).eq(KernelPath::ALL.map(KernelPath::word)));
         for bundled in PATHS {
-            let path = Path::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
+            let path = TracePath::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(path, bundled.path());
             assert!(!path.about.is_empty());
             let word = KernelPath::ALL.into_iter().find(|path| path.word() == bundled.name).unwrap();

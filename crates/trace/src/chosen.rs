@@ -3,72 +3,72 @@
 use serde::{Deserialize, Serialize};
 
 use crate::btf::Packet;
-use crate::lane::Lane;
+use crate::layer::Layer;
 use crate::path::At;
-use crate::phase::Phase;
-use crate::reading::{POINTS, Way};
-use crate::resolve::{Found, Kind, Point, Resolved};
-use crate::tracer::{Mean, Probe};
+use crate::phase::JourneyPhase;
+use crate::probe_counts::{POINTS, Way};
+use crate::resolve::{PointKind, ProbePoint, ProbePoints, ResolvedStage};
+use crate::tracer::{Attachment, Probe};
 
 /// A stage, and how it is seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Chosen {
+pub struct ChosenStage {
     /// The box of the flow chart.
     pub label: String,
     /// The layer of the box.
-    pub lane: Lane,
+    pub lane: Layer,
     /// Whether functions are entered or left there.
     pub at: At,
-    /// Some packets do not pass it.
+    /// Whether some packets do not pass it.
     pub optional: bool,
-    /// Whose journey it is a part of.
-    pub phase: Phase,
-    /// Where it is seen, or why it is not.
-    pub seen: Result<Seen, String>,
+    /// The journey that it is a part of.
+    pub phase: JourneyPhase,
+    /// The place where it is seen, or the reason why it is not.
+    pub seen: Result<StagePoint, String>,
 }
 
-/// Where a stage is seen.
+/// The place where a stage is seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seen {
+pub struct StagePoint {
     /// The number of the point.
     pub point: u8,
     /// The function or tracepoint.
     pub name: String,
-    /// By what.
-    pub mean: Mean,
+    /// The attachment of its probe.
+    pub mean: Attachment,
     /// Which of its arguments is the packet.
     pub packet: Option<Packet>,
 }
 
-/// What decides the cost of a probe.
+/// Properties that decide the cost of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cost {
-    /// How it is attached.
-    pub mean: Mean,
+pub struct ProbeCost {
+    /// The attachment.
+    pub mean: Attachment,
     /// At which end of a function.
     pub at: At,
-    /// Whose journey it looks up.
-    pub phase: Phase,
+    /// The journey that it looks up.
+    pub phase: JourneyPhase,
     /// Whether it looks for the packet in a list.
     pub listed: bool,
 }
 
-/// All places that may stand for stages, to be tried at once.
+/// Places that may stand for stages, to be tried at once.
 pub struct Candidates<'s> {
-    stages: &'s [Resolved],
-    /// Of each stage its places, or why it has none.
-    places: Vec<Result<&'s [Point], &'s str>>,
+    stages: &'s [ResolvedStage],
+    /// The places of each stage, or the reason why it has none.
+    places: Vec<Result<&'s [ProbePoint], &'s str>>,
 }
 
 impl<'s> Candidates<'s> {
-    /// Those of one family.
-    pub fn of(stages: &'s [Resolved], ipv6: bool) -> Self {
+    /// The places of one family.
+    pub fn of_family(stages: &'s [ResolvedStage], ipv6: bool) -> Self {
         let places = stages.iter().map(|stage| match if ipv6 { &stage.ipv6 } else { &stage.ipv4 } {
-            Found::Points(points) => Ok(points.as_slice()),
-            Found::Missing(reason) => Err(reason.as_str()),
+            ProbePoints::Points(points) => Ok(points.as_slice()),
+            ProbePoints::Missing(reason) => Err(reason.as_str()),
         });
         Self { stages, places: places.collect() }
     }
@@ -76,10 +76,10 @@ impl<'s> Candidates<'s> {
     /// Probes for trying them, with numbers of their own, in groups that fit a tracer. `functions`:
     /// whether functions may be probed.
     pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
-        let all: Vec<(usize, &Point)> = self.each(functions).collect();
+        let all: Vec<(usize, &ProbePoint)> = self.places_in_order(functions).collect();
         let groups = all.chunks(POINTS).map(|group| {
             let probes = group.iter().zip(0..).map(|((stage, place), number)| {
-                let Resolved { at, phase, .. } = self.stages[*stage];
+                let ResolvedStage { at, phase, .. } = self.stages[*stage];
                 Probe { number, place: (*place).clone(), at, phase }
             });
             probes.collect()
@@ -93,15 +93,15 @@ impl<'s> Candidates<'s> {
     pub fn choose(
         &self,
         functions: bool,
-        tried: Vec<(Result<Mean, String>, u64)>,
+        tried: Vec<(Result<Attachment, String>, u64)>,
         often: u64,
-    ) -> Vec<Chosen> {
-        let mut tried = self.each(functions).zip(tried).peekable();
+    ) -> Vec<ChosenStage> {
+        let mut tried = self.places_in_order(functions).zip(tried).peekable();
         let (mut point, mut leads) = (0, true);
         let stages = self.stages.iter().zip(&self.places).enumerate();
         let chosen = stages.map(|(index, (stage, places))| {
-            let mut seen: Option<(&Point, Mean)> = None;
-            let least = if stage.phase == Phase::Arriving { often } else { 1 };
+            let mut seen: Option<(&ProbePoint, Attachment)> = None;
+            let least = if stage.phase == JourneyPhase::Arriving { often } else { 1 };
             let mut reasons: Vec<String> = places.err().map(str::to_owned).into_iter().collect();
             while let Some(((_, place), (mean, hits))) = tried.next_if(|((of, _), _)| *of == index) {
                 match mean {
@@ -114,7 +114,7 @@ impl<'s> Candidates<'s> {
             }
             let seen = seen.map(|(place, mean)| {
                 let packet = place.packet.filter(|_| stage.at == At::Entry);
-                Seen { point: 0, name: place.name.clone(), mean, packet }
+                StagePoint { point: 0, name: place.name.clone(), mean, packet }
             });
             let seen = seen.ok_or_else(|| match reasons.is_empty() {
                 true => "only functions stand for it, and they are not probed here".to_owned(),
@@ -122,15 +122,15 @@ impl<'s> Candidates<'s> {
             });
             let seen = seen.map(|seen| {
                 point += 1;
-                Seen { point: point - 1, ..seen }
+                StagePoint { point: point - 1, ..seen }
             });
             // The first that has the packet ends what leads to it.
             leads = leads && !seen.as_ref().is_ok_and(|seen| seen.packet.is_some());
             let phase = match stage.phase {
-                Phase::Arriving if leads => Phase::Leading,
+                JourneyPhase::Arriving if leads => JourneyPhase::Leading,
                 known => known,
             };
-            Chosen {
+            ChosenStage {
                 label: stage.label.clone(),
                 lane: stage.lane,
                 at: stage.at,
@@ -142,17 +142,17 @@ impl<'s> Candidates<'s> {
         chosen.collect()
     }
 
-    /// Each place, with the index of its stage.
-    fn each(&self, functions: bool) -> impl Iterator<Item = (usize, &'s Point)> + '_ {
+    /// The places, each with the index of its stage.
+    fn places_in_order(&self, functions: bool) -> impl Iterator<Item = (usize, &'s ProbePoint)> + '_ {
         self.places.iter().enumerate().flat_map(move |(index, places)| {
             let places = places.unwrap_or_default().iter();
-            let allowed = places.filter(move |place| functions || place.kind == Kind::Tracepoint);
+            let allowed = places.filter(move |place| functions || place.kind == PointKind::Tracepoint);
             allowed.map(move |place| (index, place))
         })
     }
 }
 
-impl Chosen {
+impl ChosenStage {
     /// Its label, and whether it is the return.
     #[must_use]
     pub fn name(&self) -> String {
@@ -162,26 +162,27 @@ impl Chosen {
         }
     }
 
-    /// What decides the cost of its probe.
-    pub fn cost(&self) -> Option<Cost> {
+    /// The properties that decide the cost of its probe.
+    pub fn cost(&self) -> Option<ProbeCost> {
         let seen = self.seen.as_ref().ok()?;
         // A tracepoint is one place, whichever end of a stage it stands for.
-        let at = if seen.mean == Mean::Tracepoint { At::Entry } else { self.at };
+        let at = if seen.mean == Attachment::Tracepoint { At::Entry } else { self.at };
         let listed = matches!(seen.packet, Some(Packet::List(_)));
-        Some(Cost { mean: seen.mean, at, phase: self.phase, listed })
+        Some(ProbeCost { mean: seen.mean, at, phase: self.phase, listed })
     }
 
     /// Its probe.
     pub fn probe(&self) -> Option<Probe> {
         let seen = self.seen.as_ref().ok()?;
-        let kind = if seen.mean == Mean::Tracepoint { Kind::Tracepoint } else { Kind::Function };
-        let place = Point { kind, name: seen.name.clone(), arguments: None, packet: seen.packet };
+        let kind =
+            if seen.mean == Attachment::Tracepoint { PointKind::Tracepoint } else { PointKind::Function };
+        let place = ProbePoint { kind, name: seen.name.clone(), arguments: None, packet: seen.packet };
         Some(Probe { number: seen.point, place, at: self.at, phase: self.phase })
     }
 }
 
 /// The stages that are not seen, with the reason; those of one reason together.
-pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
+pub fn unseen<'s>(stages: impl Iterator<Item = &'s ChosenStage>) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for stage in stages {
         let Err(reason) = &stage.seen else { continue };
@@ -200,10 +201,10 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
 /// not.
 ///
 /// # Errors
-/// What is missing, and why.
-pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
-    let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
-    let why = |what: &str, of: &dyn Fn(&Chosen) -> bool| {
+/// The missing stages, with the reasons.
+pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
+    let probes: Vec<Probe> = stages.iter().filter_map(ChosenStage::probe).collect();
+    let why = |what: &str, of: &dyn Fn(&ChosenStage) -> bool| {
         format!("{what}; not seen: {}", unseen(stages.iter().filter(|stage| of(stage))).join("; "))
     };
     let [first, .., last] = probes.as_slice() else {
@@ -215,22 +216,24 @@ pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, Strin
     let begins = probes.iter().position(passes).unwrap_or(0);
     let mut needed: Vec<&Probe> = begins.checked_sub(1).into_iter().map(|before| &probes[before]).collect();
     needed.extend([&probes[begins], last]);
-    for (phase, whose) in [(Phase::Arriving, "before the reader"), (Phase::Reading, "of the reader")] {
-        if first.phase == Phase::Out {
+    for (phase, whose) in
+        [(JourneyPhase::Arriving, "before the reader"), (JourneyPhase::Reading, "of the reader")]
+    {
+        if first.phase == JourneyPhase::Out {
             continue;
         }
         let of_phase = || probes.iter().filter(|probe| probe.phase == phase);
         // What is between the phases is no work: it is told apart from the work on both sides.
         needed.extend(match phase {
-            Phase::Reading => of_phase().next(),
+            JourneyPhase::Reading => of_phase().next(),
             _ => of_phase().next_back(),
         });
         needed.push(of_phase().find(|probe| probe.has_packet()).ok_or_else(|| {
             let what = format!("no stage {whose} is seen that is given the packet");
-            why(&what, &|stage| (stage.phase == Phase::Reading) == (phase == Phase::Reading))
+            why(&what, &|stage| (stage.phase == JourneyPhase::Reading) == (phase == JourneyPhase::Reading))
         })?);
     }
-    let mut reading = probes.iter().filter(|probe| probe.phase == Phase::Reading);
+    let mut reading = probes.iter().filter(|probe| probe.phase == JourneyPhase::Reading);
     needed.extend(reading.find(|probe| seen.is_some_and(|way| way.passes(probe.number))));
     needed.sort_by_key(|probe| probe.number);
     needed.dedup_by_key(|probe| probe.number);
@@ -241,31 +244,34 @@ pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, Strin
 mod tests {
     use super::*;
 
-    fn place(name: &str, kind: Kind) -> Point {
-        Point { kind, name: name.to_owned(), arguments: None, packet: None }
+    fn place(name: &str, kind: PointKind) -> ProbePoint {
+        ProbePoint { kind, name: name.to_owned(), arguments: None, packet: None }
     }
 
-    fn stages() -> Vec<Resolved> {
-        let stage = |label: &str, found: Found| Resolved {
+    fn stages() -> Vec<ResolvedStage> {
+        let stage = |label: &str, found: ProbePoints| ResolvedStage {
             label: label.to_owned(),
-            lane: Lane::Ip,
+            lane: Layer::Ip,
             at: At::Entry,
             optional: false,
-            phase: Phase::Out,
+            phase: JourneyPhase::Out,
             ipv4: found,
-            ipv6: Found::Missing("not for IPv6".to_owned()),
+            ipv6: ProbePoints::Missing("not for IPv6".to_owned()),
         };
-        let functions =
-            vec![place("f", Kind::Function), place("g", Kind::Function), place("t", Kind::Tracepoint)];
+        let functions = vec![
+            place("f", PointKind::Function),
+            place("g", PointKind::Function),
+            place("t", PointKind::Tracepoint),
+        ];
         vec![
-            stage("a", Found::Points(functions)),
-            stage("b", Found::Missing("no function h".to_owned())),
-            stage("c", Found::Points(vec![place("i", Kind::Function)])),
-            stage("d", Found::Points(vec![place("u", Kind::Tracepoint)])),
+            stage("a", ProbePoints::Points(functions)),
+            stage("b", ProbePoints::Missing("no function h".to_owned())),
+            stage("c", ProbePoints::Points(vec![place("i", PointKind::Function)])),
+            stage("d", ProbePoints::Points(vec![place("u", PointKind::Tracepoint)])),
         ]
     }
 
-    fn seen(chosen: &[Chosen]) -> Vec<Result<(u8, &str), &str>> {
+    fn points_seen(chosen: &[ChosenStage]) -> Vec<Result<(u8, &str), &str>> {
         let seen = chosen.iter().map(|stage| match &stage.seen {
             Ok(seen) => Ok((seen.point, seen.name.as_str())),
             Err(reason) => Err(reason.as_str()),
@@ -276,61 +282,72 @@ mod tests {
     #[test]
     fn the_first_place_that_packets_pass_stands_for_its_stage() {
         let stages = stages();
-        let candidates = Candidates::of(&stages, false);
+        let candidates = Candidates::of_family(&stages, false);
         let [probes] = candidates.probes(true).try_into().unwrap();
         let names: Vec<&str> = probes.iter().map(|probe| probe.place.name.as_str()).collect();
         assert_eq!(names, ["f", "g", "t", "i", "u"]);
         let tried = vec![
-            (Ok(Mean::Trampoline), 0),
-            (Ok(Mean::Kprobe), 9),
-            (Ok(Mean::Tracepoint), 9),
+            (Ok(Attachment::Trampoline), 0),
+            (Ok(Attachment::Kprobe), 9),
+            (Ok(Attachment::Tracepoint), 9),
             (Err("refused".to_owned()), 0),
-            (Ok(Mean::Tracepoint), 9),
+            (Ok(Attachment::Tracepoint), 9),
         ];
         let chosen = candidates.choose(true, tried, 1);
-        assert_eq!(seen(&chosen), [Ok((0, "g")), Err("no function h"), Err("i: refused"), Ok((1, "u"))]);
+        assert_eq!(
+            points_seen(&chosen),
+            [Ok((0, "g")), Err("no function h"), Err("i: refused"), Ok((1, "u"))]
+        );
         let probe = chosen[0].probe().unwrap();
-        assert_eq!((probe.number, probe.place.kind), (0, Kind::Function));
+        assert_eq!((probe.number, probe.place.kind), (0, PointKind::Function));
         assert_eq!(chosen[1].probe(), None);
     }
 
     #[test]
     fn where_functions_are_not_probed_tracepoints_stand_for_stages() {
         let stages = stages();
-        let candidates = Candidates::of(&stages, false);
+        let candidates = Candidates::of_family(&stages, false);
         let [probes] = candidates.probes(false).try_into().unwrap();
         assert_eq!(probes.len(), 2);
-        let chosen = candidates.choose(false, vec![(Ok(Mean::Tracepoint), 0), (Ok(Mean::Tracepoint), 3)], 1);
+        let chosen = candidates.choose(
+            false,
+            vec![(Ok(Attachment::Tracepoint), 0), (Ok(Attachment::Tracepoint), 3)],
+            1,
+        );
         let none = "only functions stand for it, and they are not probed here";
-        assert_eq!(seen(&chosen), [Err("t is not passed"), Err("no function h"), Err(none), Ok((0, "u"))]);
+        assert_eq!(
+            points_seen(&chosen),
+            [Err("t is not passed"), Err("no function h"), Err(none), Ok((0, "u"))]
+        );
     }
 
     #[test]
     fn on_the_way_in_a_packet_begins_where_it_is_first_given() {
-        let stage = |label: &str, phase: Phase, given: bool| {
+        let stage = |label: &str, phase: JourneyPhase, given: bool| {
             let packet = given.then_some(Packet::Argument(0));
-            let places = vec![Point { packet, ..place(label, Kind::Function) }];
-            let ipv4 = Found::Points(places);
-            Resolved { phase, ipv4, ..stages().remove(0) }
+            let places = vec![ProbePoint { packet, ..place(label, PointKind::Function) }];
+            let ipv4 = ProbePoints::Points(places);
+            ResolvedStage { phase, ipv4, ..stages().remove(0) }
         };
         let mut stages = vec![
-            stage("irq", Phase::Arriving, false),
-            stage("poll", Phase::Arriving, false),
-            stage("ip_rcv", Phase::Arriving, true),
-            stage("udp_rcv", Phase::Arriving, true),
-            stage("ready", Phase::Arriving, false),
-            stage("recv", Phase::Reading, false),
-            stage("wait", Phase::Reading, false),
-            stage("free", Phase::Reading, true),
-            stage("return", Phase::Reading, false),
+            stage("irq", JourneyPhase::Arriving, false),
+            stage("poll", JourneyPhase::Arriving, false),
+            stage("ip_rcv", JourneyPhase::Arriving, true),
+            stage("udp_rcv", JourneyPhase::Arriving, true),
+            stage("ready", JourneyPhase::Arriving, false),
+            stage("recv", JourneyPhase::Reading, false),
+            stage("wait", JourneyPhase::Reading, false),
+            stage("free", JourneyPhase::Reading, true),
+            stage("return", JourneyPhase::Reading, false),
         ];
-        let chosen = |stages: &[Resolved], hits: u64| {
-            let tried = vec![(Ok(Mean::Trampoline), hits); stages.len()];
-            Candidates::of(stages, false).choose(true, tried, 32)
+        let chosen = |stages: &[ResolvedStage], hits: u64| {
+            let tried = vec![(Ok(Attachment::Trampoline), hits); stages.len()];
+            Candidates::of_family(stages, false).choose(true, tried, 32)
         };
         let all = chosen(&stages, 64);
-        let phases: Vec<Phase> = all.iter().map(|stage| stage.phase).collect();
-        let [leading, arriving, reading] = [Phase::Leading, Phase::Arriving, Phase::Reading];
+        let phases: Vec<JourneyPhase> = all.iter().map(|stage| stage.phase).collect();
+        let [leading, arriving, reading] =
+            [JourneyPhase::Leading, JourneyPhase::Arriving, JourneyPhase::Reading];
         assert_eq!(phases[..5], [leading, leading, arriving, arriving, arriving]);
         assert_eq!(phases[5..], [reading; 4]);
         let numbers = |way: Option<&Way>| -> Vec<u8> {
@@ -348,9 +365,9 @@ mod tests {
         assert_eq!(numbers(Some(&way([1, 6, 8]))), [0, 1, 2, 4, 5, 6, 7, 8]);
         // What other packets of the machine pass now and then stands for nothing.
         assert!(chosen(&stages, 31)[..5].iter().all(|stage| stage.seen.is_err()));
-        stages[7].ipv4 = Found::Missing("no function free".to_owned());
-        let tried = vec![(Ok(Mean::Trampoline), 64); 8];
-        let error = needed(&Candidates::of(&stages, false).choose(true, tried, 32), None).unwrap_err();
+        stages[7].ipv4 = ProbePoints::Missing("no function free".to_owned());
+        let tried = vec![(Ok(Attachment::Trampoline), 64); 8];
+        let error = needed(&Candidates::of_family(&stages, false).choose(true, tried, 32), None).unwrap_err();
         assert_eq!(
             error,
             "no stage of the reader is seen that is given the packet; not seen: a (no function free)"
@@ -360,7 +377,7 @@ mod tests {
     #[test]
     fn each_family_has_its_own_places() {
         let stages = stages();
-        let candidates = Candidates::of(&stages, true);
+        let candidates = Candidates::of_family(&stages, true);
         assert_eq!(candidates.probes(true), Vec::<Vec<Probe>>::new());
         assert!(candidates.choose(true, Vec::new(), 1).iter().all(|stage| stage.seen.is_err()));
     }

@@ -1,4 +1,5 @@
-//! What tracing needs of a kernel and of this process, and whether it is there. Reads files only.
+//! Requirements of tracing on a kernel and on this process, and whether they are met. Reads files
+//! only.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,7 +11,6 @@ use host::{Capability, Privileges};
 
 use crate::offered::BTF;
 
-/// Something that a kind of probe needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// The kernel's own types: by them the programs find the fields that they read.
@@ -29,20 +29,17 @@ pub(crate) enum Need {
     TraceFiles,
 }
 
-/// What was found of each.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     types: Result<(), String>,
     privilege: Result<(), String>,
     lockdown: Result<(), String>,
     config: Option<Config>,
-    /// The switches that are off.
     off: Vec<&'static str>,
     kprobe_events: bool,
     trace_files: Result<(), String>,
 }
 
-/// The options that a kernel was built with.
 #[derive(Clone, Debug)]
 struct Config {
     file: String,
@@ -62,12 +59,11 @@ pub(crate) const FTRACE: &str = "proc/sys/kernel/ftrace_enabled";
 pub(crate) const KPROBES: &str = "sys/kernel/debug/kprobes/enabled";
 
 impl Facts {
-    /// Of the running kernel and this process.
     pub(crate) fn read() -> Self {
-        Self::of(Path::new("/"), &Privileges::read())
+        Self::read_from(Path::new("/"), &Privileges::read())
     }
 
-    pub(crate) fn of(root: &Path, privileges: &Privileges) -> Self {
+    pub(crate) fn read_from(root: &Path, privileges: &Privileges) -> Self {
         let is_off = |file: &&str| text(root, file).is_some_and(|text| text.trim() == "0");
         Self {
             types: types(root),
@@ -211,7 +207,7 @@ pub(crate) mod tests {
     }
 
     fn lacks(files: &[(&str, &[u8])], need: Need) -> Option<String> {
-        Facts::of(machine(files).path(), &Privileges::read()).lacks(need)
+        Facts::read_from(machine(files).path(), &Privileges::read()).lacks(need)
     }
 
     #[test]

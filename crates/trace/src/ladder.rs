@@ -8,7 +8,8 @@ use host::bpf::{Program, load_return};
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{FTRACE, Facts, KPROBES, Need};
-use crate::tracer::{Kernel, Mean};
+use crate::object::KernelPrograms;
+use crate::tracer::Attachment;
 
 /// A kind of probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,24 +17,24 @@ use crate::tracer::{Kernel, Mean};
 pub enum Rung {
     /// fentry and fexit: a function calls the program.
     Trampoline,
-    /// One attachment to many functions.
+    /// kprobe.multi: one attachment to many functions.
     KprobeMulti,
     /// kprobe and kretprobe.
     Kprobe,
     /// The kernel's own places, with their raw arguments.
     RawTracepoint,
-    /// The same places, by the numbers that tracefs gives them.
+    /// The kernel's own places, by the numbers that tracefs gives them.
     Tracepoint,
 }
 
 /// A rung, as a kernel has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct LadderStep {
     /// Which.
     pub rung: Rung,
     /// Whether a trace can use it.
-    pub verdict: Verdict,
+    pub verdict: Availability,
     /// The evidence; what refuses it, with the remedy; or why it was not tried.
     pub reason: String,
 }
@@ -41,30 +42,28 @@ pub struct Step {
 /// Whether something is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It is.
+pub enum Availability {
+    /// Available.
     Yes,
-    /// It is not.
+    /// Not available.
     No,
-    /// It was not tried.
+    /// Not tried.
     NotTried,
 }
 
-/// All kinds of probe of a kernel, best first.
+/// The kinds of probe of a kernel, best first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Ladder(pub Vec<Step>);
+pub struct ProbeLadder(pub Vec<LadderStep>);
 
-/// What a rung needs, is called, and is for.
+/// A rung's name, requirements and purpose.
 struct Declared {
     rung: Rung,
     name: &'static str,
-    /// What a trace loses without it.
     without: &'static str,
     needs: &'static [Need],
 }
 
-/// What every program needs.
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
 /// The one place where rungs are declared.
@@ -117,7 +116,7 @@ impl Rung {
         found.expect("each rung has a line in RUNGS, as a test checks")
     }
 
-    /// As it is called.
+    /// The kernel's name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.declared().name
@@ -129,32 +128,34 @@ impl Rung {
         !matches!(self, Self::KprobeMulti | Self::Tracepoint)
     }
 
-    /// What a trace loses without it.
+    /// The loss of a trace without it.
     #[must_use]
     pub fn without(self) -> &'static str {
         self.declared().without
     }
 }
 
-impl Ladder {
-    /// Of the running kernel, whose functions are not probed. Loads one program of two
-    /// instructions, attached to nothing, and unloads it at once; else it only reads.
+impl ProbeLadder {
+    /// Reads the ladder of the running kernel, whose functions are not probed. Loads one program of
+    /// two instructions, attached to nothing, and unloads it at once; apart from that it only
+    /// reads.
     ///
     /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.
     #[must_use]
     pub fn read() -> Self {
-        Self::of(&Facts::read(), load_nothing(), &|_| None)
+        Self::from_facts(&Facts::read(), load_nothing(), &|_| None)
     }
 
-    /// Of a guest's own kernel: programs are also attached to this function, and detached at once.
+    /// Tries the ladder of a guest's own kernel: programs are also attached to this function, and
+    /// detached at once.
     #[must_use]
     pub fn tried(function: &str) -> Self {
-        let kernel = Kernel::running().map_err(|error| error.to_string());
-        Self::of(&Facts::read(), load_nothing(), &|rung| {
+        let kernel = KernelPrograms::running().map_err(|error| error.to_string());
+        Self::from_facts(&Facts::read(), load_nothing(), &|rung| {
             let mean = match rung {
-                Rung::Trampoline => Mean::Trampoline,
-                Rung::Kprobe => Mean::Kprobe,
+                Rung::Trampoline => Attachment::Trampoline,
+                Rung::Kprobe => Attachment::Kprobe,
                 _ => return None,
             };
             let tried = kernel.as_ref().map_err(Clone::clone);
@@ -163,7 +164,7 @@ impl Ladder {
         })
     }
 
-    fn of(
+    fn from_facts(
         facts: &Facts,
         loaded: io::Result<()>,
         tried: &dyn Fn(Rung) -> Option<Result<String, String>>,
@@ -180,15 +181,17 @@ impl Ladder {
             let missing = missing(facts, declared);
             let (verdict, reason) = match (tried, missing) {
                 // Without types no program of ours fits, whatever else the kernel takes.
-                (Some(Ok(evidence)), _) if facts.lacks(Need::Types).is_none() => (Verdict::Yes, evidence),
+                (Some(Ok(evidence)), _) if facts.lacks(Need::Types).is_none() => {
+                    (Availability::Yes, evidence)
+                }
                 (Some(Err(error)), missing) => {
                     let missing = missing.map(|why| format!("{why} ({error})"));
-                    (Verdict::No, missing.unwrap_or(error))
+                    (Availability::No, missing.unwrap_or(error))
                 }
-                (_, Some(why)) => (Verdict::No, why),
-                (_, None) => (Verdict::NotTried, why_not_tried(rung).to_owned()),
+                (_, Some(why)) => (Availability::No, why),
+                (_, None) => (Availability::NotTried, why_not_tried(rung).to_owned()),
             };
-            Step { rung, verdict, reason }
+            LadderStep { rung, verdict, reason }
         };
         Self(RUNGS.iter().map(step).collect())
     }
@@ -197,11 +200,10 @@ impl Ladder {
     #[must_use]
     pub fn obstacle(&self) -> Option<&str> {
         let step = self.0.iter().find(|step| step.rung == Rung::RawTracepoint)?;
-        (step.verdict != Verdict::Yes).then_some(step.reason.as_str())
+        (step.verdict != Availability::Yes).then_some(step.reason.as_str())
     }
 }
 
-/// Everything that a rung lacks, in one clause.
 fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
     let mut reasons: Vec<String> = Vec::new();
     for need in BASE.iter().chain(declared.needs) {
@@ -245,7 +247,7 @@ fn refused(error: io::Error) -> String {
     format!("loading a program of two instructions failed: {error}: {why}")
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Availability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Yes => "yes",
@@ -272,12 +274,12 @@ mod tests {
     }
 
     /// A ladder of a kernel with these files.
-    fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> Ladder {
-        let facts = Facts::of(machine(files).path(), &Privileges::read());
-        Ladder::of(&facts, loaded, &|_| None)
+    fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> ProbeLadder {
+        let facts = Facts::read_from(machine(files).path(), &Privileges::read());
+        ProbeLadder::from_facts(&facts, loaded, &|_| None)
     }
 
-    fn reason(ladder: &Ladder, rung: Rung) -> (Verdict, &str) {
+    fn reason(ladder: &ProbeLadder, rung: Rung) -> (Availability, &str) {
         let step = ladder.0.iter().find(|step| step.rung == rung).unwrap();
         (step.verdict, &step.reason)
     }
@@ -305,7 +307,7 @@ mod tests {
     #[test]
     fn without_types_nothing_is_traced_though_a_program_is_loaded() {
         let found = ladder(&[], Ok(()));
-        assert!(found.0.iter().all(|step| step.verdict == Verdict::No), "{found:?}");
+        assert!(found.0.iter().all(|step| step.verdict == Availability::No), "{found:?}");
         assert!(found.obstacle().unwrap().contains("CONFIG_DEBUG_INFO_BTF"), "{found:?}");
     }
 
@@ -316,7 +318,7 @@ mod tests {
             [(BTF, &types), ("sys/kernel/security/lockdown", b"none integrity [confidentiality]\n")];
         let found = ladder(&locked, Err(io::Error::from_raw_os_error(libc::EPERM)));
         for step in &found.0 {
-            assert_eq!(step.verdict, Verdict::No, "{step:?}");
+            assert_eq!(step.verdict, Availability::No, "{step:?}");
             assert!(step.reason.contains("lockdown is \"confidentiality\""), "{step:?}");
         }
     }
@@ -332,21 +334,21 @@ mod tests {
         let files: [(&str, &[u8]); 3] =
             [(BTF, &types), ("proc/sys/kernel/osrelease", b"6.1\n"), ("boot/config-6.1", options)];
         let found = ladder(&files, Ok(()));
-        assert_eq!(reason(&found, Rung::Trampoline).0, Verdict::NotTried, "{found:?}");
+        assert_eq!(reason(&found, Rung::Trampoline).0, Availability::NotTried, "{found:?}");
         assert!(reason(&found, Rung::Trampoline).1.contains("--inside guest"), "{found:?}");
         let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
-        assert_eq!(reason(&found, Rung::Kprobe), (Verdict::No, kprobe));
+        assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert!(reason(&found, Rung::KprobeMulti).1.contains("CONFIG_FPROBE"), "{found:?}");
         assert_eq!(found.obstacle(), None);
         assert!(reason(&found, Rung::Tracepoint).1.contains("mount -t tracefs"), "{found:?}");
         // In a guest the kernel is asked; what is known explains a refusal.
-        let facts = Facts::of(machine(&files).path(), &Privileges::read());
-        let found = Ladder::of(&facts, Ok(()), &|rung| match rung {
+        let facts = Facts::read_from(machine(&files).path(), &Privileges::read());
+        let found = ProbeLadder::from_facts(&facts, Ok(()), &|rung| match rung {
             Rung::Trampoline => Some(Ok("attached".to_owned())),
             Rung::Kprobe => Some(Err("ENOENT".to_owned())),
             _ => None,
         });
-        assert_eq!(reason(&found, Rung::Trampoline), (Verdict::Yes, "attached"));
+        assert_eq!(reason(&found, Rung::Trampoline), (Availability::Yes, "attached"));
         assert!(reason(&found, Rung::Kprobe).1.ends_with("config-6.1) (ENOENT)"), "{found:?}");
     }
 
@@ -356,11 +358,15 @@ mod tests {
         // Tests in parallel open files too; only those of this thread must not accumulate.
         let before = descriptors();
         for _ in 0..50 {
-            let found = Ladder::read();
+            let found = ProbeLadder::read();
             assert_eq!(found.0.iter().map(|step| step.rung).collect::<Vec<_>>(), ALL);
             assert!(found.0.iter().all(|step| !step.reason.is_empty()), "{found:?}");
             for rung in [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe] {
-                assert_ne!(reason(&found, rung).0, Verdict::Yes, "functions here are not probed: {found:?}");
+                assert_ne!(
+                    reason(&found, rung).0,
+                    Availability::Yes,
+                    "functions here are not probed: {found:?}"
+                );
             }
         }
         assert!(descriptors() < before + 50, "descriptors pile up");
@@ -368,7 +374,7 @@ mod tests {
 
     #[test]
     fn programs_load_with_the_capability_and_are_refused_without() {
-        let found = Ladder::read();
+        let found = ProbeLadder::read();
         let Some(obstacle) = found.obstacle() else { return };
         if capable() {
             for known in ["CONFIG_", "4.17", "lockdown", "seccomp", "/sys/kernel/btf"] {

@@ -11,15 +11,14 @@ use host::bpf::{
 use crate::object::{Constants, Programs};
 use crate::path::At;
 
-/// A program, and where it belongs.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) program: OwnedFd,
-    pub(crate) place: Place,
+    pub(crate) place: AttachPoint,
 }
 
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum AttachPoint {
     Tracepoint(CString),
     /// Its kind, which says the function, and its instructions.
     Trampoline(Program, Vec<Instruction>),
@@ -29,8 +28,8 @@ pub(crate) enum Place {
 impl Loaded {
     pub(crate) fn attach(&mut self) -> io::Result<Attached> {
         match &self.place {
-            Place::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
-            Place::Trampoline(kind, code) => match attach_trampoline(&self.program) {
+            AttachPoint::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
+            AttachPoint::Trampoline(kind, code) => match attach_trampoline(&self.program) {
                 // Old kernels (5.10 does) attach such a program once.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.program = load(*kind, code)?;
@@ -38,20 +37,20 @@ impl Loaded {
                 }
                 answer => answer,
             },
-            Place::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
+            AttachPoint::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
         }
     }
 
     /// The function of a kprobe at its entry or its return.
     pub(crate) fn function(&self, side: At) -> Option<&CString> {
         match &self.place {
-            Place::Function(name, at) if *at == side => Some(name),
+            AttachPoint::Function(name, at) if *at == side => Some(name),
             _ => None,
         }
     }
 
     pub(crate) fn attached(mut self) -> Result<(Self, Attached), String> {
-        let attached = self.attach().map_err(said)?;
+        let attached = self.attach().map_err(error_text)?;
         Ok((self, attached))
     }
 }
@@ -62,8 +61,8 @@ pub(crate) fn raw(
     program: &str,
     constants: Constants,
 ) -> Result<(Loaded, Attached), String> {
-    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
-    Loaded { program, place: Place::Tracepoint(c_name(name)?) }.attached()
+    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(error_text)?;
+    Loaded { program, place: AttachPoint::Tracepoint(c_name(name)?) }.attached()
 }
 
 pub(crate) fn kprobe(
@@ -76,14 +75,14 @@ pub(crate) fn kprobe(
         At::Entry => "kprobe",
         At::Return => "kretprobe",
     };
-    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(said)?;
-    Loaded { program, place: Place::Function(c_name(name)?, at) }.attached()
+    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(error_text)?;
+    Loaded { program, place: AttachPoint::Function(c_name(name)?, at) }.attached()
 }
 
 fn c_name(name: &str) -> Result<CString, String> {
-    CString::new(name).map_err(said)
+    CString::new(name).map_err(error_text)
 }
 
-pub(crate) fn said(error: impl std::fmt::Display) -> String {
+pub(crate) fn error_text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

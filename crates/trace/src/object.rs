@@ -9,18 +9,17 @@ use aya_obj::{Object, btf};
 use host::bpf::{Instruction, Map, MapKind};
 use thiserror::Error;
 
-/// What clang compiled. `cargo xtask bpf` compiles it again.
+/// The output of clang. `cargo xtask bpf` compiles it again.
 #[repr(align(8))]
 struct Aligned<T: ?Sized>(T);
 static COMPILED: &Aligned<[u8]> = &Aligned(*include_bytes!("../bpf/path.o"));
 
 /// The programs with one kernel's offsets of fields, and that kernel's types.
-pub(crate) struct Fitted {
+pub struct KernelPrograms {
     object: Object,
     types: btf::Btf,
 }
 
-/// The programs with maps of their own.
 pub(crate) struct Programs {
     pub(crate) maps: BTreeMap<String, Map>,
     object: Object,
@@ -29,24 +28,21 @@ pub(crate) struct Programs {
 /// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
-/// What differs from copy to copy of a program.
+/// The constants that differ from copy to copy of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Constants {
-    /// The number of the point.
     pub(crate) point: u64,
-    /// That of the last point of the path.
     pub(crate) last: u64,
     /// The number of the system call that is followed.
     pub(crate) call: u64,
-    /// Not 0: hits are only counted.
+    /// Whether hits are only counted: not 0.
     pub(crate) trying: u64,
-    /// Whose journey the point belongs to.
+    /// The phase of the point's journey.
     pub(crate) phase: u64,
     /// The point at which such a journey begins.
     pub(crate) first: u64,
-    /// Which argument is the packet.
     pub(crate) packet: u64,
-    /// One journey in so many leaves the kernel; 0: none.
+    /// One in this many journeys leaves the kernel; 0: none.
     pub(crate) every: u64,
 }
 
@@ -56,18 +52,18 @@ pub(crate) struct Constants {
 pub struct ObjectError(String);
 
 impl ObjectError {
-    fn of(error: impl std::fmt::Display) -> Self {
+    fn from_display(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
 
-impl Fitted {
+impl KernelPrograms {
     /// Puts the offsets of fields into the programs. `types`: the bytes of
     /// `/sys/kernel/btf/vmlinux`.
-    pub(crate) fn to(types: &[u8]) -> Result<Self, ObjectError> {
-        let mut object = Object::parse(&COMPILED.0).map_err(ObjectError::of)?;
-        let types = btf::Btf::parse(types, object.endianness).map_err(ObjectError::of)?;
-        object.relocate_btf(&types).map_err(ObjectError::of)?;
+    pub(crate) fn fit(types: &[u8]) -> Result<Self, ObjectError> {
+        let mut object = Object::parse(&COMPILED.0).map_err(ObjectError::from_display)?;
+        let types = btf::Btf::parse(types, object.endianness).map_err(ObjectError::from_display)?;
+        object.relocate_btf(&types).map_err(ObjectError::from_display)?;
         Ok(Self { object, types })
     }
 
@@ -81,12 +77,12 @@ impl Fitted {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made = made(map, ring).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
+            let made = create_map(map, ring).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();
         let named = described.map(|(name, map)| (name.as_str(), maps[name].number(), map));
-        object.relocate_maps(named, &HashSet::new()).map_err(ObjectError::of)?;
+        object.relocate_maps(named, &HashSet::new()).map_err(ObjectError::from_display)?;
         Ok(Programs { maps, object })
     }
 }
@@ -107,7 +103,7 @@ impl Programs {
 
 /// The bytes of all maps of a set of programs, with a ring of so many; and those of each CPU.
 pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
-    let object = Object::parse(&COMPILED.0).map_err(ObjectError::of)?;
+    let object = Object::parse(&COMPILED.0).map_err(ObjectError::from_display)?;
     let mut bytes = [u64::from(ring), 0];
     for map in object.maps.values() {
         let each = u64::from(map.key_size()) + u64::from(map.value_size()).next_multiple_of(8);
@@ -120,7 +116,7 @@ pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
     Ok(bytes)
 }
 
-fn made(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
+fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::of(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
     let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };

@@ -1,4 +1,4 @@
-//! What a kernel offers to probe.
+//! The probe points that a kernel offers.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
@@ -6,30 +6,30 @@ use std::io::Read;
 use std::path;
 
 use crate::btf::Btf;
-use crate::path::Path;
+use crate::path::TracePath;
 
 const SYMBOLS: &str = "proc/kallsyms";
 pub(crate) const BTF: &str = "sys/kernel/btf/vmlinux";
 /// More than any kernel's list of symbols or types has, in bytes.
 const MOST: u64 = 256 << 20;
 
-/// What a kernel offers to probe, of what paths name. A list that cannot be read has its reason in
-/// its place.
+/// The probe points that a kernel offers, of those that paths name. A list that cannot be read is
+/// replaced by the reason.
 #[derive(Clone, Debug)]
-pub struct Offered {
+pub struct OfferedProbes {
     /// The functions of the kernel and its modules, with suffixes that the compiler gave.
     pub functions: Result<BTreeSet<String>, String>,
     /// The kernel's own types.
     pub types: Result<Btf, String>,
 }
 
-impl Offered {
+impl OfferedProbes {
     /// Reads what the running kernel offers for these paths.
-    pub fn read(paths: &[Path]) -> Self {
-        Self::of(path::Path::new("/"), paths)
+    pub fn read(paths: &[TracePath]) -> Self {
+        Self::read_from(path::Path::new("/"), paths)
     }
 
-    fn of(root: &path::Path, paths: &[Path]) -> Self {
+    fn read_from(root: &path::Path, paths: &[TracePath]) -> Self {
         let bytes = |name: &str| {
             let mut bytes = Vec::new();
             let read = File::open(root.join(name)).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
@@ -82,7 +82,7 @@ mod tests {
             "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\n{stage} = [\"udp_sendmsg\"]\n\
              [[stage]]\nlabel = \"b\"\n{stage} = [\"b\"]\n"
         );
-        let offered = Offered::of(root.path(), &[Path::parse("a path", &text).unwrap()]);
+        let offered = OfferedProbes::read_from(root.path(), &[TracePath::parse("a path", &text).unwrap()]);
         assert_eq!(
             offered.functions.unwrap(),
             ["udp_sendmsg", "udp_sendmsg.part.0"].map(str::to_owned).into()
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_list_that_is_missing_has_its_reason() {
         let root = tempfile::tempdir().unwrap();
-        let offered = Offered::of(root.path(), &[]);
+        let offered = OfferedProbes::read_from(root.path(), &[]);
         assert!(offered.functions.unwrap_err().contains("/proc/kallsyms cannot be read"));
         assert!(offered.types.unwrap_err().contains("/sys/kernel/btf/vmlinux cannot be read"));
     }

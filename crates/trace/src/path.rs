@@ -8,8 +8,8 @@ use thiserror::Error;
 use toml::Spanned;
 use words::Kind;
 
-use crate::lane::Lane;
-use crate::phase::Phase;
+use crate::layer::Layer;
+use crate::phase::JourneyPhase;
 
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -18,8 +18,8 @@ const LONGEST_NAME: usize = 128;
 
 /// The places that a packet passes, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// What travels from where to where.
+pub struct TracePath {
+    /// A description of the traffic and its way.
     pub about: String,
     /// Traffic that passes it.
     pub workload: Kind,
@@ -33,10 +33,10 @@ pub struct Stage {
     /// The box of the flow chart.
     pub label: String,
     /// The layer of the box.
-    pub lane: Lane,
+    pub lane: Layer,
     /// Whether the functions are entered or left there.
     pub at: At,
-    /// Some packets do not pass it.
+    /// Whether some packets do not pass it.
     pub optional: bool,
     /// The functions of IPv4, best first.
     pub ipv4: Vec<String>,
@@ -50,10 +50,10 @@ pub struct Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum At {
-    /// Where it begins.
+    /// The function is entered.
     #[default]
     Entry,
-    /// Where it returns.
+    /// The function returns.
     Return,
 }
 
@@ -73,17 +73,17 @@ pub struct PathError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PathFile {
     about: Spanned<String>,
     workload: Spanned<String>,
-    stage: Vec<Spanned<Entry>>,
+    stage: Vec<Spanned<StageEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct StageEntry {
     label: Spanned<String>,
-    lane: Lane,
+    lane: Layer,
     #[serde(default)]
     at: At,
     #[serde(default)]
@@ -100,7 +100,7 @@ struct Entry {
 
 type Problem = (Range<usize>, String);
 
-impl Path {
+impl TracePath {
     /// Reads a file's text. `file` is only shown, never opened.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Path {
         if text.len() > MOST_BYTES {
             return Err(wrong((0..0, format!("it has {} bytes: use at most {MOST_BYTES}", text.len()))));
         }
-        let read: File = toml::from_str(text)
+        let read: PathFile = toml::from_str(text)
             .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
         let about = printable(&read.about).map_err(wrong)?;
         let workload = read.workload.get_ref().parse();
@@ -136,7 +136,7 @@ impl Path {
             stages.push(stage);
         }
         let path = Self { about, workload, stages };
-        if path.comes_in() && path.phases().last() != Some(Phase::Reading) {
+        if path.comes_in() && path.phases().last() != Some(JourneyPhase::Reading) {
             let problem = "the path begins in an interrupt, and nobody reads: end it with stages from the reader's `application` on";
             return Err(wrong((0..0, problem.to_owned())));
         }
@@ -146,16 +146,16 @@ impl Path {
     /// Whether packets come in by it.
     #[must_use]
     pub fn comes_in(&self) -> bool {
-        self.phases().next() != Some(Phase::Out)
+        self.phases().next() != Some(JourneyPhase::Out)
     }
 
-    /// Whose journey each stage is a part of.
-    pub fn phases(&self) -> impl Iterator<Item = Phase> + '_ {
-        Phase::of(self.stages.iter().map(|stage| stage.lane))
+    /// The phase of each stage.
+    pub fn phases(&self) -> impl Iterator<Item = JourneyPhase> + '_ {
+        JourneyPhase::of_layers(self.stages.iter().map(|stage| stage.lane))
     }
 }
 
-impl Entry {
+impl StageEntry {
     fn read(self, place: &Range<usize>) -> Result<Stage, Problem> {
         let label = printable(&self.label)?;
         let [both, ipv4, ipv6, tracepoints] =
@@ -208,7 +208,6 @@ fn names(list: Vec<Spanned<String>>) -> Result<Vec<String>, Problem> {
     Ok(names)
 }
 
-/// Line and column of a byte, both from 1.
 fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
     let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -226,12 +225,12 @@ mod tests {
 
     fn refused(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from));
-        Path::parse("p.toml", &GOOD.replacen(from, to, 1)).unwrap_err().to_string()
+        TracePath::parse("p.toml", &GOOD.replacen(from, to, 1)).unwrap_err().to_string()
     }
 
     #[test]
     fn a_path_is_read_in_order() {
-        let path = Path::parse("p.toml", GOOD).unwrap();
+        let path = TracePath::parse("p.toml", GOOD).unwrap();
         assert_eq!((path.about.as_str(), path.stages.len()), ("x", 2));
         assert_eq!(
             (&path.stages[0].ipv4[..], &path.stages[0].ipv6[..]),
@@ -258,9 +257,9 @@ mod tests {
             let error = refused(from, to);
             assert!(error.starts_with(place) && error.contains(words), "{to}: {error}");
         }
-        assert!(Path::parse("p", &" ".repeat(MOST_BYTES + 1)).unwrap_err().problem.contains("at most"));
+        assert!(TracePath::parse("p", &" ".repeat(MOST_BYTES + 1)).unwrap_err().problem.contains("at most"));
         assert!(
-            Path::parse("p", "about = \"x\"\nworkload = \"udp_rr\"\nstage = []")
+            TracePath::parse("p", "about = \"x\"\nworkload = \"udp_rr\"\nstage = []")
                 .unwrap_err()
                 .problem
                 .contains("0 stages")
@@ -270,9 +269,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "\\PC{0,200}", at in 0..GOOD.len(), piece in "\\PC{0,3}|[\\[\\]\"=\n]{1,4}") {
-            let _ = Path::parse("p", &text);
+            let _ = TracePath::parse("p", &text);
             let (head, tail) = GOOD.split_at(at);
-            if let Err(error) = Path::parse("p", &format!("{head}{piece}{tail}")) {
+            if let Err(error) = TracePath::parse("p", &format!("{head}{piece}{tail}")) {
                 prop_assert!(error.line >= 1 && error.column >= 1 && !error.problem.is_empty());
             }
         }

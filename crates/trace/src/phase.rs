@@ -1,13 +1,13 @@
-//! Whose journey a stage belongs to.
+//! The journey that a stage belongs to.
 
 use serde::{Deserialize, Serialize};
 
-use crate::lane::Lane;
+use crate::layer::Layer;
 
-/// Whose journey a stage is a part of.
+/// The journey that a stage is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum JourneyPhase {
     /// The sending thread's.
     Out,
     /// A CPU's, before it has a packet.
@@ -18,13 +18,13 @@ pub enum Phase {
     Reading,
 }
 
-impl Phase {
+impl JourneyPhase {
     /// The phases of stages in these lanes. A path that begins in an interrupt comes in; its reader
     /// begins with the first stage of the application. Which stages lead to a packet is known when
-    /// their places are chosen: until then they are [`Phase::Arriving`].
-    pub fn of(lanes: impl Iterator<Item = Lane> + Clone) -> impl Iterator<Item = Self> {
-        let comes_in = lanes.clone().next() == Some(Lane::Interrupt);
-        let border = lanes.clone().position(|lane| lane == Lane::Application).unwrap_or(usize::MAX);
+    /// their places are chosen: until then they are [`JourneyPhase::Arriving`].
+    pub fn of_layers(lanes: impl Iterator<Item = Layer> + Clone) -> impl Iterator<Item = Self> {
+        let comes_in = lanes.clone().next() == Some(Layer::Interrupt);
+        let border = lanes.clone().position(|lane| lane == Layer::Application).unwrap_or(usize::MAX);
         lanes.enumerate().map(move |(index, _)| match comes_in {
             false => Self::Out,
             true if index < border => Self::Arriving,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{POINTS, u64_at};
+use crate::probe_counts::{POINTS, u64_at};
 
 /// The most packets that an account keeps.
 pub const MOST_SAMPLES: usize = 256;
@@ -10,18 +10,18 @@ pub const MOST_SAMPLES: usize = 256;
 /// Packets of which single stamps are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sampled {
-    /// In the order in which they arrived.
-    pub packets: Vec<Stamped>,
-    /// Those for which there was no room.
+pub struct SampledPackets {
+    /// The packets, in the order in which they arrived.
+    pub packets: Vec<StampedPacket>,
+    /// Packets without room in the ring or in the account.
     pub missed: u64,
 }
 
 /// A packet that arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stamped {
-    /// Of each point that it passed, in their order.
+pub struct StampedPacket {
+    /// The stamps of the points that it passed, in order.
     pub stamps: Vec<Stamp>,
 }
 
@@ -33,24 +33,24 @@ pub struct Stamp {
     pub point: u8,
     /// The time, in ns of the kernel's monotonic clock.
     pub at: u64,
-    /// What a clock of interruptions showed, in ns: only differences say something.
+    /// The reading of a clock of interruptions, in ns: only differences are meaningful.
     pub aside: u64,
 }
 
 /// The time between two points that follow each other on a packet's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slice {
+pub struct StampInterval {
     /// The points.
     pub points: [u8; 2],
     /// When it begins, in ns after the packet's first stamp.
     pub begins: u64,
-    /// How long it is, in ns.
+    /// Its length, in ns.
     pub takes: u64,
-    /// How much of that were interrupts, soft interrupts and other tasks.
+    /// The part of it that went to interrupts, soft interrupts and other tasks.
     pub aside: u64,
 }
 
-impl Sampled {
+impl SampledPackets {
     /// Adds what the same programs sampled later, as far as there is room.
     pub fn add(&mut self, more: Self) {
         let room = MOST_SAMPLES.saturating_sub(self.packets.len());
@@ -61,9 +61,9 @@ impl Sampled {
     }
 }
 
-impl Stamped {
+impl StampedPacket {
     /// A `struct journey` of `bpf/journey.h`.
-    pub(crate) fn of(record: &[u8]) -> Self {
+    pub(crate) fn from_record(record: &[u8]) -> Self {
         const AT: usize = 56;
         let passed = u64_at(record, 0);
         let points = (0..POINTS).filter(|point| passed >> point & 1 == 1);
@@ -75,12 +75,13 @@ impl Stamped {
         Self { stamps: points.map(stamp).collect() }
     }
 
-    /// From each point to the next. Together they are the way from the first stamp to the last.
-    pub fn slices(&self) -> impl Iterator<Item = Slice> {
+    /// The intervals from each point to the next. Together they are the way from the first stamp to
+    /// the last.
+    pub fn slices(&self) -> impl Iterator<Item = StampInterval> {
         let first = self.stamps.first().map_or(0, |stamp| stamp.at);
         self.stamps.windows(2).map(move |pair| {
             let takes = pair[1].at.saturating_sub(pair[0].at);
-            Slice {
+            StampInterval {
                 points: [pair[0].point, pair[1].point],
                 begins: pair[0].at.saturating_sub(first),
                 takes,
@@ -98,10 +99,10 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_counted() {
-        let packets = |count: usize| vec![Stamped { stamps: Vec::new() }; count];
-        let mut sampled = Sampled::default();
+        let packets = |count: usize| vec![StampedPacket { stamps: Vec::new() }; count];
+        let mut sampled = SampledPackets::default();
         for count in [MOST_SAMPLES - 2, 5, 4] {
-            sampled.add(Sampled { packets: packets(count), missed: 1 });
+            sampled.add(SampledPackets { packets: packets(count), missed: 1 });
         }
         assert_eq!((sampled.packets.len(), sampled.missed), (MOST_SAMPLES, 3 + 4 + 3));
     }
@@ -128,8 +129,8 @@ mod tests {
                 write(56 + 8 * (POINTS + usize::from(*point)), aside);
             }
             write(0, passed);
-            let packet = Stamped::of(&record);
-            let slices: Vec<Slice> = packet.slices().collect();
+            let packet = StampedPacket::from_record(&record);
+            let slices: Vec<StampInterval> = packet.slices().collect();
             let found: Vec<_> = slices.iter().map(|one| (one.points[1], one.takes, one.aside)).collect();
             prop_assert_eq!(found, expected);
             let mut end = 0;
@@ -140,10 +141,10 @@ mod tests {
             prop_assert_eq!(end, now - begin);
         }
 
-        /// What a kernel tells is bounded, whatever it is.
+        /// A sample of a kernel is bounded, whatever it is.
         #[test]
         fn any_record_is_read(record in prop::collection::vec(any::<u8>(), 0..1200)) {
-            let packet = Stamped::of(&record);
+            let packet = StampedPacket::from_record(&record);
             prop_assert!(packet.stamps.len() <= POINTS);
             prop_assert!(packet.slices().all(|slice| slice.aside <= slice.takes));
         }

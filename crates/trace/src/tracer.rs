@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
-use crate::loaded::{Loaded, Place, kprobe, raw, said};
-use crate::object::{Constants, Fitted, ObjectError, Programs};
+use crate::loaded::{AttachPoint, Loaded, error_text, kprobe, raw};
+use crate::object::{Constants, KernelPrograms, ObjectError, Programs};
 use crate::offered::BTF;
 use crate::path::At;
-use crate::phase::Phase;
-use crate::reading::{Counters, POINTS, Reading};
-use crate::resolve::{Kind, Point};
-use crate::sampled::{Sampled, Stamped};
+use crate::phase::JourneyPhase;
+use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
+use crate::resolve::{PointKind, ProbePoint};
+use crate::sampled::{SampledPackets, StampedPacket};
 
 /// A probe: where a point of a path is seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +25,17 @@ pub struct Probe {
     /// The number of the point, from 0, below [`POINTS`].
     pub number: u8,
     /// The function or tracepoint.
-    pub place: Point,
+    pub place: ProbePoint,
     /// Which end of a function.
     pub at: At,
-    /// Whose journey it belongs to.
-    pub phase: Phase,
+    /// The phase of its journey.
+    pub phase: JourneyPhase,
 }
 
-/// How a probe is attached.
+/// The attachment of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mean {
+pub enum Attachment {
     /// fentry or fexit.
     Trampoline,
     /// kprobe or kretprobe.
@@ -53,7 +53,7 @@ pub enum TraceError {
     /// The programs do not fit the kernel.
     #[error(transparent)]
     Object(#[from] ObjectError),
-    /// What tells interruptions from the packet's own time cannot be attached.
+    /// The tracepoint cannot be attached that tells interruptions from the packet's own time.
     #[error("the scheduler's tracepoint cannot be used: {0}")]
     Scheduler(String),
     /// Too many threads are followed already.
@@ -66,34 +66,31 @@ pub enum TraceError {
     Counters(#[from] io::Error),
 }
 
-/// What traces on one kernel: the programs that fit it.
-pub struct Kernel(Fitted);
-
 /// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
 /// the process dies.
 #[derive(Debug)]
 pub struct Tracer {
     journeys: Map,
-    counters: Counters,
+    counters: CounterMaps,
     samples: Ring,
     /// Samples without room, when these were last read.
     missed: u64,
-    programs: Vec<Standing>,
+    programs: Vec<AttachedProgram>,
     #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
     maps: BTreeMap<String, Map>,
 }
 
 /// A loaded program, and what holds it at its place, if it is attached.
 #[derive(Debug)]
-struct Standing {
+struct AttachedProgram {
     /// The number of its probe; none for what tells interruptions, which any probes need.
     point: Option<u8>,
     loaded: Loaded,
     attached: Option<Attached>,
 }
 
-/// What became of each probe, in their order: its means, or why no means would do.
-pub type Means = Vec<Result<Mean, String>>;
+/// The attachment of each probe, in their order, or the reason why none was possible.
+pub type Attachments = Vec<Result<Attachment, String>>;
 
 /// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
 /// programs for them. Those of the timer are x86's: it is no interrupt of the table.
@@ -110,22 +107,22 @@ const MOST_THREADS: u32 = 64;
 pub(crate) const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
-impl Kernel {
+impl KernelPrograms {
     /// Fits the programs to the running kernel.
     ///
     /// # Errors
     /// [`TraceError`].
     pub fn running() -> Result<Self, TraceError> {
         let types = fs::read(format!("/{BTF}")).map_err(TraceError::Types)?;
-        Ok(Self(Fitted::to(&types)?))
+        Ok(Self::fit(&types)?)
     }
 
-    /// Attaches probes that only count how often each is hit ([`Reading::hits`]), to learn which of
-    /// them packets pass.
+    /// Attaches probes that only count how often each is hit ([`ProbeCounts::hits`]), to learn
+    /// which of them packets pass.
     ///
     /// # Errors
-    /// As [`Kernel::attach`].
-    pub fn attach_to_try(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Means), TraceError> {
+    /// As [`KernelPrograms::attach`].
+    pub fn attach_to_try(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Attachments), TraceError> {
         self.attach_all(probes, Constants { call, trying: 1, ..Constants::default() })
     }
 
@@ -138,30 +135,35 @@ impl Kernel {
     ///
     /// # Panics
     /// If a probe has a number of [`POINTS`] or more.
-    pub fn attach(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Means), TraceError> {
+    pub fn attach(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Attachments), TraceError> {
         self.attach_to_sample(probes, call, 0)
     }
 
-    /// The same; one packet in `every` is kept with its stamps ([`Tracer::sampled`]), none for 0.
+    /// Attaches probes as [`KernelPrograms::attach`] does, and keeps one packet in `every` with its
+    /// stamps ([`Tracer::sampled`]); 0: none.
     ///
     /// # Errors
-    /// As [`Kernel::attach`].
+    /// As [`KernelPrograms::attach`].
     pub fn attach_to_sample(
         &self,
         probes: &[Probe],
         call: u64,
         every: u32,
-    ) -> Result<(Tracer, Means), TraceError> {
+    ) -> Result<(Tracer, Attachments), TraceError> {
         self.attach_all(probes, Constants { call, every: every.into(), ..Constants::default() })
     }
 
-    fn attach_all(&self, probes: &[Probe], constants: Constants) -> Result<(Tracer, Means), TraceError> {
-        let mut programs = self.0.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
+    fn attach_all(
+        &self,
+        probes: &[Probe],
+        constants: Constants,
+    ) -> Result<(Tracer, Attachments), TraceError> {
+        let mut programs = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut standing = Vec::new();
         let mut stays = |point: Option<u8>, (loaded, attached): (Loaded, Attached)| {
-            standing.push(Standing { point, loaded, attached: Some(attached) });
+            standing.push(AttachedProgram { point, loaded, attached: Some(attached) });
         };
         let phase = probes.first().map_or(0, |probe| probe.phase.number());
         for [begin, end] in INTERRUPTS {
@@ -176,15 +178,15 @@ impl Kernel {
         }
         let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
         stays(None, scheduler.map_err(TraceError::Scheduler)?);
-        let means: Means = probes
+        let means: Attachments = probes
             .iter()
             .map(|probe| {
                 let constants = Constants {
                     point: probe.number.into(),
                     last: last.into(),
                     phase: probe.phase.number(),
-                    first: first(probes, probe.phase).into(),
-                    packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, which),
+                    first: first_of_phase(probes, probe.phase).into(),
+                    packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, packet_constant),
                     ..constants
                 };
                 let (mean, at_its_place) = self.probe(&programs, probe, constants)?;
@@ -195,8 +197,12 @@ impl Kernel {
         let mut map = |name: &str| {
             programs.maps.remove(name).unwrap_or_else(|| unreachable!("bpf/path.bpf.c has no map {name}"))
         };
-        let counters =
-            Counters { ways: map("ways"), cells: map("cells"), tallies: map("tallies"), hits: map("hits") };
+        let counters = CounterMaps {
+            ways: map("ways"),
+            cells: map("cells"),
+            tallies: map("tallies"),
+            hits: map("hits"),
+        };
         let journeys = map("journeys");
         let samples = Ring::of(map("samples"))?;
         let maps = programs.maps;
@@ -208,19 +214,19 @@ impl Kernel {
         programs: &Programs,
         probe: &Probe,
         constants: Constants,
-    ) -> Result<(Mean, (Loaded, Attached)), String> {
+    ) -> Result<(Attachment, (Loaded, Attached)), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
-        if probe.place.kind == Kind::Tracepoint {
+        if probe.place.kind == PointKind::Tracepoint {
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
             let program = if own { name } else { "tracepoint" };
-            return Ok((Mean::Tracepoint, raw(programs, name, program, constants)?));
+            return Ok((Attachment::Tracepoint, raw(programs, name, program, constants)?));
         }
         let first = match self.trampoline(programs, name, at, constants) {
-            Ok(attached) => return Ok((Mean::Trampoline, attached)),
+            Ok(attached) => return Ok((Attachment::Trampoline, attached)),
             Err(reason) => reason,
         };
         match kprobe(programs, name, at, constants) {
-            Ok(attached) => Ok((Mean::Kprobe, attached)),
+            Ok(attached) => Ok((Attachment::Kprobe, attached)),
             Err(reason) => Err(format!("fentry: {first}; kprobe: {reason}")),
         }
     }
@@ -229,13 +235,13 @@ impl Kernel {
     ///
     /// # Errors
     /// Why it cannot be attached.
-    pub(crate) fn try_at(&self, mean: Mean, function: &str) -> Result<(), String> {
-        let programs = self.0.programs(LEAST_RING).map_err(said)?;
+    pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
+        let programs = self.programs(LEAST_RING).map_err(error_text)?;
         let constants = Constants { trying: 1, ..Constants::default() };
         let attached = match mean {
-            Mean::Trampoline => self.trampoline(&programs, function, At::Entry, constants),
-            Mean::Kprobe => kprobe(&programs, function, At::Entry, constants),
-            Mean::Tracepoint => raw(&programs, function, "tracepoint", constants),
+            Attachment::Trampoline => self.trampoline(&programs, function, At::Entry, constants),
+            Attachment::Kprobe => kprobe(&programs, function, At::Entry, constants),
+            Attachment::Tracepoint => raw(&programs, function, "tracepoint", constants),
         };
         attached.map(drop)
     }
@@ -247,14 +253,14 @@ impl Kernel {
         at: At,
         constants: Constants,
     ) -> Result<(Loaded, Attached), String> {
-        let function = self.0.function(name).ok_or("not among the kernel's own types")?;
+        let function = self.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
         let code = programs.copy(program, constants);
-        let program = load(kind, &code).map_err(said)?;
-        Loaded { program, place: Place::Trampoline(kind, code) }.attached()
+        let program = load(kind, &code).map_err(error_text)?;
+        Loaded { program, place: AttachPoint::Trampoline(kind, code) }.attached()
     }
 }
 
@@ -272,12 +278,12 @@ impl Tracer {
         })
     }
 
-    /// Everything that was counted since the programs were attached.
+    /// The counts since the programs were attached.
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn read(&self) -> io::Result<Reading> {
-        Reading::of(&self.counters)
+    pub fn read(&self) -> io::Result<ProbeCounts> {
+        ProbeCounts::read(&self.counters)
     }
 
     /// The packets that were sampled since this was last called, and how many more there was no
@@ -285,11 +291,11 @@ impl Tracer {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn sampled(&mut self) -> io::Result<Sampled> {
-        let packets = self.samples.read().iter().map(|record| Stamped::of(record)).collect();
+    pub fn sampled(&mut self) -> io::Result<SampledPackets> {
+        let packets = self.samples.read().iter().map(|record| StampedPacket::from_record(record)).collect();
         let missed = self.counters.missed()?;
         let before = std::mem::replace(&mut self.missed, missed);
-        Ok(Sampled { packets, missed: missed.saturating_sub(before) })
+        Ok(SampledPackets { packets, missed: missed.saturating_sub(before) })
     }
 
     /// Detaches the programs; they stay loaded.
@@ -310,11 +316,11 @@ impl Tracer {
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
-        let is_wanted = |standing: &Standing| standing.point.is_none_or(wanted);
+        let is_wanted = |standing: &AttachedProgram| standing.point.is_none_or(wanted);
         // In which order the kernel calls two kprobes of one function depends on which came first,
         // and by it the stamp of one is before or behind the other's work. So that each batch has
         // the same order, those at returns always come last.
-        let comes = |standing: &&Standing| is_wanted(standing) && standing.attached.is_none();
+        let comes = |standing: &&AttachedProgram| is_wanted(standing) && standing.attached.is_none();
         let entered = self.programs.iter().filter(comes).filter_map(|one| one.loaded.function(At::Entry));
         let entered: Vec<CString> = entered.cloned().collect();
         for standing in &mut self.programs {
@@ -326,8 +332,8 @@ impl Tracer {
         for standing in self.programs.iter_mut().filter(|standing| is_wanted(standing)) {
             if standing.attached.is_none() {
                 let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
-                    Place::Trampoline(..) => error,
-                    Place::Tracepoint(name) | Place::Function(name, _) => {
+                    AttachPoint::Trampoline(..) => error,
+                    AttachPoint::Tracepoint(name) | AttachPoint::Function(name, _) => {
                         io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
                     }
                 });
@@ -348,12 +354,12 @@ impl Tracer {
 }
 
 /// The point at which the journeys of a phase begin.
-fn first(probes: &[Probe], phase: Phase) -> u8 {
+fn first_of_phase(probes: &[Probe], phase: JourneyPhase) -> u8 {
     probes.iter().find(|probe| probe.phase == phase).map_or(0, |probe| probe.number)
 }
 
 /// The constant `PACKET` of a program (`bpf/maps.h`).
-fn which(packet: Packet) -> u64 {
+fn packet_constant(packet: Packet) -> u64 {
     const LISTED: u64 = 8;
     match packet {
         Packet::Argument(index) => 1 + u64::from(index),
@@ -362,7 +368,6 @@ fn which(packet: Packet) -> u64 {
 }
 
 impl Probe {
-    /// Whether the packet is seen there.
     pub(crate) fn has_packet(&self) -> bool {
         self.at == At::Entry && self.place.packet.is_some()
     }

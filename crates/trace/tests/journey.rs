@@ -1,5 +1,5 @@
-//! What turns hits into stages (`bpf/journey.h`), compiled for this machine: the same lines run in
-//! the kernel.
+//! The state machine that turns hits into stages (`bpf/journey.h`), compiled for this machine: the
+//! same lines run in the kernel.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::RefCell;
@@ -52,8 +52,8 @@ impl Journey {
         line.trim_end().to_owned()
     }
 
-    /// What a hit came to, and of a journey that arrived: point, own time and time aside of each
-    /// segment.
+    /// The outcome of a hit, and for a journey that arrived: point, own time and interruptions of
+    /// each segment.
     fn hit(&mut self, point: u64, now: u64) -> (u64, Vec<[u64; 3]>) {
         self.hit_of('h', point, now)
     }
@@ -90,7 +90,7 @@ fn an_interruption_that_is_interrupted_at_once_counts_once() {
     assert_eq!(journey.hit(LAST, 1950), (DONE, vec![[1, 910, 10], [LAST, 30, 0]]));
 }
 
-/// That the thread left ends every interruption, also one whose end was never seen.
+/// A thread's leaving ends every interruption, also one whose end was never seen.
 #[test]
 fn a_thread_that_left_counts_again_when_it_is_back() {
     let mut journey = Journey::compiled();

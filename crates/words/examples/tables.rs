@@ -2,15 +2,15 @@
 //! puts them there.
 #![expect(clippy::print_stdout, reason = "it is what it is for")]
 
-use netassay_words::metric::{METRICS, Metric, Needs};
+use netassay_words::metric::{METRICS, Metric, MetricNeeds};
 use netassay_words::{KEYS, Kind, Scenario, Side};
 
 fn main() {
     let table = match std::env::args().nth(1).as_deref() {
         Some("keys") => keys(),
-        Some("metrics") => metrics(|metric| metric.side.is_none() && metric.needs != Needs::Exact),
+        Some("metrics") => metrics(|metric| metric.side.is_none() && metric.needs != MetricNeeds::Exact),
         Some("metrics-of-sides") => metrics(|metric| metric.side == Some(Side::Transmitter)),
-        Some("metrics-of-exact-mode") => metrics(|metric| metric.needs == Needs::Exact),
+        Some("metrics-of-exact-mode") => metrics(|metric| metric.needs == MetricNeeds::Exact),
         other => panic!("no table is called {other:?}"),
     };
     print!("{table}");

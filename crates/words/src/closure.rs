@@ -2,27 +2,28 @@
 
 use serde::Serialize;
 
-/// What the stages of a trace add up to, as a share of the whole, which was measured by itself: 1
-/// if they close.
+/// The sum of a trace's stages as a share of the whole way, which is measured separately. It is 1
+/// if nothing is missing.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Closure(f64);
 
-/// How far stages that are judged may add up from the whole, as a share of it. Instructions repeat:
-/// the bundled paths close within this, and what does not has a probe whose cost is wrong.
+/// The largest error of that sum for counted instructions, as a share of the whole. Instructions
+/// repeat: the bundled paths stay within it, and a larger error means that a probe's cost is wrong.
 const EXACT: f64 = 0.02;
 /// Times do not repeat so well: the cost of all probes is several times the whole where these are
 /// dear, and that of one is known to some percent. Beyond this a stage may be off by as much as the
 /// differences that a study looks for.
 const TIME: f64 = 0.10;
 
-/// The share beyond which the whole is only what the cost of probes left of it, and says nothing.
+/// The share beyond which the measured whole is mostly an error of the probes' cost, and says
+/// nothing.
 const SENSELESS: f64 = 10.0;
 
 impl Closure {
-    /// Of stages with this sum; `None` without a whole.
+    /// The closure of stages with this sum; `None` without a whole.
     #[must_use]
-    pub fn of(sum: f64, whole: Option<f64>) -> Option<Self> {
+    pub fn from_sum(sum: f64, whole: Option<f64>) -> Option<Self> {
         whole.filter(|whole| *whole > 0.0).map(|whole| Self(sum / whole))
     }
 
@@ -32,7 +33,8 @@ impl Closure {
         self.0
     }
 
-    /// How far from the whole the sum may be, as a share of the whole, of instructions or of time.
+    /// The largest error of the sum, as a share of the whole, for instructions (`exact`) or for
+    /// time.
     #[must_use]
     pub fn bound(exact: bool) -> f64 {
         if exact { EXACT } else { TIME }
@@ -52,7 +54,7 @@ impl Closure {
         format!("{beyond}{:.1}", 100.0 * share)
     }
 
-    /// By how much it does not hold, as a clause; `None` if it holds.
+    /// The error as a clause; `None` if it is within the bound.
     #[must_use]
     pub fn breach(self, exact: bool) -> Option<String> {
         let apart = self.0 - 1.0;
@@ -73,7 +75,7 @@ mod tests {
 
     #[test]
     fn stages_may_be_as_far_from_the_whole_as_what_is_counted_repeats() {
-        let closure = |sum: f64| Closure::of(sum, Some(100.0)).unwrap();
+        let closure = |sum: f64| Closure::from_sum(sum, Some(100.0)).unwrap();
         for (sum, exact, time) in
             [(100.0, true, true), (98.0, true, true), (102.0, true, true), (97.9, false, true)]
         {
@@ -89,6 +91,6 @@ mod tests {
         let breach = closure(1e15).breach(true).unwrap();
         assert!(breach.contains("more than 1000.0 % more than the whole"), "{breach}");
         assert!(closure(f64::NAN).breach(true).is_some(), "what is no number does not close");
-        assert_eq!((Closure::of(1.0, None), Closure::of(1.0, Some(0.0))), (None, None));
+        assert_eq!((Closure::from_sum(1.0, None), Closure::from_sum(1.0, Some(0.0))), (None, None));
     }
 }

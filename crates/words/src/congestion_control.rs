@@ -24,13 +24,13 @@ pub enum CongestionControl {
     Unpaced,
     /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
     System,
-    /// By the kernel's name.
+    /// The congestion control with this kernel name.
     Named(String),
 }
 
 impl CongestionControl {
-    /// Those whose rate only the window limits, by their kernel names, the most common first. Every
-    /// kernel has the last.
+    /// The congestion controls without pacing, whose rate only the window limits, by their kernel
+    /// names, the most common first. Every kernel has `reno`.
     pub const UNPACED: [&str; 2] = ["cubic", "reno"];
 
     /// The kernel's name to ask for; `None`: the host's own. A tried plan leaves none open where
@@ -43,7 +43,7 @@ impl CongestionControl {
         }
     }
 
-    /// The same; `chosen` where it was left open.
+    /// This congestion control, or `chosen` if it was left open.
     #[must_use]
     pub fn or_chosen(&self, chosen: &str) -> Self {
         if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct CpuListError {
     /// The text as given.
     pub text: String,
-    /// What is wrong with it.
+    /// The problem.
     pub why: &'static str,
 }
 
@@ -20,7 +20,7 @@ pub const HIGHEST_CPU: u32 = 65_535;
 /// list.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not a list of CPUs.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     let wrong = |why| CpuListError { text: text.to_owned(), why };
     let number = |part: &str| -> Result<u32, CpuListError> {

@@ -1,5 +1,5 @@
 //! The settings of a network device beside its features: its rings, its interrupt coalescing, its
-//! queues, its pause frames, what selects a receive queue.
+//! queues, its pause frames, the selection of a receive queue.
 
 use crate::flow_hash;
 use crate::scenario::Scenario;
@@ -52,12 +52,12 @@ crate::vocabulary! {
     }
 }
 
-/// What the value of a setting is.
+/// The kind of value that a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceForm {
     /// A number.
     Number,
-    /// On (1) or off (0).
+    /// A switch: on (1) or off (0).
     Switch,
     /// Fields of a packet, as bits ([`flow_hash`]).
     Fields,
@@ -68,7 +68,7 @@ impl DeviceSetting {
     /// has so many of any.
     pub const MOST: u32 = 1_000_000;
 
-    /// What its value is.
+    /// The kind of value that it takes.
     #[must_use]
     pub fn form(self) -> DeviceForm {
         self.ethtool().form
@@ -80,7 +80,7 @@ impl DeviceSetting {
         self.form() == DeviceForm::Switch
     }
 
-    /// How `ethtool` sets it.
+    /// The `ethtool` option that sets it.
     #[must_use]
     pub fn ethtool(self) -> EthtoolOption {
         let of = |option, parameter, form| EthtoolOption { option, parameter, form };
@@ -175,7 +175,7 @@ impl DeviceSetting {
     }
 }
 
-/// How `ethtool` sets a setting: `ethtool -G eth0 rx 256`.
+/// The `ethtool` option of a setting, such as `-G eth0 rx 256`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EthtoolOption {
     /// The option, for example `-G`: settings with the same one are set together.

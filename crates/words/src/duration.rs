@@ -30,7 +30,7 @@ pub enum DurationError {
     /// A number has an unknown unit.
     #[error("`{0}` is not a unit of time")]
     UnknownUnit(String),
-    /// It is too long to be counted.
+    /// The duration is too long to be counted.
     #[error("the duration is too long")]
     TooLong,
 }
@@ -89,10 +89,10 @@ pub mod text {
     use super::{Duration, Visitor, format_duration};
     use serde::{Deserializer, Serializer};
 
-    /// Writes the text.
+    /// Writes the duration as text.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The serializer's errors.
     pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format_duration(*duration))
     }
@@ -140,7 +140,7 @@ impl serde::de::Visitor<'_> for Visitor {
     }
 }
 
-/// The longest head of `text` whose characters all satisfy `belongs`, and what follows it.
+/// Splits `text` after its longest head whose characters all satisfy `belongs`.
 fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     let end = text.find(|c| !belongs(c)).unwrap_or(text.len());
     text.split_at(end)

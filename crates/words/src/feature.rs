@@ -91,10 +91,10 @@ pub const OTHERS: &[&str] = &[
     "vlan-challenged",
 ];
 
-/// What `ethtool -K` calls a set of kernel features: its short name, its long name, and the
-/// features.
+/// A set of kernel features that `ethtool -K` switches together: its short name, its long name, and
+/// the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group {
+pub struct FeatureGroup {
     /// The name that `ethtool -K` takes: `tso`.
     pub short: &'static str,
     /// The name that `ethtool -k` prints: `tcp-segmentation-offload`.
@@ -104,9 +104,9 @@ pub struct Group {
 }
 
 /// The groups of `ethtool`, as its manual page and its program have them.
-pub const GROUPS: &[Group] = &[
-    Group { short: "rx", long: "rx-checksumming", members: &["rx-checksum"] },
-    Group {
+pub const GROUPS: &[FeatureGroup] = &[
+    FeatureGroup { short: "rx", long: "rx-checksumming", members: &["rx-checksum"] },
+    FeatureGroup {
         short: "tx",
         long: "tx-checksumming",
         members: &[
@@ -117,12 +117,12 @@ pub const GROUPS: &[Group] = &[
             "tx-checksum-sctp",
         ],
     },
-    Group {
+    FeatureGroup {
         short: "sg",
         long: "scatter-gather",
         members: &["tx-scatter-gather", "tx-scatter-gather-fraglist"],
     },
-    Group {
+    FeatureGroup {
         short: "tso",
         long: "tcp-segmentation-offload",
         members: &[
@@ -133,14 +133,18 @@ pub const GROUPS: &[Group] = &[
             "tx-tcp6-segmentation",
         ],
     },
-    Group { short: "ufo", long: "udp-fragmentation-offload", members: &["tx-udp-fragmentation"] },
-    Group { short: "gso", long: "generic-segmentation-offload", members: &["tx-generic-segmentation"] },
-    Group { short: "gro", long: "generic-receive-offload", members: &["rx-gro"] },
-    Group { short: "lro", long: "large-receive-offload", members: &["rx-lro"] },
-    Group { short: "rxvlan", long: "rx-vlan-offload", members: &["rx-vlan-hw-parse"] },
-    Group { short: "txvlan", long: "tx-vlan-offload", members: &["tx-vlan-hw-insert"] },
-    Group { short: "ntuple", long: "ntuple-filters", members: &["rx-ntuple-filter"] },
-    Group { short: "rxhash", long: "receive-hashing", members: &["rx-hashing"] },
+    FeatureGroup { short: "ufo", long: "udp-fragmentation-offload", members: &["tx-udp-fragmentation"] },
+    FeatureGroup {
+        short: "gso",
+        long: "generic-segmentation-offload",
+        members: &["tx-generic-segmentation"],
+    },
+    FeatureGroup { short: "gro", long: "generic-receive-offload", members: &["rx-gro"] },
+    FeatureGroup { short: "lro", long: "large-receive-offload", members: &["rx-lro"] },
+    FeatureGroup { short: "rxvlan", long: "rx-vlan-offload", members: &["rx-vlan-hw-parse"] },
+    FeatureGroup { short: "txvlan", long: "tx-vlan-offload", members: &["tx-vlan-hw-insert"] },
+    FeatureGroup { short: "ntuple", long: "ntuple-filters", members: &["rx-ntuple-filter"] },
+    FeatureGroup { short: "rxhash", long: "receive-hashing", members: &["rx-hashing"] },
 ];
 
 /// The kernel features that a name means: one for a kernel name, one or more for a short or long

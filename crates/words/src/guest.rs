@@ -27,7 +27,7 @@ crate::vocabulary! {
     }
 }
 
-/// What executes a guest's instructions, as it turned out.
+/// The accelerator that executed a guest's instructions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Accelerated {

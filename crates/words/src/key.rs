@@ -22,13 +22,13 @@ pub struct Key {
     pub unit: &'static str,
     /// The kinds of traffic that support other values than the default.
     pub kinds: &'static [Kind],
-    /// Those that support them in exact mode.
+    /// The kinds of traffic that support it in exact mode.
     pub exact: &'static [Kind],
-    /// Those that then need a thread for each flow.
+    /// The kinds of traffic that then need a thread for each flow.
     pub alone: &'static [Kind],
-    /// Those whose sockets can be given another value while they carry traffic, so that conditions
-    /// that differ in it may take turns in one flow. Not from or to `default`: what the kernel
-    /// chooses cannot be given back.
+    /// The kinds of traffic whose open sockets accept a new value, so that conditions that differ
+    /// in it may take turns in one flow. Not from or to `default`: a value that the kernel chose
+    /// cannot be restored.
     pub in_turns: &'static [Kind],
     /// Why `alternate = "auto"` takes no turns in it where one of its values is that of this
     /// traffic, as a sentence; `None`: turns are known to find what runs find (docs/studies.md,
@@ -40,7 +40,7 @@ pub struct Key {
     pub slug: &'static str,
     /// The default, for people.
     pub default: &'static str,
-    /// What it is, in a sentence.
+    /// The help text, a sentence.
     pub help: &'static str,
     pub(crate) field: Access,
 }
@@ -88,8 +88,8 @@ impl Key {
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
 
-    /// For which traffic it can be switched in flight, and for which of it `alternate = "auto"`
-    /// does so, as the end of a sentence; `None`: for none.
+    /// The traffic for which it can be switched in flight, and for which `alternate = "auto"` does
+    /// so, as the end of a sentence; `None`: for none.
     #[must_use]
     pub fn in_flight(&self) -> Option<String> {
         let of = |kinds: &[Kind], all: &[Kind]| {
@@ -121,7 +121,7 @@ impl Key {
             Shape::Time(least, most, _) => {
                 format!("`{}` to `{}`", format_duration(least), format_duration(most))
             }
-            Shape::Word(words) => suggest::list(&words.vocabulary.all()),
+            Shape::Word(words) => suggest::list(&words.vocabulary.spellings()),
             Shape::Name(_) => "a name".to_owned(),
         };
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }
@@ -194,7 +194,8 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// The same in exact mode, where one thread does the work of both ends, always in the same way.
+    /// Why exact mode does not support the value. There one thread does the work of both ends,
+    /// always in the same way.
     #[must_use]
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {

@@ -7,7 +7,7 @@ use crate::congestion_control::LONGEST_NAME;
 use crate::key::Key;
 use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
-use crate::shape::{Shape, Words};
+use crate::shape::{Shape, WordSet};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic};
 use crate::turn::NOT_COMPARED;
 use crate::word::Word;
@@ -16,11 +16,11 @@ const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
 const RR: &[Kind] = &[Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
-/// What the transmitter sends without waiting for an answer.
+/// Kinds of traffic that send without waiting for an answer.
 const ONE_WAY: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
 const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
 const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
-/// Whose sockets stay connected: those of `tcp_crr` come and go.
+/// Kinds of traffic with lasting connections; `tcp_crr` opens and closes its connections.
 const LASTING: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::Pps];
 const LASTING_TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr];
 const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
@@ -124,7 +124,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "sender",
-        shape: Shape::Word(Words {
+        shape: Shape::Word(WordSet {
             vocabulary: Sender::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
@@ -151,7 +151,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "reader",
-        shape: Shape::Word(Words {
+        shape: Shape::Word(WordSet {
             vocabulary: Reader::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Reader| one.takes(kind) && (one.is_countable() || !exact);
@@ -182,7 +182,7 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "direction",
-        shape: Shape::Word(Words {
+        shape: Shape::Word(WordSet {
             vocabulary: Direction::VOCABULARY,
             of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
         }),

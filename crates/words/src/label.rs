@@ -1,4 +1,4 @@
-//! The names of what limits a run.
+//! The names of a run's limits.
 
 use crate::side::Side;
 

@@ -28,28 +28,28 @@ pub struct Metric {
     /// The key without its side: `cpu`.
     #[serde(skip)]
     pub own: &'static str,
-    /// What it is about.
+    /// The subject.
     #[serde(skip)]
-    pub group: Group,
-    /// What of that it is: `p99` of latency, `softirq` of CPU, empty for the whole.
+    pub group: MetricGroup,
+    /// The part of the subject: `p99` of latency, `softirq` of CPU, empty for the whole.
     #[serde(skip)]
     pub part: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
-    /// What a run needs beside the traffic to yield it.
+    /// The testbed that a run needs to yield it.
     #[serde(skip)]
-    pub needs: Needs,
+    pub needs: MetricNeeds,
 }
 
-/// What a metric is about.
+/// The subject of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// What is done per second, the aim of the traffic.
+pub enum MetricGroup {
+    /// Work done per second, the aim of the traffic.
     Rate,
     /// Times from request to response.
     Latency,
-    /// What became of messages.
+    /// Messages that arrived, were lost or were repeated.
     Messages,
     /// Instructions executed.
     Instructions,
@@ -61,9 +61,9 @@ pub enum Group {
     Counter,
 }
 
-/// What a testbed must be for a metric.
+/// The kind of testbed that a metric needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
+pub enum MetricNeeds {
     /// Anything.
     Nothing,
     /// Two virtual machines: it is counted on their host.
@@ -74,7 +74,7 @@ pub enum Needs {
     Exact,
 }
 
-impl Needs {
+impl MetricNeeds {
     /// Whether a study with this scenario, in exact mode or not, has it.
     pub fn is_met(self, scenario: Scenario, exact: bool) -> bool {
         match self {
@@ -99,7 +99,7 @@ impl Metric {
         matches!(self.source, Source::Streams | Source::BothWays)
     }
 
-    /// Whether request and response yield it, and nothing else.
+    /// Whether only request-and-response traffic yields it.
     #[must_use]
     pub fn is_of_transactions(&self) -> bool {
         self.source == Source::Rr
@@ -111,26 +111,27 @@ impl Metric {
         self.source == Source::Search
     }
 
-    /// Whether it is counted for whole flows only, and not for the turns that conditions take in
-    /// one: of virtual machines, the host's counts are.
+    /// Whether it is measured for a whole flow only, not for each condition's turns in it.
+    /// Latencies and messages are, and so are counts that the host makes of virtual machines.
     #[must_use]
     pub fn is_of_whole_run(&self, scenario: Scenario) -> bool {
         let is_of_host = match self.needs {
-            Needs::Guests => true,
-            Needs::Tunnel => scenario.has_guests(),
-            Needs::Nothing | Needs::Exact => false,
+            MetricNeeds::Guests => true,
+            MetricNeeds::Tunnel => scenario.has_guests(),
+            MetricNeeds::Nothing | MetricNeeds::Exact => false,
         };
-        is_of_host || matches!(self.group, Group::Latency | Group::Messages)
+        is_of_host || matches!(self.group, MetricGroup::Latency | MetricGroup::Messages)
     }
 
-    /// Whether the work of the programs that make the traffic, netassay's own loops, is part of it,
-    /// and not the kernel's alone.
+    /// Whether it counts work of netassay's own sending and receiving loops beside the kernel's.
     #[must_use]
     pub fn includes_programs(&self) -> bool {
         match self.group {
-            Group::Instructions => !self.own.starts_with("kernel_") && !self.own.starts_with("softirq_"),
-            Group::Cpu => matches!(self.part, "" | "user" | "idle"),
-            Group::ServiceDemand => true,
+            MetricGroup::Instructions => {
+                !self.own.starts_with("kernel_") && !self.own.starts_with("softirq_")
+            }
+            MetricGroup::Cpu => matches!(self.part, "" | "user" | "idle"),
+            MetricGroup::ServiceDemand => true,
             _ => false,
         }
     }
@@ -209,21 +210,21 @@ macro_rules! metrics {
         pub const METRICS: &[Metric] = &[
             $(Metric {
                 key: concat!($($begin,)? $part), unit: $unit, better: Better::$better, meaning: $meaning,
-                side: None, own: concat!($($begin,)? $part), group: Group::$group, part: $part, quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
+                side: None, own: concat!($($begin,)? $part), group: MetricGroup::$group, part: $part, quantity: $meaning, source: Source::$source, needs: MetricNeeds::Nothing,
             },)*
             $(Metric {
                 key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
-                side: None, own: $exact_key, group: Group::Instructions, part: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
+                side: None, own: $exact_key, group: MetricGroup::Instructions, part: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: MetricNeeds::Exact,
             },)*
             $(Metric {
                 key: concat!("transmitter.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the transmitter"),
-                side: Some(Side::Transmitter), own: concat!($($side_begin,)? $side_part), group: Group::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Transmitter), own: concat!($($side_begin,)? $side_part), group: MetricGroup::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: MetricNeeds::$needs,
             },)*
             $(Metric {
                 key: concat!("receiver.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the receiver"),
-                side: Some(Side::Receiver), own: concat!($($side_begin,)? $side_part), group: Group::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Receiver), own: concat!($($side_begin,)? $side_part), group: MetricGroup::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: MetricNeeds::$needs,
             },)*
         ];
     };

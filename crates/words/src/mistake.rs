@@ -1,4 +1,4 @@
-//! What is wrong with the text of a value.
+//! An error in the text of a value.
 
 /// Why a text is not a value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

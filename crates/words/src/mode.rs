@@ -1,4 +1,5 @@
-//! How the sending program hands data over, how the receiving one reads them, and the direction.
+//! Senders (the calls that hand data to the kernel), readers (the calls that take them from it),
+//! and directions.
 
 use crate::kind::Kind;
 

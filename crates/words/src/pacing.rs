@@ -17,16 +17,16 @@ const UNITS: [(&str, u64); 5] =
 /// Why a text is not a pace.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PacingError {
-    /// It does not end in a unit.
+    /// The text does not end in a unit.
     #[error("a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`")]
     NoUnit,
     /// The text before the unit is not a number.
     #[error("the text before the unit is not a number")]
     NoNumber,
-    /// It is not a whole number of bits.
+    /// The rate is not a whole number of bits.
     #[error("it is finer than a bit per second")]
     Fraction,
-    /// It is outside of [`Pacing::LEAST`] to [`Pacing::MOST`].
+    /// The rate is outside of [`Pacing::LEAST`] to [`Pacing::MOST`].
     #[error("a pace lies between {} and {}", Pacing::LEAST, Pacing::MOST)]
     Range,
 }
@@ -83,7 +83,7 @@ fn bits(number: &str, unit: u64) -> Result<u64, PacingError> {
 }
 
 impl fmt::Display for Pacing {
-    /// In the largest unit that gives a whole number.
+    /// Writes the rate in the largest unit that gives a whole number.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fits = UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
         let (name, unit) = fits.copied().unwrap_or(("bit", 1));

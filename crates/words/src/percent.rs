@@ -18,13 +18,13 @@ const PARTS: f64 = 10_000.0;
 /// Why a text is not a share.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PercentError {
-    /// It does not end in `%`.
+    /// The text does not end in `%`.
     #[error("a percentage ends in `%`")]
     NoSign,
     /// The text before the sign is not a number.
     #[error("the text before `%` is not a number")]
     NoNumber,
-    /// It is outside of [`Percent::LEAST`] to [`Percent::MOST`].
+    /// The percentage is outside of [`Percent::LEAST`] to [`Percent::MOST`].
     #[error("a percentage lies between {} and {}", Percent::LEAST, Percent::MOST)]
     Range,
 }

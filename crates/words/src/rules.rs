@@ -14,7 +14,7 @@ fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) ->
 }
 
 impl Traffic {
-    /// Rejects what the engine does not support over this version of IP.
+    /// Rejects settings that the engine does not support over this version of IP.
     ///
     /// # Errors
     /// The first key that is rejected.
@@ -27,7 +27,7 @@ impl Traffic {
         }
     }
 
-    /// Rejects what exact mode does not support.
+    /// Rejects settings that exact mode does not support.
     ///
     /// # Errors
     /// The first key that is rejected.
@@ -35,7 +35,7 @@ impl Traffic {
         self.exact_misfits().into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// All that exact mode does not support.
+    /// Every key that exact mode does not support.
     #[must_use]
     pub fn exact_misfits(&self) -> Vec<Misfit> {
         let why = "exact mode does not support `tcp_crr`: it makes no connections while it counts";
@@ -45,14 +45,14 @@ impl Traffic {
         of_kind.filter(|_| self.kind == Kind::TcpCrr).into_iter().chain(of_keys).collect()
     }
 
-    /// All that a trace does not support in this scenario.
+    /// Every key that a trace does not support in this scenario.
     #[must_use]
     pub fn traced_misfits(&self, scenario: Scenario) -> Vec<Misfit> {
         if scenario.is_of_namespaces() { self.exact_misfits() } else { self.apart_misfits() }
     }
 
-    /// All that a trace of one of two machines does not support: each message is answered by the
-    /// other machine before the next one is sent.
+    /// Every key that a trace of one of two machines does not support: each message is answered by
+    /// the other machine before the next one is sent.
     #[must_use]
     pub fn apart_misfits(&self) -> Vec<Misfit> {
         let why = format!("`{}` has messages that are not answered", self.kind);

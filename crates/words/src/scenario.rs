@@ -46,29 +46,29 @@ impl Scenario {
         matches!(self, Self::Vxlan | Self::VmVxlan | Self::SshVxlan)
     }
 
-    /// Are its hosts virtual machines?
+    /// Whether its hosts are virtual machines.
     pub fn has_guests(self) -> bool {
         matches!(self, Self::Vm | Self::VmVxlan)
     }
 
-    /// Are its hosts machines that are there already, and stay?
+    /// Whether its hosts are existing machines, which stay.
     pub fn has_machines(self) -> bool {
         matches!(self, Self::Ssh | Self::SshVxlan)
     }
 
-    /// Are its hosts namespaces of one machine?
+    /// Whether its hosts are namespaces of one machine.
     pub fn is_of_namespaces(self) -> bool {
         !self.has_guests() && !self.has_machines()
     }
 
-    /// Are all of its hosts namespaces of one machine, with nothing between two machines to
-    /// measure? Then it can run on any machine as it is.
+    /// Whether all of its hosts are namespaces of one machine, with nothing between two machines to
+    /// measure: then it can run on any machine.
     pub fn is_of_one_machine(self) -> bool {
         matches!(self, Self::Loopback | Self::Discard)
     }
 
-    /// The scenario that has the place of this one between machines, whose network is what the veth
-    /// pair, or the link between guests, is here. `None`: there is no such scenario.
+    /// The scenario that replaces this one between machines, with their network in the place of the
+    /// veth pair, or of the link between guests. `None`: there is no such scenario.
     pub fn between_machines(self) -> Option<Self> {
         match self {
             Self::Veth | Self::Ssh => Some(Self::Ssh),

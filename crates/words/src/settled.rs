@@ -26,7 +26,7 @@ pub struct Settled {
     /// Each setting that its device has. Studies of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub device: BTreeMap<DeviceSetting, u32>,
-    /// What its machine has of the settings that the study varies, in words.
+    /// The values, in words, of the machine settings that the study varies.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tuning: BTreeMap<TuningKey, String>,
 }

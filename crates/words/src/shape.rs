@@ -16,7 +16,7 @@ use crate::word::Vocabulary;
 pub enum Shape {
     /// A whole number in a range.
     Number(u64, u64),
-    /// On or off.
+    /// A switch: on or off.
     Switch,
     /// A number of bits per second with its unit.
     Pace,
@@ -24,18 +24,18 @@ pub enum Shape {
     Share,
     /// A time in a range, in whole multiples of the last value.
     Time(Duration, Duration, Duration),
-    /// One of a few words.
-    Word(Words),
+    /// A word of a vocabulary.
+    Word(WordSet),
     /// A name that the kernel knows: at most this many letters, digits, `-` and `_`.
     Name(usize),
 }
 
 /// The words of a key.
 #[derive(Debug, Clone, Copy)]
-pub struct Words {
+pub struct WordSet {
     /// All of them.
     pub vocabulary: Vocabulary,
-    /// Those that a kind of traffic supports, in exact mode or not.
+    /// The words that a kind of traffic supports; `true`: in exact mode.
     pub of: fn(Kind, bool) -> Vec<&'static str>,
 }
 
@@ -121,7 +121,7 @@ impl Shape {
                 mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
             }),
             Self::Word(words) => {
-                let all = words.vocabulary.all();
+                let all = words.vocabulary.spellings();
                 if all.contains(&text) {
                     return Ok(Value::Text(text.to_owned()));
                 }

@@ -49,15 +49,15 @@ pub struct BySide<T> {
 
 impl<T> BySide<T> {
     /// Calls `make` for each side.
-    pub fn of(mut make: impl FnMut(Side) -> T) -> Self {
+    pub fn from_fn(mut make: impl FnMut(Side) -> T) -> Self {
         Self { transmitter: make(Side::Transmitter), receiver: make(Side::Receiver) }
     }
 
-    /// The same, where `make` can fail.
+    /// Makes a value for each side with a function that can fail.
     ///
     /// # Errors
     /// The first error of `make`.
-    pub fn try_of<E>(mut make: impl FnMut(Side) -> Result<T, E>) -> Result<Self, E> {
+    pub fn try_from_fn<E>(mut make: impl FnMut(Side) -> Result<T, E>) -> Result<Self, E> {
         Ok(Self { transmitter: make(Side::Transmitter)?, receiver: make(Side::Receiver)? })
     }
 
@@ -69,7 +69,7 @@ impl<T> BySide<T> {
         }
     }
 
-    /// The same, where `turn` can fail.
+    /// Maps both values with a function that can fail.
     ///
     /// # Errors
     /// The first error of `turn`.
@@ -80,12 +80,12 @@ impl<T> BySide<T> {
         })
     }
 
-    /// Both, borrowed.
+    /// References to both values.
     pub fn each_ref(&self) -> BySide<&T> {
         BySide { transmitter: &self.transmitter, receiver: &self.receiver }
     }
 
-    /// Both, borrowed to be changed.
+    /// Mutable references to both values.
     pub fn each_mut(&mut self) -> BySide<&mut T> {
         BySide { transmitter: &mut self.transmitter, receiver: &mut self.receiver }
     }

@@ -1,4 +1,4 @@
-//! Quotes foreign text, and suggests what it may have meant.
+//! Quotes foreign text, and suggests words that may have been meant.
 
 /// Longer words are not compared: the vocabularies have none, and the comparison is quadratic.
 const LONGEST_COMPARED: usize = 64;

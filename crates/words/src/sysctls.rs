@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::turn::NOT_COMPARED;
 
-/// Those that the kernel reads anew for every packet, call or poll, so that a new value acts at
-/// once (Linux 6.18: where each is read, not only where it is stored). Not among them: what a
-/// socket copies when it is made (`net.core.busy_read`), what is agreed on with the peer
+/// Sysctls that the kernel reads anew for every packet, call or poll, so that a new value acts at
+/// once (Linux 6.18: checked where each is read, not only where it is stored). Excluded: values
+/// that a socket copies when it is created (`net.core.busy_read`), that are agreed on with the peer
 /// (`net.ipv4.tcp_sack`), and limits of buffers that have grown already (`net.ipv4.tcp_rmem`).
 const PER_PACKET: &[&str] = &[
     "net.core.dev_weight",
@@ -28,8 +28,8 @@ const PER_PACKET: &[&str] = &[
     "net.ipv4.udp_early_demux",
 ];
 
-/// Those that it reads as often, and that bound a queue, or set a timer, a pace or a window: what
-/// waits already, or was slowed down, is there after a new value.
+/// Sysctls that are also read each time, but bound a queue or set a timer, a pace or a window:
+/// packets that are queued or slowed down already outlast the old value.
 const HOLDING: &[&str] = &[
     "net.core.netdev_max_backlog",
     "net.ipv4.tcp_comp_sack_delay_ns",
@@ -64,7 +64,7 @@ pub(crate) fn doubt(sysctl: &str) -> Option<&'static str> {
 /// belong to the value before them.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not a list of sysctls.
 pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static str> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     let mut last: Option<String> = None;
@@ -83,7 +83,7 @@ pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static st
     if all.is_empty() { Err("it names none") } else { Ok(all) }
 }
 
-/// Writes what [`parse_sysctls`] reads, by name.
+/// Writes sysctls in the form that [`parse_sysctls`] reads, by name.
 #[must_use]
 pub fn format_sysctls(all: &BTreeMap<String, String>) -> String {
     let written: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -57,9 +57,9 @@ pub struct Traffic {
     /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel
     /// chooses.
     pub port: Option<u16>,
-    /// How data are handed to the kernel.
+    /// The call that hands data to the kernel.
     pub sender: Sender,
-    /// How data are read from the kernel.
+    /// The call that reads data from the kernel.
     pub reader: Reader,
     /// The threads of either end, each for neighbouring flows; with [`Direction::Both`], for each
     /// way. At most one for each flow. `None`: the engine chooses.
@@ -86,11 +86,11 @@ pub struct Traffic {
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Percent>,
-    /// How long a receive polls the device's queue instead of sleeping, in whole microseconds
+    /// The time that a receive polls the device's queue instead of sleeping, in whole microseconds
     /// (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
-    /// How long each packet waits before it leaves an end's interface, in whole microseconds: twice
+    /// The delay of each packet before it leaves an end's interface, in whole microseconds: twice
     /// in a round trip.
     #[serde(default, with = "duration::maybe_text")]
     pub path_delay: Option<Duration>,
@@ -224,7 +224,7 @@ impl Traffic {
         self.socket_buffer.is_some_and(|bytes| bytes > BUFFER_IN_TURNS)
     }
 
-    /// How long packets may wait on a path that is made slower, there and back.
+    /// The longest time that packets may wait on a path that is made slower, there and back.
     #[must_use]
     pub fn held_by_path(&self) -> Duration {
         let delay = self.path_delay.unwrap_or_default().saturating_mul(2);

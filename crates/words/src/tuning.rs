@@ -1,5 +1,5 @@
-//! What a study varies of the machines themselves, beside their interfaces: sysctls, the frequency
-//! governor, idle states, and where the work runs.
+//! Settings of machines (beside their interfaces) that a study varies: sysctls, the frequency
+//! governor, idle states, and placement of the work.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -45,7 +45,8 @@ pub struct Placement {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tuning {
-    /// Those that the study varies: each is read back, also where a level leaves it as it is.
+    /// The settings that the study varies: each is read back, also where a level leaves it
+    /// unchanged.
     pub varied: BTreeSet<TuningKey>,
     /// [`TuningKey::Sysctl`]: values by name.
     #[serde(deserialize_with = "crate::names::sysctls")]
@@ -80,7 +81,7 @@ impl Tuning {
         *self == Self::default()
     }
 
-    /// What of it a network namespace has of its own, if it varies that.
+    /// The part of it that a network namespace has of its own; `None` if that part is not varied.
     #[must_use]
     pub fn of_network(&self) -> Option<Self> {
         let varied = [TuningKey::Sysctl].into();

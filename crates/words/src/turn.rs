@@ -30,9 +30,8 @@ pub struct Turn {
 }
 
 impl Workload {
-    /// What it keeps as long as its flow lasts: what sockets cannot be given while they carry
-    /// traffic, and the names of the keys that they can be given, as far as these are written
-    /// ([`Key::in_turns`](crate::Key::in_turns)).
+    /// Settings that cannot change while a connection is open, and the names of the keys that can,
+    /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
     #[must_use]
     pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
@@ -48,18 +47,18 @@ impl Workload {
 /// The doubt of whatever `netassay run STUDY --aa --set apart=true` was not tried on.
 pub(crate) const NOT_COMPARED: &str = "nobody has compared turns of it with runs";
 
-/// Why turns in one flow may not find what runs find.
+/// Why turns in one flow may yield other results than runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
-    /// What conditions differ in: a key of traffic, or of a machine.
+    /// The key in which conditions differ: of the traffic, or of a machine.
     pub key: &'static str,
     /// The reason, as a sentence.
     pub why: &'static str,
 }
 
 impl Workload {
-    /// The doubt about turns of these two, which can share a flow; `None`: what they differ in is
-    /// known to act at once.
+    /// The doubt about turns of these two workloads, which can share a flow; `None`: the keys in
+    /// which they differ are known to act at once.
     #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
@@ -77,8 +76,8 @@ impl Traffic {
 }
 
 impl Tuning {
-    /// What a machine keeps as long as a flow lasts. Every setting but some sysctls acts at once; a
-    /// flow's threads stay on their CPU.
+    /// Machine settings that cannot change while a flow lasts. Every setting but some sysctls acts
+    /// at once; a flow's threads stay on their CPU.
     #[must_use]
     pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
@@ -112,8 +111,7 @@ mod tests {
     use super::*;
     use crate::{Key, Kind, Placement, TuningKey};
 
-    /// Traffic with these keys set.
-    fn of(kind: Kind, keys: &[(&str, &str)]) -> Traffic {
+    fn traffic_with(kind: Kind, keys: &[(&str, &str)]) -> Traffic {
         let mut workload = Workload::new(kind);
         for (name, text) in keys {
             let key = Key::find(name).unwrap();
@@ -127,14 +125,15 @@ mod tests {
     #[test]
     fn a_flow_is_shared_if_sockets_can_be_given_all_that_differs() {
         for kind in Kind::ALL {
-            let plain = of(kind, &[]);
+            let plain = traffic_with(kind, &[]);
             assert!(plain.shares_flow_with(&plain));
             for key in KEYS {
                 let values = [
                     "1024", "2048", "7", "on", "off", "1Mbit", "2Mbit", "1%", "50us", "bbr", "spin", "gso",
                     "splice",
                 ];
-                let made = |value: &&str| key.parse(value).ok().map(|_| of(kind, &[(key.name, *value)]));
+                let made =
+                    |value: &&str| key.parse(value).ok().map(|_| traffic_with(kind, &[(key.name, *value)]));
                 let all: Vec<Traffic> = values.iter().filter_map(made).chain([plain.clone()]).collect();
                 for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {
                     let is_default = |traffic: &Traffic| key.get(&traffic.in_a_workload()) == Value::Default;
@@ -147,14 +146,17 @@ mod tests {
 
     #[test]
     fn what_differs_beside_it_keeps_flows_apart() {
-        let one = of(Kind::TcpStream, &[("pacing", "100Mbit"), ("dscp", "0")]);
-        let other = of(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46")]);
+        let one = traffic_with(Kind::TcpStream, &[("pacing", "100Mbit"), ("dscp", "0")]);
+        let other = traffic_with(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46")]);
         assert!(one.shares_flow_with(&other) && other.shares_flow_with(&one));
-        let longer = of(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46"), ("message", "7")]);
+        let longer = traffic_with(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46"), ("message", "7")]);
         assert!(!one.shares_flow_with(&longer) && !longer.shares_flow_with(&other));
         // Once paced, the kernel paces a socket for good, whatever its limit.
-        assert!(!one.shares_flow_with(&of(Kind::TcpStream, &[("dscp", "0")])));
-        assert!(!of(Kind::TcpRr, &[("dscp", "0")]).shares_flow_with(&of(Kind::UdpRr, &[("dscp", "0")])));
+        assert!(!one.shares_flow_with(&traffic_with(Kind::TcpStream, &[("dscp", "0")])));
+        assert!(
+            !traffic_with(Kind::TcpRr, &[("dscp", "0")])
+                .shares_flow_with(&traffic_with(Kind::UdpRr, &[("dscp", "0")]))
+        );
         let timed = Workload { ramp: std::time::Duration::ZERO, ..one.in_a_workload() };
         assert_ne!(one.in_a_workload().of_flow(), timed.of_flow());
     }
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn turns_of_values_that_were_not_compared_with_runs_are_doubted() {
         let doubted = |kind, key, [one, other]: [&str; 2]| {
-            let [one, other] = [one, other].map(|value| of(kind, &[(key, value)]).in_a_workload());
+            let [one, other] = [one, other].map(|value| traffic_with(kind, &[(key, value)]).in_a_workload());
             let [doubt, reversed] = [one.doubt(&other), other.doubt(&one)];
             assert_eq!(doubt, reversed, "{kind} {key}");
             doubt.is_some_and(|doubt| doubt.key == key)

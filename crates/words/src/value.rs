@@ -10,14 +10,14 @@ use crate::pacing::Pacing;
 use crate::percent::Percent;
 use crate::word::Word;
 
-/// What a key can be set to.
+/// A value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// The default.
     Default,
     /// A whole number.
     Number(u64),
-    /// On or off.
+    /// A switch: on or off.
     Switch(bool),
     /// Bits per second.
     Pace(Pacing),
@@ -29,7 +29,7 @@ pub enum Value {
     Text(String),
 }
 
-/// As in a study file and on the command line.
+/// Writes the value as a study file and the command line have it.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -53,14 +53,14 @@ pub trait Field {
 }
 
 /// A type of values.
-pub trait Plain: Copy {
-    /// As a value.
+pub trait PlainValue: Copy {
+    /// Converts it to a value.
     fn to_value(self) -> Value;
-    /// From a value of this type.
+    /// Converts a value of this type.
     fn of_value(value: &Value) -> Option<Self>;
 }
 
-impl<P: Plain> Field for P {
+impl<P: PlainValue> Field for P {
     fn value(&self) -> Value {
         self.to_value()
     }
@@ -71,7 +71,7 @@ impl<P: Plain> Field for P {
 }
 
 /// `None` is the default.
-impl<P: Plain> Field for Option<P> {
+impl<P: PlainValue> Field for Option<P> {
     fn value(&self) -> Value {
         self.map_or(Value::Default, P::to_value)
     }
@@ -96,7 +96,7 @@ impl Field for CongestionControl {
 
 macro_rules! plain {
     ($type:ty, $variant:ident($value:ident) => $made:expr) => {
-        impl Plain for $type {
+        impl PlainValue for $type {
             fn to_value(self) -> Value {
                 Value::$variant(self.into())
             }
@@ -120,7 +120,7 @@ plain!(Pacing, Pace(pace) => Some(*pace));
 plain!(Percent, Share(share) => Some(*share));
 plain!(Duration, Time(time) => Some(*time));
 
-impl<W: Word + fmt::Display> Plain for W {
+impl<W: Word + fmt::Display> PlainValue for W {
     fn to_value(self) -> Value {
         Value::Text(self.to_string())
     }

@@ -1,4 +1,4 @@
-//! The closed vocabularies: each value has exactly one spelling.
+//! Closed vocabularies: each value has exactly one spelling.
 
 /// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary)
 /// declares them.
@@ -36,9 +36,9 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// All its words.
+    /// The spelling of each word.
     #[must_use]
-    pub fn all(&self) -> Vec<&'static str> {
+    pub fn spellings(&self) -> Vec<&'static str> {
         self.words.iter().map(|(word, _)| *word).collect()
     }
 

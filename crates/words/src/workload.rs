@@ -19,7 +19,7 @@ pub struct Workload {
     /// The window: how long a run is measured.
     #[serde(with = "duration::text")]
     pub duration: Duration,
-    /// How long the traffic flows before the window opens.
+    /// The time that traffic flows before the window opens.
     #[serde(with = "duration::text")]
     pub ramp: Duration,
 }

@@ -1,20 +1,23 @@
 //! Shares that the effect in the state which the advice leaves bears out, qualifies or contradicts.
 
-use netassay_advice::{Advice, Goal, Standing};
+use netassay_advice::{Advice, AdviceGoal, Standing};
 use report::Layout;
 use study::{Condition, Plan};
 
-use crate::made::{QUIET, advice, brief, factorial, level, measured, of, on, protocol, said, study, wide};
+use crate::made::{
+    QUIET, advice, brief, factorial, level, measured, on, protocol, recommendations, study, switch_named,
+    wide,
+};
 
 const TSO: &str = "transmitter.tso";
 const GSO: &str = "transmitter.gso";
 const GRO: &str = "receiver.gro";
 
 /// The advice for throughput where it is this much in each state.
-fn found(offloads: &[&str], rate: impl Fn(&Condition) -> f64) -> Advice {
+fn advice_for(offloads: &[&str], rate: impl Fn(&Condition) -> f64) -> Advice {
     let (study, plan) = study(&factorial(offloads, 5));
     let stored = measured(&study, &plan, QUIET, 12, &|one| vec![("throughput", rate(one))]);
-    advice(&stored, &[Goal::Throughput])
+    advice(&stored, &[AdviceGoal::Throughput])
 }
 
 /// GRO costs half where TSO is off, and nothing where it is on: as veth does.
@@ -24,9 +27,9 @@ fn like_veth(one: &Condition) -> f64 {
 
 #[test]
 fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_recommendation() {
-    let advice = found(&[TSO, GRO, GSO], like_veth);
-    let all = said(&advice, Goal::Throughput);
-    let gro = of(all, GRO);
+    let advice = advice_for(&[TSO, GRO, GSO], like_veth);
+    let all = recommendations(&advice, AdviceGoal::Throughput);
+    let gro = switch_named(all, GRO);
     // On average it is proven to pay off; with TSO on, as it is left, it does nothing.
     assert_eq!((gro.expected[0].is_better(), gro.to.as_str()), (Some(true), "off"));
     assert_eq!((&gro.standing, gro.apply.len(), gro.undo.len()), (&Standing::Depends, 0, 0));
@@ -39,7 +42,7 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
     let as_left = gro.as_left.as_ref().unwrap();
     assert!(as_left.off.is_empty() && as_left.changes[0].is_better().is_none(), "{as_left:?}");
     // TSO pays off with GRO on, as it is left now.
-    let tso = of(all, TSO);
+    let tso = switch_named(all, TSO);
     assert_eq!((&tso.standing, tso.to.as_str()), (&Standing::Conditional, "on"));
     assert_eq!((tso.depends_on[0].factor.as_str(), tso.depends_on[0].left.as_str()), (GRO, "on"));
     assert_eq!(advice.studies[0].checked.unwrap().pairs, 3, "two switches, each with two others");
@@ -61,9 +64,9 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
 #[test]
 fn where_the_sign_flips_the_effect_at_the_state_left_decides() {
     // Alike they gain, unlike they lose: each share is nothing.
-    let advice = found(&[TSO, GSO], |one| if on(one, TSO) == on(one, GSO) { 1500.0 } else { 1000.0 });
+    let advice = advice_for(&[TSO, GSO], |one| if on(one, TSO) == on(one, GSO) { 1500.0 } else { 1000.0 });
     for (one, other) in [(TSO, GSO), (GSO, TSO)] {
-        let said = of(said(&advice, Goal::Throughput), one);
+        let said = switch_named(recommendations(&advice, AdviceGoal::Throughput), one);
         assert_eq!((&said.standing, said.to.as_str()), (&Standing::Conditional, "on"), "{said:?}");
         let [depends] = said.depends_on.as_slice() else { panic!("{said:?}") };
         assert_eq!((depends.factor.as_str(), depends.left.as_str()), (other, "on"));
@@ -74,9 +77,9 @@ fn where_the_sign_flips_the_effect_at_the_state_left_decides() {
 #[test]
 fn what_helps_only_together_is_recommended_together() {
     let both_off = |one: &Condition| if on(one, TSO) + on(one, GRO) == 0.0 { 2000.0 } else { 1000.0 };
-    let advice = found(&[TSO, GRO], both_off);
+    let advice = advice_for(&[TSO, GRO], both_off);
     for (one, other) in [(TSO, GRO), (GRO, TSO)] {
-        let said = of(said(&advice, Goal::Throughput), one);
+        let said = switch_named(recommendations(&advice, AdviceGoal::Throughput), one);
         assert_eq!((&said.standing, said.to.as_str()), (&Standing::Conditional, "off"), "{said:?}");
         assert_eq!(said.as_left.as_ref().unwrap().off, [other]);
         assert_eq!((said.depends_on[0].left.as_str(), said.depends_on[0].other.as_str()), ("off", "on"));
@@ -87,8 +90,8 @@ fn what_helps_only_together_is_recommended_together() {
 fn effects_of_one_direction_depend_on_nothing() {
     let sizes = |one: &Condition| 1000.0 + 400.0 * on(one, TSO) - 200.0 * on(one, GRO);
     let products = |one: &Condition| 1000.0 * (1.0 + 0.5 * on(one, TSO)) * (1.0 - 0.3 * on(one, GRO));
-    for advice in [found(&[TSO, GRO], sizes), found(&[TSO, GRO], products)] {
-        for one in said(&advice, Goal::Throughput) {
+    for advice in [advice_for(&[TSO, GRO], sizes), advice_for(&[TSO, GRO], products)] {
+        for one in recommendations(&advice, AdviceGoal::Throughput) {
             assert_eq!((&one.standing, one.depends_on.len()), (&Standing::Recommended, 0), "{one:?}");
         }
     }
@@ -115,14 +118,14 @@ fn a_state_that_was_not_measured_contradicts_nothing_and_is_called_that() {
     let stored = measured(&study, &plan, QUIET, 13, &|one| {
         vec![("throughput", 1000.0 + 300.0 * on(one, "transmitter.tx") + 500.0 * on(one, TSO))]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
-    let all = said(&advice, Goal::Throughput);
-    let tx = of(all, "transmitter.tx");
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
+    let all = recommendations(&advice, AdviceGoal::Throughput);
+    let tx = switch_named(all, "transmitter.tx");
     assert_eq!((&tx.standing, tx.depends_on.len()), (&Standing::Recommended, 0));
     // TX cannot be switched with TSO on.
     assert!(tx.as_left.as_ref().unwrap().changes.is_empty(), "{tx:?}");
     assert!(wide(&advice).contains("with all others on: not measured\n"));
-    let tso = of(all, TSO);
+    let tso = switch_named(all, TSO);
     assert_eq!(tso.standing, Standing::Recommended);
     assert_eq!(tso.as_left.as_ref().unwrap().changes[0].is_better(), Some(true));
     assert_eq!(advice.studies[0].checked, None, "no state has all four combinations");
@@ -136,8 +139,8 @@ fn counts_depend_on_other_switches_above_their_resolution() {
     let stored = measured(&study, &plan, none, 4, &|one| {
         vec![("kernel_instructions_byte", 3.0 - like_veth(one) / 1000.0)]
     });
-    let advice = advice(&stored, &[Goal::Cpu]);
-    let gro = of(said(&advice, Goal::Cpu), GRO);
+    let advice = advice(&stored, &[AdviceGoal::Cpu]);
+    let gro = switch_named(recommendations(&advice, AdviceGoal::Cpu), GRO);
     assert_eq!((&gro.standing, gro.depends_on[0].factor.as_str()), (&Standing::Depends, TSO));
 }
 
@@ -150,7 +153,7 @@ fn two_settings_that_are_proven_only_without_each_other_are_not_set_together() {
         let is_small = level(one, "mtu") == "1500" && level(one, "offloads") == "none";
         vec![("throughput", if is_small { 1000.0 } else { 2000.0 })]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
     let with = |factor: &str| {
         let row = advice.summaries[0].rows.iter().find(|row| row.factors == [factor]).unwrap();
         row.proven_with.clone().unwrap()

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use netassay_advice::{Advice, Goal};
+use netassay_advice::{Advice, AdviceGoal};
 
 use crate::made::{advice, named as study_named, wide};
 
@@ -18,7 +18,7 @@ const NAMES: [&str; 6] = [
 
 /// The advice of a study in which every text of others is this.
 fn named(name: &str) -> Advice {
-    advice(&study_named(name), &[Goal::Throughput, Goal::Cpu])
+    advice(&study_named(name), &[AdviceGoal::Throughput, AdviceGoal::Cpu])
 }
 
 #[test]

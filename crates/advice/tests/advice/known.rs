@@ -1,12 +1,12 @@
 //! Studies with a known answer.
 
-use netassay_advice::{Goal, More, Standing};
+use netassay_advice::{AdviceGoal, SettlingStudy, Standing};
 use report::document::terminal;
 use study::Dropped;
 
 use crate::made::{
-    Noise, QUIET, advice, brief, factorial, level, limited, measured, of, of_goal, on, protocol, said, study,
-    wide, with_workload,
+    Noise, QUIET, advice, brief, factorial, level, limited, measured, of_goal, on, protocol, recommendations,
+    study, switch_named, wide, with_workload,
 };
 
 const TSO: &str = "transmitter.tso";
@@ -28,9 +28,9 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let (study, plan) = study(&factorial(&[TSO, GSO, GRO, "receiver.rx"], 5));
     let stored = measured(&study, &plan, QUIET, 1, &truth);
     let advice = advice(&stored, &[]);
-    assert_eq!(advice.goals, [Goal::Throughput, Goal::Cpu], "streams have no latency");
-    let all = said(&advice, Goal::Throughput);
-    let tso = of(all, TSO);
+    assert_eq!(advice.goals, [AdviceGoal::Throughput, AdviceGoal::Cpu], "streams have no latency");
+    let all = recommendations(&advice, AdviceGoal::Throughput);
+    let tso = switch_named(all, TSO);
     assert_eq!((&tso.standing, tso.to.as_str()), (&Standing::Recommended, "on"));
     let gain = &tso.expected[0].there;
     assert_eq!(gain.base, "all off");
@@ -44,18 +44,18 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let there = &as_left.changes[0].there;
     assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
     assert_eq!(as_left.off, ["receiver.rx"]);
-    let gso = of(all, GSO);
+    let gso = switch_named(all, GSO);
     let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
-    let gro = of(all, GRO);
+    let gro = switch_named(all, GRO);
     assert_eq!((&gro.standing, gro.apply.len(), &gro.more), (&Standing::Tie, 0, &None));
-    let rx = of(all, "receiver.rx");
+    let rx = switch_named(all, "receiver.rx");
     assert_eq!((&rx.standing, rx.to.as_str()), (&Standing::Recommended, "off"));
     assert!(rx.expected[0].there.value > 0.0 && rx.expected[0].is_better() == Some(true), "{rx:?}");
     assert_eq!(rx.apply[0].to_string(), "ethtool -K \"$IF\" rx off");
-    let cpu = said(&advice, Goal::Cpu);
-    assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
-    assert_eq!(of(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
+    let cpu = recommendations(&advice, AdviceGoal::Cpu);
+    assert_eq!(switch_named(cpu, TSO).standing, Standing::Recommended);
+    assert_eq!(switch_named(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
     insta::assert_snapshot!("text", brief(&advice));
     insta::assert_snapshot!("script", advice.script());
 }
@@ -71,10 +71,10 @@ fn a_proven_loss_without_a_percentage_is_a_trade_off_and_a_small_one_with_it_is_
             ("receiver.service_demand_byte", 0.5 * on(one, TSO)),
         ]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
-    let all = said(&advice, Goal::Throughput);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
+    let all = recommendations(&advice, AdviceGoal::Throughput);
     let loss = |factor: &str, metric: &str| {
-        let one = of(all, factor);
+        let one = switch_named(all, factor);
         let change = one.elsewhere.iter().find(|change| change.metric.key == metric).unwrap();
         assert_eq!(change.is_better(), Some(false), "{change:?}");
         (change.there.relative.map(f64::round), one.standing.clone(), one.to.as_str())
@@ -94,11 +94,14 @@ fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
         });
         limited(&mut stored, label);
         let advice = advice(&stored, &[]);
-        for one in said(&advice, Goal::Throughput) {
+        for one in recommendations(&advice, AdviceGoal::Throughput) {
             assert_eq!(one.standing, Standing::Saturated(limit.to_owned()));
             assert!(one.apply.is_empty() && one.more.is_none(), "{one:?}");
         }
-        assert_eq!(of(said(&advice, Goal::Cpu), TSO).standing, Standing::Recommended);
+        assert_eq!(
+            switch_named(recommendations(&advice, AdviceGoal::Cpu), TSO).standing,
+            Standing::Recommended
+        );
         assert_eq!(advice.summaries[0].rows[0].why, Some(format!("saturated: {limit}")));
     }
 }
@@ -106,11 +109,14 @@ fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
 #[test]
 fn one_boot_is_no_evidence_and_three_are_the_least() {
     let (study, plan) = study(&factorial(&[TSO, GRO], 1));
-    let advice = advice(&measured(&study, &plan, QUIET, 3, &truth), &[Goal::Throughput]);
-    for one in said(&advice, Goal::Throughput) {
+    let advice = advice(&measured(&study, &plan, QUIET, 3, &truth), &[AdviceGoal::Throughput]);
+    for one in recommendations(&advice, AdviceGoal::Throughput) {
         assert!(matches!(one.standing, Standing::Unknown(_)), "{one:?}");
         assert!(one.apply.is_empty());
-        assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, set: Vec::new(), detects: None }));
+        assert_eq!(
+            one.more,
+            Some(SettlingStudy { boots: 3, seconds: 180.0, set: Vec::new(), detects: None })
+        );
     }
     let text = wide(&advice);
     assert!(
@@ -128,13 +134,16 @@ fn counts_are_judged_by_their_resolution() {
     let stored = measured(&study, &plan, none, 4, &|one| {
         vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO) + 0.000_1 * on(one, GRO))]
     });
-    let advice = advice(&stored, &[Goal::Throughput, Goal::Cpu]);
-    let cpu = said(&advice, Goal::Cpu);
-    assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
-    assert_eq!(of(cpu, TSO).expected[0].there.interval, None);
-    assert_eq!(of(cpu, GRO).standing, Standing::Tie);
+    let advice = advice(&stored, &[AdviceGoal::Throughput, AdviceGoal::Cpu]);
+    let cpu = recommendations(&advice, AdviceGoal::Cpu);
+    assert_eq!(switch_named(cpu, TSO).standing, Standing::Recommended);
+    assert_eq!(switch_named(cpu, TSO).expected[0].there.interval, None);
+    assert_eq!(switch_named(cpu, GRO).standing, Standing::Tie);
     let why = "exact mode counts instructions, it measures no rate".to_owned();
-    assert_eq!(of(said(&advice, Goal::Throughput), TSO).standing, Standing::Unknown(why));
+    assert_eq!(
+        switch_named(recommendations(&advice, AdviceGoal::Throughput), TSO).standing,
+        Standing::Unknown(why)
+    );
     let text = wide(&advice);
     assert!(text.contains("above the resolution of counts is real") && !text.contains("Holm"), "{text}");
 }
@@ -147,7 +156,7 @@ fn counts_that_do_not_repeat_prove_nothing() {
     let stored = measured(&study, &plan, noisy, 4, &|one| {
         vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO))]
     });
-    for one in said(&advice(&stored, &[Goal::Cpu]), Goal::Cpu) {
+    for one in recommendations(&advice(&stored, &[AdviceGoal::Cpu]), AdviceGoal::Cpu) {
         assert!(matches!(&one.standing, Standing::Unknown(why) if why.contains("do not repeat")), "{one:?}");
     }
 }
@@ -157,8 +166,8 @@ fn a_noisy_study_has_no_evidence_and_says_how_much_more_settles_it() {
     let (study, plan) = study(&factorial(&[TSO, GRO], 4));
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
     let stored = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
-    let advice = advice(&stored, &[Goal::Throughput]);
-    for one in said(&advice, Goal::Throughput) {
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
+    for one in recommendations(&advice, AdviceGoal::Throughput) {
         assert_eq!(one.standing, Standing::NoEvidence, "{one:?}");
         let more = one.more.as_ref().unwrap();
         assert!(more.boots > 20 && more.detects == Some(2.0), "{more:?}");
@@ -181,7 +190,7 @@ fn what_settles_one_row_leaves_out_what_that_row_does_not_need() {
         run.started_unix_ms = begun + 20_000 + 5_000 * *place;
         *place += 1;
     }
-    let advice = advice(&stored, &[Goal::Throughput]);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
     let open: Vec<_> = advice.studies[0].under.iter().map(|under| &under.recommendations[0].1[0]).collect();
     assert_eq!(open.len(), 2);
     for (one, family) in open.into_iter().zip(["ipv4", "ipv6"]) {
@@ -200,8 +209,8 @@ fn opposite_effects_by_the_other_switches_are_no_recommendation() {
     let stored = measured(&study, &plan, QUIET, 6, &|one| {
         vec![("throughput", 1000.0 + on(one, TSO) * (600.0 - 700.0 * on(one, GSO)) + 500.0 * on(one, GSO))]
     });
-    let advice = advice(&stored, &[Goal::Throughput]);
-    let tso = of(said(&advice, Goal::Throughput), TSO);
+    let advice = advice(&stored, &[AdviceGoal::Throughput]);
+    let tso = switch_named(recommendations(&advice, AdviceGoal::Throughput), TSO);
     assert_eq!((&tso.standing, tso.apply.len()), (&Standing::Depends, 0));
     let row = advice.summaries[0].rows.iter().find(|row| row.factors == [TSO]).unwrap();
     assert_eq!((row.to.as_deref(), row.apply.len()), (None, 0));
@@ -218,9 +227,9 @@ fn a_switch_that_did_not_move_is_named_and_not_judged() {
         .collect();
     let gone = Dropped { label: "receiver.lro".to_owned(), why: "it stays off".to_owned() };
     let (plan, _) = plan.settled(&reads, vec![gone.clone()]);
-    let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[Goal::Throughput]);
+    let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[AdviceGoal::Throughput]);
     assert_eq!(advice.studies[0].absent, [gone]);
-    assert_eq!(said(&advice, Goal::Throughput).len(), 2);
+    assert_eq!(recommendations(&advice, AdviceGoal::Throughput).len(), 2);
     assert!(wide(&advice).contains("Not switched: receiver.lro: it stays off."));
 }
 
@@ -235,16 +244,16 @@ fn of_several_levels_the_winner_beats_each_other_one() {
         }
     };
     let stored = measured(&study, &plan, QUIET, 8, &rate([1000.0, 1500.0, 2000.0]));
-    let found = advice(&stored, &[Goal::Throughput]);
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let found = advice(&stored, &[AdviceGoal::Throughput]);
+    let [one] = recommendations(&found, AdviceGoal::Throughput) else { panic!("{found:?}") };
     assert_eq!((&one.standing, one.to.as_str(), one.from.as_str()), (&Standing::Recommended, "9000", "4000"));
     assert_eq!(one.apply[0].to_string(), "ip link set dev \"$IF\" mtu 9000");
     assert_eq!(one.undo[0].to_string(), "ip link set dev \"$IF\" mtu 4000");
     assert_eq!(one.side, None);
     // The two best cannot be told apart: no winner.
     let stored = measured(&study, &plan, QUIET, 8, &rate([1000.0, 2000.0, 2000.0]));
-    let found = advice(&stored, &[Goal::Throughput]);
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let found = advice(&stored, &[AdviceGoal::Throughput]);
+    let [one] = recommendations(&found, AdviceGoal::Throughput) else { panic!("{found:?}") };
     assert!(!one.standing.is_proven() && one.apply.is_empty(), "{one:?}");
 }
 
@@ -257,11 +266,11 @@ fn the_tail_of_the_latency_and_a_setting_of_the_kernel() {
         vec![("latency_p99", if is_reno { 5000.0 } else { 8000.0 }), ("transactions", 20_000.0)]
     });
     let found = advice(&stored, &[]);
-    assert_eq!(found.goals, [Goal::Throughput, Goal::Cpu, Goal::Latency]);
-    let [one] = said(&found, Goal::Latency) else { panic!("{found:?}") };
+    assert_eq!(found.goals, [AdviceGoal::Throughput, AdviceGoal::Cpu, AdviceGoal::Latency]);
+    let [one] = recommendations(&found, AdviceGoal::Latency) else { panic!("{found:?}") };
     assert_eq!((&one.standing, one.to.as_str()), (&Standing::Recommended, "reno"));
     assert_eq!(one.apply[0].to_string(), "sysctl -w net.ipv4.tcp_congestion_control=reno");
-    let [one] = said(&found, Goal::Throughput) else { panic!("{found:?}") };
+    let [one] = recommendations(&found, AdviceGoal::Throughput) else { panic!("{found:?}") };
     assert_eq!(one.standing, Standing::Tie);
     insta::assert_snapshot!("script_sysctl", found.script());
 }
@@ -295,9 +304,12 @@ fn scenarios_have_a_table_each_and_one_over_all() {
             if is_vxlan(one) { 0.5 * on(one, tunnel) - 0.2 * on(one, TSO) } else { 0.3 * on(one, TSO) };
         vec![("throughput", 1000.0 * (1.0 + gain + 0.1 * on(one, GRO)))]
     });
-    let found = advice(&stored, &[Goal::Throughput]);
+    let found = advice(&stored, &[AdviceGoal::Throughput]);
     assert_eq!(found.studies[0].under.len(), 2);
-    let tso = found.studies[0].under.iter().map(|one| of(of_goal(one, Goal::Throughput), TSO).to.as_str());
+    let tso = found.studies[0]
+        .under
+        .iter()
+        .map(|one| switch_named(of_goal(one, AdviceGoal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
     let text = terminal(&found.tables(), report::Layout::PLAIN);
     insta::assert_snapshot!("scenarios", text);
@@ -315,7 +327,7 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
     let stored = measured(&study, &plan, QUIET, 11, &|one| {
         vec![("throughput", if level(one, "offloads") == "none" { 500.0 } else { 1000.0 })]
     });
-    let found = advice(&stored, &[Goal::Throughput]);
+    let found = advice(&stored, &[AdviceGoal::Throughput]);
     let text = wide(&found);
     assert!(text.contains("apply: ethtool -K \"$IF\" sg on tso on\n"), "{text}");
     assert!(text.contains("set offloads default at both ends: throughput +100"), "{text}");
@@ -327,7 +339,7 @@ fn open_questions_of_one_traffic_share_a_sentence() {
     let (study, plan) = study(&tables);
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
     let noisy = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
-    let found = advice(&noisy, &[Goal::Throughput]);
+    let found = advice(&noisy, &[AdviceGoal::Throughput]);
     assert_eq!(found.studies[0].under.len(), 5);
     let (brief, wide) = (brief(&found), wide(&found));
     assert_eq!(

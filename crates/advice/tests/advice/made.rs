@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netassay_advice::{Advice, Detail, Goal, Recommendation, Request, WorkloadAdvice};
+use netassay_advice::{Advice, AdviceDetail, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use record::{Evidence, Limit};
@@ -53,7 +53,7 @@ pub(crate) struct Noise {
     pub(crate) run: f64,
 }
 
-/// What a quiet machine has.
+/// The spread of a quiet machine.
 pub(crate) const QUIET: Noise = Noise { boot: 0.01, cell: 0.001, run: 0.002 };
 
 /// Metrics of a condition without noise.
@@ -93,34 +93,34 @@ pub(crate) fn limited(stored: &mut StoredStudy, by: &str) {
     }
 }
 
-pub(crate) fn advice(stored: &StoredStudy, goals: &[Goal]) -> Advice {
-    let request = Request { goals: goals.to_vec(), ..Request::default() };
-    Advice::of(std::slice::from_ref(stored), &request).unwrap()
+pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
+    let request = AdviceRequest { goals: goals.to_vec(), ..AdviceRequest::default() };
+    Advice::from_studies(std::slice::from_ref(stored), &request).unwrap()
 }
 
-/// What is said for a goal, of the only traffic.
 /// The advice as a terminal of 80 columns shows it, before its lines are broken.
 pub(crate) fn brief(advice: &Advice) -> String {
-    terminal(&advice.blocks(Detail::Brief), Layout::PLAIN)
+    terminal(&advice.blocks(AdviceDetail::Brief), Layout::PLAIN)
 }
 
 /// The advice with every figure.
 pub(crate) fn wide(advice: &Advice) -> String {
-    terminal(&advice.blocks(Detail::Full), Layout::WIDE)
+    terminal(&advice.blocks(AdviceDetail::Full), Layout::WIDE)
 }
 
-pub(crate) fn said(advice: &Advice, goal: Goal) -> &[Recommendation] {
+/// The recommendations for a goal, of the only traffic.
+pub(crate) fn recommendations(advice: &Advice, goal: AdviceGoal) -> &[Recommendation] {
     let [study] = &advice.studies[..] else { panic!("{} studies", advice.studies.len()) };
     let [under] = &study.under[..] else { panic!("{} kinds of traffic", study.under.len()) };
     of_goal(under, goal)
 }
 
-pub(crate) fn of_goal(under: &WorkloadAdvice, goal: Goal) -> &[Recommendation] {
+pub(crate) fn of_goal(under: &WorkloadAdvice, goal: AdviceGoal) -> &[Recommendation] {
     &under.recommendations.iter().find(|(of, _)| *of == goal).unwrap().1
 }
 
-/// What is said of one switch.
-pub(crate) fn of<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
+/// The recommendation of one switch.
+pub(crate) fn switch_named<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
     all.iter().find(|one| one.factors == [factor]).unwrap_or_else(|| panic!("{factor}"))
 }
 

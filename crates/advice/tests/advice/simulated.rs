@@ -1,8 +1,8 @@
-//! How often advice is wrong, over simulated experiments.
+//! The error rate of advice, over simulated experiments.
 
-use netassay_advice::{Goal, Standing};
+use netassay_advice::{AdviceGoal, Standing};
 
-use crate::made::{Noise, advice, factorial, measured, on, said, study};
+use crate::made::{Noise, advice, factorial, measured, on, recommendations, study};
 
 in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
     without_any_effect_advice_is_as_rare_as_stated
@@ -13,12 +13,14 @@ in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
 const OFFLOADS: [&str; 2] = ["transmitter.tso", "receiver.gro"];
 const NOISE: Noise = Noise { boot: 0.05, cell: 0.01, run: 0.01 };
 
-/// Of so many experiments the number in which something was called proven that is not.
+/// The number of experiments in which a false statement was called proven.
 fn wrong(experiments: u64, truth: crate::made::Truth<'_>, is_false: impl Fn(&str) -> bool) -> u64 {
     let (study, plan) = study(&factorial(&OFFLOADS, 3));
     let is_wrong = |seed: &u64| {
         let found = advice(&measured(&study, &plan, NOISE, *seed, truth), &[]);
-        let all = [Goal::Throughput, Goal::Cpu].into_iter().flat_map(|goal| said(&found, goal));
+        let all = [AdviceGoal::Throughput, AdviceGoal::Cpu]
+            .into_iter()
+            .flat_map(|goal| recommendations(&found, goal));
         all.into_iter().any(|one| {
             let is_claim = one.standing.is_proven() || one.standing == Standing::Depends;
             is_claim && is_false(&one.factors[0])
@@ -64,8 +66,8 @@ fn what_is_large_is_found() {
         let stored = measured(&study, &plan, NOISE, *seed, &|one| {
             vec![("throughput", 1000.0 * (1.0 + 0.2 * on(one, OFFLOADS[1])))]
         });
-        let advice = advice(&stored, &[Goal::Throughput]);
-        let all = said(&advice, Goal::Throughput);
+        let advice = advice(&stored, &[AdviceGoal::Throughput]);
+        let all = recommendations(&advice, AdviceGoal::Throughput);
         all.iter().any(|one| one.factors == [OFFLOADS[1]] && one.standing == Standing::Recommended)
     });
     let found = found.count();
@@ -78,9 +80,9 @@ fn without_an_interaction_advice_is_withheld_as_rarely_as_stated(experiments: u6
         let stored = measured(&study, &plan, NOISE, *seed, &|one| {
             vec![("throughput", 1000.0 + 500.0 * on(one, OFFLOADS[0]) + 300.0 * on(one, OFFLOADS[1]))]
         });
-        let advice = advice(&stored, &[Goal::Throughput]);
+        let advice = advice(&stored, &[AdviceGoal::Throughput]);
         let is_doubted = |standing: &Standing| matches!(standing, Standing::Conditional | Standing::Depends);
-        said(&advice, Goal::Throughput).iter().any(|one| is_doubted(&one.standing))
+        recommendations(&advice, AdviceGoal::Throughput).iter().any(|one| is_doubted(&one.standing))
     });
     let found = found.count() as u64;
     assert!(found <= most(experiments), "{found} of {experiments}");

@@ -11,9 +11,9 @@ mod made;
 #[path = "../../../report/tests/stored/mod.rs"]
 mod stored;
 
-use advice::Goal;
+use advice::AdviceGoal;
 use made::{QUIET, factorial, measured, on, study};
-use netassay_advice::Detail;
+use netassay_advice::AdviceDetail;
 use report::document::{Block, markdown};
 
 #[test]
@@ -23,7 +23,7 @@ fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
         let rate = 1000.0 * (1.0 + 0.4 * on(one, "transmitter.tso"));
         vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
     });
-    insta::assert_snapshot!("markdown", markdown(&made::advice(&stored, &[]).blocks(Detail::Full)));
+    insta::assert_snapshot!("markdown", markdown(&made::advice(&stored, &[]).blocks(AdviceDetail::Full)));
 }
 
 #[test]
@@ -35,12 +35,12 @@ fn folds_of_several_studies_name_their_study() {
     let mut second = first.clone();
     (second.row.id, second.row.name) = (store::StudyId(7), "other".to_owned());
     let titles = |studies: &[store::StoredStudy]| -> Vec<String> {
-        let advice = advice::Advice::of(studies, &advice::Request::default()).unwrap();
+        let advice = advice::Advice::from_studies(studies, &advice::AdviceRequest::default()).unwrap();
         let is_fold = |block: Block<'_>| match block {
             Block::Fold(title, _) => Some(title),
             _ => None,
         };
-        advice.blocks(Detail::Full).into_iter().filter_map(is_fold).collect()
+        advice.blocks(AdviceDetail::Full).into_iter().filter_map(is_fold).collect()
     };
     let alone = titles(std::slice::from_ref(&first));
     assert_eq!(alone.len(), 1);
@@ -53,7 +53,7 @@ fn folds_of_several_studies_name_their_study() {
 fn names_of_others_are_no_markup() {
     let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
     let stored = made::named(name);
-    let md = markdown(&made::advice(&stored, &[Goal::Throughput]).blocks(Detail::Full));
+    let md = markdown(&made::advice(&stored, &[AdviceGoal::Throughput]).blocks(AdviceDetail::Full));
     assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
     assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");
     let head = md.lines().find(|line| line.starts_with("<details>")).unwrap();

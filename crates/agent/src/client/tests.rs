@@ -106,7 +106,7 @@ fn an_answer_that_nobody_waits_for_names_both_ids() {
 #[test]
 fn rounds_of_a_trace_come_before_its_answer() {
     let (mut client, mut agent, _) = conversation();
-    let round = Answer::TracedRound(Box::new(trace::Account {
+    let round = Answer::TracedRound(Box::new(trace::TraceAccount {
         batch: 1,
         stages: Vec::new(),
         avoiding: None,
@@ -282,7 +282,10 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
     let why = format!("{hostile}{}", "é".repeat(1 << 16));
     let refused = answer(&Answer::Failed { why, broken: false }).unwrap_err().to_string();
     assert!(refused.starts_with(&format!("receiver: {plain}éé")), "{refused}");
-    assert!(refused.ends_with("é… (cut)") && refused.len() <= "receiver: ".len() + text::REASON, "{refused}");
+    assert!(
+        refused.ends_with("é… (cut)") && refused.len() <= "receiver: ".len() + words::LONGEST_REASON,
+        "{refused}"
+    );
     // The decoder's message quotes the line.
     for line in [
         "{\"answer\":\"\\u001b[31m\u{202e}\\n\"}",
@@ -291,7 +294,7 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
     ] {
         for before in ["ID ", "", "99 ", "0 "] {
             let error = hear(before, line.as_bytes()).unwrap_err().to_string();
-            assert!(text::is_plain(&error), "{error:?}");
+            assert!(words::is_plain(&error), "{error:?}");
         }
     }
 }

@@ -91,7 +91,7 @@ proptest! {
     fn what_is_lacking_survives_the_wire(what in prop::collection::vec("\\PC{0,40}", 0..4), ipv6 in any::<bool>()) {
         let answer = Answer::Told { what };
         prop_assert_eq!(decode::<Answer>(encode(&answer).unwrap().trim_ascii_end()).unwrap(), answer);
-        let request = Request::Lacking { traffic: load::Traffic::new(load::Kind::UdpRr), family: load::Family::of(ipv6) };
+        let request = Request::Lacking { traffic: load::Traffic::new(load::Kind::UdpRr), family: load::Family::from_ipv6(ipv6) };
         prop_assert_eq!(decode::<Request>(encode(&request).unwrap().trim_ascii_end()).unwrap(), request);
     }
 }

@@ -7,7 +7,7 @@
 use std::net::SocketAddr;
 
 use load::exact::{Account, Spread};
-use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
+use load::{Buffers, Counts, EndOutcome, FlowOutcome, Share, TcpInfo};
 use netassay_agent::message::{
     Answer, Booted, Finished, GuestTimes, Late, Measured, Series, Undone, Watched,
 };
@@ -15,7 +15,7 @@ use words::Settled;
 
 pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
 
-pub(crate) fn outcome() -> Outcome {
+pub(crate) fn outcome() -> EndOutcome {
     let address: SocketAddr = ADDRESS.parse().unwrap();
     let flow = FlowOutcome {
         sends: true,
@@ -28,7 +28,7 @@ pub(crate) fn outcome() -> Outcome {
         buffers: Buffers::default(),
         tcp: Some(TcpInfo::default()),
     };
-    Outcome {
+    EndOutcome {
         sent: Counts::default(),
         received: Counts::default(),
         flows: vec![flow],
@@ -139,24 +139,29 @@ pub(crate) fn answers() -> Vec<Answer> {
 }
 
 fn surveyed() -> trace::Survey {
-    use trace::{At, Found, Kind, Ladder, Lane, Phase, Point, Resolved, Rung, Step, Survey, Verdict};
-    let step = Step { rung: Rung::Kprobe, verdict: Verdict::NotTried, reason: "no".to_owned() };
-    let point = Point { kind: Kind::Function, name: "f".to_owned(), arguments: Some(2), packet: None };
-    let resolved = Resolved {
+    use trace::{
+        At, Availability, JourneyPhase, LadderStep, Layer, PointKind, ProbeLadder, ProbePoint, ProbePoints,
+        ResolvedStage, Rung, Survey,
+    };
+    let step = LadderStep { rung: Rung::Kprobe, verdict: Availability::NotTried, reason: "no".to_owned() };
+    let point =
+        ProbePoint { kind: PointKind::Function, name: "f".to_owned(), arguments: Some(2), packet: None };
+    let resolved = ResolvedStage {
         label: "f".to_owned(),
-        lane: Lane::Ip,
+        lane: Layer::Ip,
         at: At::Entry,
         optional: true,
-        phase: Phase::Out,
-        ipv4: Found::Points(vec![point]),
-        ipv6: Found::Missing("no".to_owned()),
+        phase: JourneyPhase::Out,
+        ipv4: ProbePoints::Points(vec![point]),
+        ipv6: ProbePoints::Missing("no".to_owned()),
     };
-    Survey { ladder: Ladder(vec![step]), paths: vec![vec![resolved]] }
+    Survey { ladder: ProbeLadder(vec![step]), paths: vec![vec![resolved]] }
 }
 
-fn traced() -> trace::Account {
+fn traced() -> trace::TraceAccount {
     use trace::{
-        At, Chosen, Journeys, Lane, Mean, Phase, Reading, Round, Sampled, Seen, Segment, Stamp, Stamped, Way,
+        At, Attachment, ChosenStage, JourneyPhase, Journeys, Layer, ProbeCounts, Round, SampledPackets,
+        Segment, StagePoint, Stamp, StampedPacket, Way,
     };
     let segment = |point: u8| Segment {
         point,
@@ -168,15 +173,22 @@ fn traced() -> trace::Account {
         buckets: vec![(18, 1)],
     };
     let way = Way { whole: segment(0), segments: vec![segment(1)] };
-    let reading =
-        Reading { ways: vec![way], journeys: Journeys { arrived: 1, ..Journeys::default() }, hits: vec![0] };
-    let rounds =
-        vec![Round { batch_ns: 30, reading, between: vec![trace::Between { from: 0, to: 1, quarter: 20 }] }];
-    let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe, packet: None });
-    let (lane, phase) = (Lane::Ip, Phase::Reading);
-    let stage = |seen| Chosen { label: "a".to_owned(), lane, at: At::Entry, optional: false, phase, seen };
-    let cost = trace::Cost { mean: Mean::Kprobe, at: At::Entry, phase, listed: true };
-    trace::Account {
+    let reading = ProbeCounts {
+        ways: vec![way],
+        journeys: Journeys { arrived: 1, ..Journeys::default() },
+        hits: vec![0],
+    };
+    let rounds = vec![Round {
+        batch_ns: 30,
+        reading,
+        between: vec![trace::TimeBetween { from: 0, to: 1, quarter: 20 }],
+    }];
+    let seen = Ok(StagePoint { point: 0, name: "f".to_owned(), mean: Attachment::Kprobe, packet: None });
+    let (lane, phase) = (Layer::Ip, JourneyPhase::Reading);
+    let stage =
+        |seen| ChosenStage { label: "a".to_owned(), lane, at: At::Entry, optional: false, phase, seen };
+    let cost = trace::ProbeCost { mean: Attachment::Kprobe, at: At::Entry, phase, listed: true };
+    trace::TraceAccount {
         batch: 1,
         stages: vec![stage(seen), stage(Err("no function g".to_owned()))],
         untraced: vec![10],
@@ -184,8 +196,8 @@ fn traced() -> trace::Account {
         avoiding: Some(5),
         one_more: vec![(cost, rounds.clone())],
         all: rounds,
-        sampled: Some(Sampled {
-            packets: vec![Stamped { stamps: vec![Stamp { point: 1, at: 2, aside: 3 }] }],
+        sampled: Some(SampledPackets {
+            packets: vec![StampedPacket { stamps: vec![Stamp { point: 1, at: 2, aside: 3 }] }],
             missed: 4,
         }),
         profile: Some(host::perf::Profile {

@@ -7,28 +7,28 @@ use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::frame::Frame;
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::measure;
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
 /// stacked of user, system, irq, softirq and steal.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval`.
+    /// The kind of the intervals: `95 % interval`.
     pub interval: String,
     /// The names of the parts that bars are stacked of; none for bars that are whole.
     pub parts: Vec<String>,
     /// From top to bottom.
-    pub groups: Vec<Group>,
+    pub groups: Vec<BarGroup>,
 }
 
 /// Bars that are compared with each other first.
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct BarGroup {
     /// Its name.
     pub name: String,
     /// From top to bottom.
@@ -41,18 +41,18 @@ pub struct Bar {
     /// Its name in the group; empty for the only one. Bars of the same name have the same colour
     /// unless they are stacked.
     pub name: String,
-    /// The whole and what it may be.
+    /// The whole with its interval.
     pub whole: Interval,
-    /// How much each part of [`Bars::parts`] has, in their order; what is below zero stands left of
-    /// it.
+    /// The amount of each part of [`Bars::parts`], in their order; amounts below zero are drawn
+    /// left of it.
     pub parts: Vec<Finite>,
 }
 
 const HEIGHT: f64 = 14.0;
 const STEP: f64 = 19.0;
-/// A narrower part of a bar is not drawn, in px.
+// A narrower part of a bar is not drawn, in px.
 const SEEN: f64 = 0.05;
-/// Names in a group take at most this much of the width.
+// Names in a group take at most this much of the width.
 const NAMES: f64 = 0.22;
 
 impl Bars {
@@ -60,7 +60,7 @@ impl Bars {
     #[must_use]
     pub fn shares(quantity: Quantity, interval: &str, shares: Vec<(String, Interval)>) -> Self {
         let bar = |whole| Bar { name: String::new(), whole, parts: Vec::new() };
-        let group = |(name, whole)| Group { name, bars: vec![bar(whole)] };
+        let group = |(name, whole)| BarGroup { name, bars: vec![bar(whole)] };
         Self {
             quantity,
             interval: interval.to_owned(),
@@ -77,7 +77,6 @@ impl Bars {
         self.bars().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
-    /// The names of bars, in the order in which they appear.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for bar in self.bars() {
@@ -88,17 +87,17 @@ impl Bars {
         names
     }
 
-    fn signs(&self) -> Vec<(Sign, String)> {
+    fn signs(&self) -> Vec<(LegendSign, String)> {
         let parts = self.parts.iter().enumerate();
-        let mut signs: Vec<(Sign, String)> =
-            parts.map(|(index, name)| (Sign::Block(series(index)), name.clone())).collect();
+        let mut signs: Vec<(LegendSign, String)> =
+            parts.map(|(index, name)| (LegendSign::Block(series(index)), name.clone())).collect();
         if self.bars().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
-            signs.push((Sign::Whisker, self.interval.clone()));
+            signs.push((LegendSign::Whisker, self.interval.clone()));
         }
         signs
     }
 
-    fn about(&self, group: &Group, bar: &Bar) -> String {
+    fn about(&self, group: &BarGroup, bar: &Bar) -> String {
         let gap = if bar.name.is_empty() { "" } else { ", " };
         let whole = self.quantity.interval(&bar.whole, |value| self.quantity.plain(value));
         let parts = self.parts.iter().zip(&bar.parts);
@@ -109,7 +108,7 @@ impl Bars {
 }
 
 impl Bar {
-    /// How far its stacks reach, to both sides of zero.
+    /// The ends of the stack to both sides of zero.
     fn reach(&self) -> impl Iterator<Item = Finite> + use<> {
         let sum = |keep: fn(f64) -> bool| {
             Finite::new(self.parts.iter().map(|part| part.value()).filter(|part| keep(*part)).sum())
@@ -117,7 +116,7 @@ impl Bar {
         [sum(|part| part < 0.0), sum(|part| part > 0.0)].into_iter().flatten()
     }
 
-    /// Where each stretch of the bar begins and ends, with the number of its part.
+    /// The stretches of the bar: the number of the part, begin and end.
     fn stretches(&self) -> Vec<(usize, Finite, Finite)> {
         if self.parts.is_empty() {
             return vec![(0, Finite::ZERO, self.whole.estimate)];
@@ -181,21 +180,21 @@ impl Plot for Bars {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let quantity = self.quantity.title(0);
         let names = self.names().iter().any(|name| !name.is_empty()).then_some("bar");
         let numbers = [quantity.as_str(), "lower end", "upper end"].into_iter();
         let numbers = numbers.chain(self.parts.iter().map(String::as_str));
         let head: Vec<&str> = std::iter::once("group").chain(names).chain(numbers).collect();
-        let mut table = Table::new(&head);
+        let mut table = FigureTable::new(&head);
         let plain = |value| self.quantity.plain(value);
         for group in &self.groups {
             for bar in &group.bars {
                 let whole = [Some(bar.whole.estimate), bar.whole.low, bar.whole.high];
                 let parts = (0..self.parts.len()).map(|index| bar.parts.get(index).copied());
-                let numbers = whole.into_iter().chain(parts).map(|value| Cell::number(value, plain));
-                let name = names.map(|_| Cell::text(&bar.name));
-                table.row(std::iter::once(Cell::text(&group.name)).chain(name).chain(numbers));
+                let numbers = whole.into_iter().chain(parts).map(|value| FigureCell::number(value, plain));
+                let name = names.map(|_| FigureCell::text(&bar.name));
+                table.row(std::iter::once(FigureCell::text(&group.name)).chain(name).chain(numbers));
             }
         }
         table

@@ -5,20 +5,20 @@ use crate::colour::{series, stroke};
 use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Finite;
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::measure::{self, LINE, fit};
-use crate::path::Path;
-use crate::plane::{Along, Plane, remark};
+use crate::path::SvgPath;
+use crate::plane::{Plane, PlaneAxis, remark};
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 use crate::thin;
 
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
 #[derive(Debug, Clone)]
 pub struct Curves {
-    /// What goes across, and how.
+    /// The quantity of the horizontal axis, with its scale.
     pub across: (Quantity, Scale),
-    /// What goes up, and how.
+    /// The quantity of the vertical axis, with its scale.
     pub up: (Quantity, Scale),
     /// The lines.
     pub curves: Vec<Curve>,
@@ -37,9 +37,9 @@ pub struct Curve {
     pub measured: bool,
 }
 
-/// Drawings so wide have the names of few lines beside their ends.
+// Drawings so wide have the names of few lines beside their ends.
 const BESIDE: f64 = 600.0;
-/// Those are at most so many.
+// The largest number of lines that have their names beside their ends.
 const FEW: usize = 12;
 
 impl Curves {
@@ -78,26 +78,26 @@ impl Plot for Curves {
         let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
         let names = self.curves.iter().map(|curve| measure::width(&curve.name));
         let room = if beside { names.fold(0.0, f64::max).min(0.24 * width).ceil() } else { 0.0 };
-        let signs: Vec<(Sign, String)> = if beside || alone {
+        let signs: Vec<(LegendSign, String)> = if beside || alone {
             Vec::new()
         } else {
             self.curves
                 .iter()
                 .enumerate()
-                .map(|(index, curve)| (Sign::Line(index), curve.name.clone()))
+                .map(|(index, curve)| (LegendSign::Line(index), curve.name.clone()))
                 .collect()
         };
         let top = legend(&mut drawing, 0.0, &signs);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let flags = self.flags.iter().map(|flag| flag.0);
-        let across = Along {
+        let across = PlaneAxis {
             quantity: &self.across.0,
             scale: self.across.1,
             values: points().map(|point| point.0).chain(flags).collect(),
             names: &[],
         };
         let values = points().map(|point| point.1).collect();
-        let up = Along { quantity: &self.up.0, scale: self.up.1, values, names: &[] };
+        let up = PlaneAxis { quantity: &self.up.0, scale: self.up.1, values, names: &[] };
         let gutter = if room > 0.0 { room + 8.0 } else { 0.0 };
         let plane = Plane::new(&mut drawing, top, &across, &up, gutter, &self.flags);
         let (mut drawn, mut ends) = (0, Vec::new());
@@ -105,7 +105,7 @@ impl Plot for Curves {
             let places: Vec<(f64, f64)> = curve.points.iter().map(|(x, y)| plane.place(*x, *y)).collect();
             let kept = thin::line(&places);
             drawn += kept.len();
-            let mut path = Path::new();
+            let mut path = SvgPath::new();
             for (x, y) in &kept {
                 path.to(*x, *y);
             }
@@ -140,20 +140,20 @@ impl Plot for Curves {
                 drawing.text("", Anchor::Start, right + 12.0, y + 4.0, &name(*index));
             }
         }
-        let said = thin::said(drawn, points().count(), "points");
+        let said = thin::drawn_note(drawn, points().count(), "points");
         remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let (across, up) = (self.across.0.title(0), self.up.0.title(0));
-        let mut table = Table::new(&["line", &across, &up]);
+        let mut table = FigureTable::new(&["line", &across, &up]);
         for curve in &self.curves {
             for (x, y) in &curve.points {
                 table.row([
-                    Cell::text(&curve.name),
-                    Cell::number(Some(*x), |value| self.across.0.plain(value)),
-                    Cell::number(Some(*y), |value| self.up.0.plain(value)),
+                    FigureCell::text(&curve.name),
+                    FigureCell::number(Some(*x), |value| self.across.0.plain(value)),
+                    FigureCell::number(Some(*y), |value| self.up.0.plain(value)),
                 ]);
             }
         }

@@ -1,29 +1,29 @@
-//! Where a cost arises, by the functions that called each other.
+//! Flame graphs: a cost by the functions that called each other.
 
 use crate::area::Area;
 use crate::colour::{cool_class, heat_class};
 use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Finite;
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::measure::{fit, width};
 use crate::plane::remark;
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
-/// A flame graph: a box for each function upon the one that called it, as wide as its cost. With a
-/// baseline it is a differential one: colours say what a function takes more or less itself.
+/// A flame graph: a box for each function, as wide as its cost, upon the box of its caller. With a
+/// baseline it is differential: colours show the change of each function's own cost.
 #[derive(Debug, Clone)]
 pub struct Flame {
     quantity: Quantity,
     /// The name of the baseline, if there is one.
     baseline: Option<String>,
-    root: Node,
+    root: FlameNode,
 }
 
 /// A stack and its cost.
 #[derive(Debug, Clone)]
-pub struct Burning {
+pub struct FlameStack {
     /// The functions, the outermost first.
     pub frames: Vec<String>,
     /// The cost in the baseline; none or zero where there is no baseline.
@@ -32,39 +32,39 @@ pub struct Burning {
     pub now: f64,
 }
 
-/// A function where it was called, with those that it called.
+/// A call of a function, with the functions that it called.
 #[derive(Debug, Clone, Default)]
-struct Node {
+struct FlameNode {
     name: String,
-    /// In the baseline and now, with what it called.
+    /// The cost with all calls, in the baseline and now.
     costs: [f64; 2],
     /// By itself.
     own: [f64; 2],
-    called: Vec<Node>,
+    called: Vec<FlameNode>,
 }
 
-/// The height of a box, and of the deepest stack that is drawn in boxes.
+// The height of a box, and of the deepest stack that is drawn in boxes.
 const HIGH: f64 = 17.0;
 const DEEPEST: usize = 64;
-/// Narrower boxes are not drawn, and narrower ones have no words, in px.
+// Narrower boxes are not drawn, and narrower ones have no words, in px.
 const SEEN: f64 = 0.7;
 const WORDS: f64 = 24.0;
-/// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
+// The limits of a cost: sums stay finite, and smaller costs are zero, so that quotients are finite.
 const MOST: f64 = 1e200;
 const LEAST: f64 = 1e-200;
-/// Where each step of the colour scale begins, as a part of the whole.
+// The lower end of each step of the colour scale, as a part of the whole.
 const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
-    /// Of stacks. What is no finite number of at least 1e-200 counts as nothing.
+    /// A flame graph of stacks. A value that is not finite or is below 1e-200 counts as zero.
     #[must_use]
     pub fn new(
         quantity: Quantity,
         baseline: Option<String>,
-        stacks: impl IntoIterator<Item = Burning>,
+        stacks: impl IntoIterator<Item = FlameStack>,
     ) -> Self {
-        let mut root = Node { name: "all".to_owned(), ..Node::default() };
-        for Burning { frames, before, now } in stacks {
+        let mut root = FlameNode { name: "all".to_owned(), ..FlameNode::default() };
+        for FlameStack { frames, before, now } in stacks {
             let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
             let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];
             root.add(&mut frames.into_iter().take(DEEPEST), costs);
@@ -73,7 +73,7 @@ impl Flame {
         Self { quantity, baseline, root }
     }
 
-    fn whole(&self) -> f64 {
+    fn total(&self) -> f64 {
         self.root.costs[1].max(LEAST)
     }
 
@@ -85,10 +85,10 @@ impl Flame {
         Finite::new(cost).map_or_else(String::new, |cost| self.quantity.signed(cost))
     }
 
-    fn about(&self, node: &Node) -> String {
+    fn about(&self, node: &FlameNode) -> String {
         let [before, now] = node.costs.map(|cost| self.shown(cost));
         let [own_before, own] = node.own.map(|cost| self.shown(cost));
-        let share = 100.0 * node.costs[1] / self.whole();
+        let share = 100.0 * node.costs[1] / self.total();
         let told = format!("{}: {now} {}, {share:.1} %; {own} by itself", node.name, self.quantity.unit);
         match &self.baseline {
             None => told,
@@ -100,18 +100,17 @@ impl Flame {
         }
     }
 
-    /// How a box is filled, if it is.
-    fn class(&self, node: &Node) -> Option<String> {
+    fn class(&self, node: &FlameNode) -> Option<String> {
         if self.baseline.is_none() {
             return Some("tint c1".to_owned());
         }
-        let differs = (node.own[1] - node.own[0]) / self.whole();
+        let differs = (node.own[1] - node.own[0]) / self.total();
         let step = STEPS.iter().filter(|step| differs.abs() >= **step).count();
         (step > 0).then(|| if differs > 0.0 { heat_class(step) } else { cool_class(step) })
     }
 
-    fn boxes(&self, node: &Node, (left, depth): (f64, usize), bottom: f64, drawing: &mut Drawing) {
-        let scale = drawing.width / self.whole();
+    fn boxes(&self, node: &FlameNode, (left, depth): (f64, usize), bottom: f64, drawing: &mut Drawing) {
+        let scale = drawing.width / self.total();
         let wide = node.costs[1] * scale;
         if wide < SEEN {
             return;
@@ -139,7 +138,7 @@ impl Flame {
     }
 }
 
-impl Node {
+impl FlameNode {
     fn add(&mut self, frames: &mut dyn Iterator<Item = String>, costs: [f64; 2]) {
         let plus = |sum: &mut [f64; 2]| sum.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
         plus(&mut self.costs);
@@ -160,13 +159,13 @@ impl Node {
         self.called.iter_mut().for_each(Self::sort);
     }
 
-    /// How many boxes stand upon each other where they are wide enough.
+    /// The number of boxes on top of each other that are wide enough to be drawn.
     fn depth(&self, seen: f64) -> usize {
         let called = self.called.iter().filter(|called| called.costs[1] >= seen);
         1 + called.map(|called| called.depth(seen)).max().unwrap_or(0)
     }
 
-    /// What each function takes by itself, wherever it was called.
+    /// Collects the cost that each function has by itself, over all its callers.
     fn functions<'n>(&'n self, found: &mut Vec<(&'n str, [f64; 2])>) {
         if self.own.iter().any(|own| *own > 0.0) {
             match found.iter_mut().find(|(name, _)| *name == self.name) {
@@ -181,15 +180,15 @@ impl Node {
 impl Plot for Flame {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
-        let signs: Vec<(Sign, String)> = match &self.baseline {
+        let signs: Vec<(LegendSign, String)> = match &self.baseline {
             None => Vec::new(),
             Some(name) => vec![
-                (Sign::Block("c1"), format!("more by itself than with {name}")),
-                (Sign::Block("c0"), "less".to_owned()),
+                (LegendSign::Block("c1"), format!("more by itself than with {name}")),
+                (LegendSign::Block("c0"), "less".to_owned()),
             ],
         };
         let top = legend(&mut drawing, 0.0, &signs);
-        let depth = self.root.depth(SEEN * self.whole() / width);
+        let depth = self.root.depth(SEEN * self.total() / width);
         drawing.height = top + HIGH * depth as f64;
         let bottom = drawing.height;
         if self.root.costs[1] > 0.0 {
@@ -201,21 +200,21 @@ impl Plot for Flame {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let unit = self.quantity.title(0);
         let mut functions = Vec::new();
         self.root.functions(&mut functions);
         functions.sort_by(|(_, one), (_, other)| other[1].total_cmp(&one[1]));
-        let number = |cost: f64| Cell::number(Finite::new(cost), |cost| self.quantity.plain(cost));
+        let number = |cost: f64| FigureCell::number(Finite::new(cost), |cost| self.quantity.plain(cost));
         let own = format!("by itself: {unit}");
         let Some(name) = &self.baseline else {
-            let mut table = Table::new(&["function", &own]);
-            functions.iter().for_each(|(name, own)| table.row([Cell::text(name), number(own[1])]));
+            let mut table = FigureTable::new(&["function", &own]);
+            functions.iter().for_each(|(name, own)| table.row([FigureCell::text(name), number(own[1])]));
             return table;
         };
-        let mut table = Table::new(&["function", &own, &format!("with {name}"), "difference"]);
+        let mut table = FigureTable::new(&["function", &own, &format!("with {name}"), "difference"]);
         for (name, [before, now]) in functions {
-            table.row([Cell::text(name), number(now), number(before), number(now - before)]);
+            table.row([FigureCell::text(name), number(now), number(before), number(now - before)]);
         }
         table
     }
@@ -228,7 +227,7 @@ mod tests {
     use super::*;
 
     fn flame(stacks: &[(Vec<String>, f64, f64)]) -> Flame {
-        let burning = |(frames, before, now): &(Vec<String>, f64, f64)| Burning {
+        let burning = |(frames, before, now): &(Vec<String>, f64, f64)| FlameStack {
             frames: frames.clone(),
             before: *before,
             now: *now,
@@ -247,7 +246,7 @@ mod tests {
             let sum = |of: fn(&(Vec<String>, f64, f64)) -> f64| stacks.iter().map(of).sum::<f64>();
             prop_assert!((flame.root.costs[0] - sum(|stack| stack.1)).abs() < 1e-9);
             prop_assert!((flame.root.costs[1] - sum(|stack| stack.2)).abs() < 1e-9);
-            fn check(node: &Node) -> bool {
+            fn check(node: &FlameNode) -> bool {
                 let called = |side: usize| node.called.iter().map(|called| called.costs[side]).sum::<f64>();
                 let adds_up = |side: usize| (node.own[side] + called(side) - node.costs[side]).abs() < 1e-9;
                 adds_up(0) && adds_up(1) && node.called.iter().all(check)

@@ -1,4 +1,4 @@
-//! From sender to reader, and what was lost where.
+//! Flow plots: the way from sender to reader, and the losses at each place.
 
 use crate::area::Area;
 use crate::axis::Scale;
@@ -6,39 +6,40 @@ use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::frame::Frame;
-use crate::legend::{Sign, legend};
-use crate::path::Path;
+use crate::legend::{LegendSign, legend};
+use crate::path::SvgPath;
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// Packets from place to place.
 #[derive(Debug, Clone)]
-pub struct Flow {
-    /// What flows: `packets`.
+pub struct FlowPlot {
+    /// The counted quantity: `packets`.
     pub quantity: Quantity,
-    /// How a percentage is written.
+    /// The writer of percentages.
     pub percent: fn(f64) -> String,
     /// In the order in which the packets pass them, the sender first.
-    pub passages: Vec<Passage>,
+    pub passages: Vec<FlowPlace>,
 }
 
 /// A place that packets pass.
 #[derive(Debug, Clone)]
-pub struct Passage {
+pub struct FlowPlace {
     /// Its name.
     pub name: String,
-    /// How many came that far.
+    /// The count that arrived there.
     pub arrived: Finite,
-    /// What became of those that did not, on the way from the place before: `dropped by the qdisc`.
+    /// The reason why the rest did not arrive from the place before: `dropped by the qdisc`.
     pub lost: String,
 }
 
 const HEIGHT: f64 = 20.0;
-/// A loss is drawn at least this wide, in px.
+// A loss is drawn at least this wide, in px.
 const SEEN: f64 = 2.0;
 
-impl Flow {
-    /// How many were lost on the way to each place, and their share of what was sent, in %.
+impl FlowPlot {
+    /// The losses on the way to each place: their count, and their share of all that was sent, in
+    /// %.
     fn losses(&self) -> Vec<Option<(Finite, Finite)>> {
         let sent = self.passages.first().map_or(0.0, |first| first.arrived.value());
         let before = self.passages.iter().map(|passage| passage.arrived.value());
@@ -49,7 +50,7 @@ impl Flow {
         std::iter::once(None).chain(lost).take(self.passages.len()).collect()
     }
 
-    fn words(&self, passage: &Passage, loss: Option<(Finite, Finite)>) -> String {
+    fn words(&self, passage: &FlowPlace, loss: Option<(Finite, Finite)>) -> String {
         let arrived = format!("{} {}", self.quantity.plain(passage.arrived), self.quantity.name);
         let Some((lost, share)) = loss else { return arrived };
         let share = (self.percent)(share.value());
@@ -57,13 +58,13 @@ impl Flow {
     }
 }
 
-impl Plot for Flow {
+impl Plot for FlowPlot {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let losses = self.losses();
-        let mut signs = vec![(Sign::Block("c0"), "arrived".to_owned())];
+        let mut signs = vec![(LegendSign::Block("c0"), "arrived".to_owned())];
         if losses.iter().any(Option::is_some) {
-            signs.push((Sign::Block("c1"), "lost before".to_owned()));
+            signs.push((LegendSign::Block("c1"), "lost before".to_owned()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
         let rows = || self.passages.iter().zip(&losses);
@@ -79,7 +80,7 @@ impl Plot for Flow {
             let y = frame.row(&mut drawing, &passage.name, &words, HEIGHT);
             let x = frame.x(&axis, passage.arrived);
             if let Some((end, bottom)) = before.filter(|_| drawing.width >= 600.0) {
-                let mut stream = Path::new();
+                let mut stream = SvgPath::new();
                 stream.to(zero, bottom).to(end, bottom).to(x, y).to(zero, y);
                 stream.close();
                 drawing.path("tint c0", &stream);
@@ -101,16 +102,16 @@ impl Plot for Flow {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&["place", &quantity, "lost before", "% of sent", "how"]);
+        let mut table = FigureTable::new(&["place", &quantity, "lost before", "% of sent", "how"]);
         for (passage, loss) in self.passages.iter().zip(self.losses()) {
             table.row([
-                Cell::text(&passage.name),
-                Cell::number(Some(passage.arrived), |value| self.quantity.plain(value)),
-                Cell::number(loss.map(|loss| loss.0), |value| self.quantity.plain(value)),
-                Cell::number(loss.map(|loss| loss.1), |share| (self.percent)(share.value())),
-                Cell::text(if loss.is_some() { &passage.lost } else { "" }),
+                FigureCell::text(&passage.name),
+                FigureCell::number(Some(passage.arrived), |value| self.quantity.plain(value)),
+                FigureCell::number(loss.map(|loss| loss.0), |value| self.quantity.plain(value)),
+                FigureCell::number(loss.map(|loss| loss.1), |share| (self.percent)(share.value())),
+                FigureCell::text(if loss.is_some() { &passage.lost } else { "" }),
             ]);
         }
         table

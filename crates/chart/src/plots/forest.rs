@@ -1,35 +1,35 @@
-//! Differences with their intervals, and what would matter.
+//! Forest plots: differences with their intervals, and the margin that matters.
 
 use crate::axis::Scale;
 use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::frame::Frame;
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// Effects, one below the other, around zero.
 #[derive(Debug, Clone)]
 pub struct Forest {
-    /// What differs, relative to what.
+    /// The difference that is drawn, relative to its base.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % simultaneous interval`.
+    /// The kind of the intervals: `95 % simultaneous interval`.
     pub interval: String,
     /// A difference smaller than this, either way, does not matter in practice.
     pub margin: Option<Finite>,
     /// From top to bottom.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<ForestRow>,
 }
 
 /// A difference.
 #[derive(Debug, Clone)]
-pub struct Effect {
-    /// What differs from what.
+pub struct ForestRow {
+    /// The names of both conditions.
     pub name: String,
-    /// How much; none where nothing can be said.
+    /// The size of the effect; `None` if nothing is known of it.
     pub interval: Option<Interval>,
-    /// What that proves: `higher`, `no difference proven`.
+    /// The verdict: `higher`, `no difference proven`.
     pub verdict: String,
 }
 
@@ -37,7 +37,7 @@ const HEIGHT: f64 = 16.0;
 
 impl Forest {
     /// An effect in words: `+31 (+28 to +34) %, higher`.
-    fn words(&self, effect: &Effect) -> String {
+    fn words(&self, effect: &ForestRow) -> String {
         let words =
             effect.interval.map(|shown| self.quantity.interval(&shown, |value| self.quantity.signed(value)));
         let words: Vec<&str> = [words.as_deref(), Some(effect.verdict.as_str())]
@@ -54,7 +54,6 @@ impl Forest {
         Some(format!("less than {} does not matter in practice", self.quantity.shown(margin)))
     }
 
-    /// Whether any effect has a place on an axis.
     fn has_marks(&self) -> bool {
         self.effects.iter().any(|effect| effect.interval.is_some())
     }
@@ -72,7 +71,6 @@ impl Forest {
         drawing
     }
 
-    /// What the axis must reach.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
         let effects = self.effects.iter().filter_map(|effect| effect.interval);
@@ -86,8 +84,8 @@ impl Plot for Forest {
             return self.draw_words(width);
         }
         let mut drawing = Drawing::new(width);
-        let mut signs = vec![(Sign::Interval, self.interval.clone())];
-        signs.extend(self.practical().map(|words| (Sign::Band, words)));
+        let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
+        signs.extend(self.practical().map(|words| (LegendSign::Band, words)));
         let top = legend(&mut drawing, 0.0, &signs);
         let names = self.effects.iter().map(|effect| effect.name.as_str());
         let mut frame =
@@ -111,19 +109,21 @@ impl Plot for Forest {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&["effect", &quantity, "lower end", "upper end", "verdict"]);
+        let mut table = FigureTable::new(&["effect", &quantity, "lower end", "upper end", "verdict"]);
         for effect in &self.effects {
             let of = |pick: fn(&Interval) -> Option<Finite>| {
-                Cell::number(effect.interval.as_ref().and_then(pick), |value| self.quantity.signed(value))
+                FigureCell::number(effect.interval.as_ref().and_then(pick), |value| {
+                    self.quantity.signed(value)
+                })
             };
             table.row([
-                Cell::text(&effect.name),
+                FigureCell::text(&effect.name),
                 of(|shown| Some(shown.estimate)),
                 of(|shown| shown.low),
                 of(|shown| shown.high),
-                Cell::text(&effect.verdict),
+                FigureCell::text(&effect.verdict),
             ]);
         }
         table

@@ -1,37 +1,37 @@
-//! How often each value was: a row for each set of samples.
+//! Histograms: a row for each set of samples.
 
-use crate::axis::{Axis, Room, Scale};
+use crate::axis::{Axis, AxisRoom, Scale};
 use crate::colour::series;
 use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::frame::Frame;
 use crate::measure::{LINE, width, wrap};
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
 /// as well as across.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// What was measured, and how it goes across. Buckets that are equally wide on that scale are
-    /// compared by their height.
+    /// The measured quantity, with its scale. The heights of buckets compare where these are
+    /// equally wide on that scale.
     pub across: (Quantity, Scale),
-    /// What is counted: `transactions`.
+    /// The counted thing: `transactions`.
     pub noun: String,
-    /// How a percentage is written.
+    /// The writer of percentages.
     pub percent: fn(f64) -> String,
     /// The sets, from top to bottom.
-    pub series: Vec<Series>,
+    pub series: Vec<SampleSet>,
 }
 
 /// A set of samples.
 #[derive(Debug, Clone)]
-pub struct Series {
+pub struct SampleSet {
     /// Its name.
     pub name: String,
-    /// Where the samples come from: `6 runs, 3 boots`.
+    /// The origin of the samples: `6 runs, 3 boots`.
     pub about: String,
     /// From left to right, without overlaps; empty ones may be left out.
     pub buckets: Vec<Bucket>,
@@ -44,18 +44,18 @@ pub struct Bucket {
     pub low: Finite,
     /// The upper end.
     pub high: Finite,
-    /// How many samples are in it.
+    /// The number of samples in the bucket.
     pub count: u64,
 }
 
-/// The height of the largest share, in px.
+// The height of the largest share, in px.
 const HEIGHT: f64 = 64.0;
-/// Above it, so that the label of the uppermost tick touches no other row, in px.
+// Above it, so that the label of the uppermost tick touches no other row, in px.
 const ABOVE: f64 = 8.0;
-/// What occurs at all is drawn so high at least, in px.
+// The least height of a bucket that is not empty, in px.
 const LEAST: f64 = 1.0;
 
-impl Series {
+impl SampleSet {
     fn total(&self) -> u64 {
         self.buckets.iter().fold(0, |sum: u64, bucket| sum.saturating_add(bucket.count))
     }
@@ -78,20 +78,18 @@ impl Histogram {
         Quantity::new(&format!("share of {} per bucket", self.noun), "%", self.percent)
     }
 
-    /// Where its buckets begin and end.
     fn values(&self) -> impl Iterator<Item = Finite> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
     }
 
-    /// The largest share of any bucket, in %.
-    fn most(&self) -> Finite {
+    fn largest_share(&self) -> Finite {
         let shares = self.series.iter().filter_map(|one| Some(one.share(one.largest()?)));
         shares.fold(Finite::ZERO, |most, share| if share > most { share } else { most })
     }
 
-    /// Where a set has most of its samples, in words.
-    fn words(&self, one: &Series) -> String {
+    /// Words for the range that has most of a set's samples.
+    fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(|edge| self.across.0.plain(edge));
             format!("; most, {} %, from {low} to {high}", (self.percent)(one.share(bucket).value()))
@@ -99,8 +97,8 @@ impl Histogram {
         self.counted(one) + &most
     }
 
-    /// How many samples a set has, and where they come from.
-    fn counted(&self, one: &Series) -> String {
+    /// The number of a set's samples, and their origin.
+    fn counted(&self, one: &SampleSet) -> String {
         let about = if one.about.is_empty() { String::new() } else { format!(", {}", one.about) };
         format!("{} {}{about}", one.total(), self.noun)
     }
@@ -108,12 +106,12 @@ impl Histogram {
     /// The outline of a set whose base is at `base`.
     fn outline(
         &self,
-        one: &Series,
+        one: &SampleSet,
         base: f64,
         x: impl Fn(Finite) -> f64,
         high: impl Fn(Finite) -> f64,
-    ) -> Path {
-        let mut path = Path::new();
+    ) -> SvgPath {
+        let mut path = SvgPath::new();
         let mut end: Option<Finite> = None;
         for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
             let (left, right) = (x(bucket.low), x(bucket.high));
@@ -141,7 +139,7 @@ impl Plot for Histogram {
     fn draw(&self, across: f64) -> Drawing {
         let mut drawing = Drawing::new(across);
         let up = self.up();
-        let axis_up = Axis::new(Scale::FromZero, [self.most()], &up, Room::Up(HEIGHT));
+        let axis_up = Axis::new(Scale::FromZero, [self.largest_share()], &up, AxisRoom::Up(HEIGHT));
         let head = wrap(&up.title(axis_up.factor), across, 3);
         drawing.lines("muted", Anchor::Start, 0.0, 11.0, &head);
         let top = head.len() as f64 * LINE + 4.0;
@@ -175,11 +173,11 @@ impl Plot for Histogram {
     }
 
     /// A row for each bucket that any set has, a column for each set.
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let across = self.across.0.title(0);
         let mut head = vec![format!("from: {across}"), format!("to: {across}")];
         head.extend(self.series.iter().map(|one| format!("{}, % of {}", one.name, self.counted(one))));
-        let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut table = FigureTable::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
         let edges = |bucket: &Bucket| (bucket.low, bucket.high);
         let mut rows: Vec<(Finite, Finite)> =
             self.series.iter().flat_map(|one| one.buckets.iter().map(edges)).collect();
@@ -188,11 +186,13 @@ impl Plot for Histogram {
         rows.dedup();
         for row in rows {
             // The first cell names its row.
-            let low = Cell::text(&self.across.0.plain(row.0));
-            let high = Cell::number(Some(row.1), |value| self.across.0.plain(value));
-            let share = |one: &Series| {
+            let low = FigureCell::text(&self.across.0.plain(row.0));
+            let high = FigureCell::number(Some(row.1), |value| self.across.0.plain(value));
+            let share = |one: &SampleSet| {
                 let bucket = one.buckets.iter().find(|bucket| edges(bucket) == row);
-                Cell::number(bucket.map(|bucket| one.share(bucket)), |value| (self.percent)(value.value()))
+                FigureCell::number(bucket.map(|bucket| one.share(bucket)), |value| {
+                    (self.percent)(value.value())
+                })
             };
             table.row([low, high].into_iter().chain(self.series.iter().map(share)));
         }
@@ -208,7 +208,7 @@ mod tests {
     fn an_outline_returns_to_its_base_where_buckets_are_left_out() {
         let v = |value: f64| Finite::new(value).unwrap();
         let bucket = |low: f64, high: f64, count| Bucket { low: v(low), high: v(high), count };
-        let series = Series {
+        let series = SampleSet {
             name: String::new(),
             about: String::new(),
             buckets: vec![
@@ -231,6 +231,6 @@ mod tests {
         let outline = "M1 100V70H2V80.5H3V100H7V99H8v1";
         assert!(drawing.markup().as_str().contains(outline), "{}", drawing.markup().as_str());
         assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60 %, from 1 to 2");
-        assert_eq!(plot.most(), v(60.0));
+        assert_eq!(plot.largest_share(), v(60.0));
     }
 }

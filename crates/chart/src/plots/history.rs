@@ -4,68 +4,68 @@ use crate::axis::Scale;
 use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
-use crate::legend::{Sign, legend};
-use crate::path::Path;
-use crate::plane::{Along, Plane};
+use crate::legend::{LegendSign, legend};
+use crate::path::SvgPath;
+use crate::plane::{Plane, PlaneAxis};
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]
-pub struct History {
-    /// What the points are: `kernel`.
+pub struct HistoryPlot {
+    /// The kind of the points' names: `kernel`.
     pub tags: String,
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval`.
+    /// The kind of the intervals: `95 % interval`.
     pub interval: String,
     /// From the oldest to the newest.
-    pub points: Vec<Point>,
+    pub points: Vec<HistoryPoint>,
     /// The levels, the first one from the oldest point on.
-    pub levels: Vec<Level>,
+    pub levels: Vec<HistoryLevel>,
 }
 
 /// A study.
 #[derive(Debug, Clone)]
-pub struct Point {
+pub struct HistoryPoint {
     /// Its tag.
     pub name: String,
-    /// What it measured.
+    /// The measured value.
     pub value: Interval,
-    /// What is not as in the study before, beside what was measured; empty if nothing is.
+    /// The differences from the environment of the study before; empty if there are none.
     pub note: String,
 }
 
-/// What a point with a note means.
+// The meaning of a point with a note.
 const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
 #[derive(Debug, Clone)]
-pub struct Level {
+pub struct HistoryLevel {
     /// The number of its first point, from 0.
     pub first: usize,
     /// Their mean.
     pub value: Finite,
-    /// How it differs from the level before, and how sure that is; empty for the first.
+    /// The change from the level before, and how sure it is; empty for the first level.
     pub change: String,
 }
 
-impl Plot for History {
+impl Plot for HistoryPlot {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
-        let mut signs = vec![(Sign::Interval, self.interval.clone())];
+        let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
         if self.levels.len() > 1 {
-            signs.push((Sign::Dashed, "change".to_owned()));
+            signs.push((LegendSign::Dashed, "change".to_owned()));
         }
         if self.is_noted() {
-            signs.push((Sign::Hollow, NOTED.to_owned()));
+            signs.push((LegendSign::Hollow, NOTED.to_owned()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
         let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
         let tags = Quantity::new(&self.tags, "", self.quantity.show);
-        let across = Along { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
+        let across = PlaneAxis { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
         let values = self.values().collect();
-        let up = Along { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
         let at = |index: f64| Finite::new(index).unwrap_or(Finite::ZERO);
         let changes = self.levels.iter().skip(1);
         let flags: Vec<_> =
@@ -87,7 +87,7 @@ impl Plot for History {
             let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
             drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
                 mark.line("thin c0", (x, low), (x, high));
-                let mut diamond = Path::new();
+                let mut diamond = SvgPath::new();
                 diamond.to(x - 4.0, y).to(x, y - 4.0).to(x + 4.0, y).to(x, y + 4.0);
                 diamond.close();
                 mark.path(if point.note.is_empty() { "fill c0" } else { "hollow c0" }, &diamond);
@@ -96,23 +96,23 @@ impl Plot for History {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let quantity = self.quantity.title(0);
         let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
         let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
-        let mut table = Table::new(&heads[..columns]);
+        let mut table = FigureTable::new(&heads[..columns]);
         for (index, point) in self.points.iter().enumerate() {
             let level = self.levels.iter().rfind(|level| level.first <= index);
             let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
-            let number = |value| Cell::number(value, |value| self.quantity.plain(value));
+            let number = |value| FigureCell::number(value, |value| self.quantity.plain(value));
             let cells = [
-                Cell::text(&point.name),
+                FigureCell::text(&point.name),
                 number(Some(point.value.estimate)),
                 number(point.value.low),
                 number(point.value.high),
                 number(level.map(|level| level.value)),
-                Cell::text(change),
-                Cell::text(&point.note),
+                FigureCell::text(change),
+                FigureCell::text(&point.note),
             ];
             table.row(cells.into_iter().take(columns));
         }
@@ -120,8 +120,7 @@ impl Plot for History {
     }
 }
 
-impl History {
-    /// All values that an axis must reach.
+impl HistoryPlot {
     fn values(&self) -> impl Iterator<Item = Finite> + '_ {
         let levels = self.levels.iter().map(|level| level.value);
         self.points.iter().flat_map(|point| point.value.points()).chain(levels)

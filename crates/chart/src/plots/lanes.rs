@@ -5,26 +5,26 @@ use crate::colour::heat_class;
 use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::measure::{self, LINE, wrap};
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::plane::remark;
 use crate::quantity::Quantity;
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
-/// and what the ways between them cost.
+/// with the cost of each way between them.
 #[derive(Debug, Clone)]
-pub struct Lanes {
+pub struct LanePlot {
     quantity: Quantity,
     lanes: Vec<String>,
-    stages: Vec<Stage>,
+    stages: Vec<LaneStage>,
     arrows: Vec<Arrow>,
 }
 
 /// A place in the kernel.
 #[derive(Debug, Clone)]
-pub struct Stage {
+pub struct LaneStage {
     /// Its name: mostly a function.
     pub name: String,
     /// The number of its lane, from 0.
@@ -36,26 +36,26 @@ pub struct Stage {
 pub struct Arrow {
     /// The numbers of both stages, from 0.
     pub ends: [usize; 2],
-    /// What it costs; per size of the message where that matters.
-    pub costs: Vec<Cost>,
+    /// The costs of the way; one for each size of message where the size matters.
+    pub costs: Vec<ArrowCost>,
     /// The packet waits there until somebody takes it.
     pub waits: bool,
 }
 
 /// A cost.
 #[derive(Debug, Clone)]
-pub struct Cost {
-    /// What it is the cost of: `1400 bytes`; empty for any.
+pub struct ArrowCost {
+    /// The size of message that it holds for: `1400 bytes`; empty for any.
     pub name: String,
-    /// How much, with its interval or range.
+    /// The cost, with its interval or range.
     pub value: Interval,
     /// Its part of the whole, of 1: its colour, on one scale for all arrows.
     pub share: Option<Finite>,
-    /// How single packets spread, in words; empty where that is not known.
+    /// The spread of single packets, in words; empty if unknown.
     pub spread: String,
 }
 
-/// Why lanes cannot be drawn.
+/// A reason why lanes cannot be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LanesError {
     /// A stage is in no lane.
@@ -65,35 +65,34 @@ pub enum LanesError {
         stage: usize,
         /// The lane's number.
         lane: usize,
-        /// How many there are.
+        /// The number of lanes.
         lanes: usize,
     },
     /// An arrow begins or ends nowhere.
     #[error("an arrow joins stages {from} and {to}: there are {stages}")]
     NoStage {
-        /// Where it begins.
+        /// The stage where it begins.
         from: usize,
-        /// Where it ends.
+        /// The stage where it ends.
         to: usize,
-        /// How many there are.
+        /// The number of stages.
         stages: usize,
     },
 }
 
 const BOX: f64 = 24.0;
 const GAP: f64 = 16.0;
-/// Drawings so wide have a column for each lane; in others lanes are steps to the right.
+// Drawings so wide have a column for each lane; in others lanes are steps to the right.
 const COLUMNS: f64 = 600.0;
 const STEP: f64 = 15.0;
-/// From the left edge of a box to what enters it, in px.
+// From the left edge of a box to the arrow that enters it, in px.
 const ENTRY: f64 = 14.0;
-/// What a cost needs, in px.
+// The width of a cost, in px.
 const COST: f64 = 130.0;
-/// From the edge of a cost's block of colour to its words, in px.
+// From the edge of a cost's block of colour to its words, in px.
 const BLOCK: f64 = 14.0;
 
-/// What belongs to an arrow beside it.
-struct Label {
+struct ArrowLabel {
     arrow: usize,
     anchor: Anchor,
     at: (f64, f64),
@@ -101,26 +100,24 @@ struct Label {
     lines: Vec<(Option<usize>, String)>,
 }
 
-/// Where each step of the colour scale but the first begins, as a part of the whole.
+// The lower end of each step of the colour scale but the first, as a part of the whole.
 const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
 
-/// The step of the colour scale.
 fn heat(share: Finite) -> usize {
     STEPS.iter().filter(|step| share.value() >= **step).count()
 }
 
-/// What the steps of the colour scale mean.
-fn heats() -> Vec<(Sign, String)> {
+fn heats() -> Vec<(LegendSign, String)> {
     let percent = |step: usize| (STEPS[step] * 100.0).round();
     let meaning = |step: usize| match step {
         0 => format!("below {} % of the whole", percent(0)),
         last if last == STEPS.len() => format!("{} % and more", percent(last - 1)),
         step => format!("{} to {} %", percent(step - 1), percent(step)),
     };
-    (0..=STEPS.len()).map(|step| (Sign::Heat(step), meaning(step))).collect()
+    (0..=STEPS.len()).map(|step| (LegendSign::Heat(step), meaning(step))).collect()
 }
 
-impl Lanes {
+impl LanePlot {
     /// A chart whose stages are all in lanes, and whose arrows all join stages.
     ///
     /// # Errors
@@ -128,7 +125,7 @@ impl Lanes {
     pub fn new(
         quantity: Quantity,
         lanes: Vec<String>,
-        stages: Vec<Stage>,
+        stages: Vec<LaneStage>,
         arrows: Vec<Arrow>,
     ) -> Result<Self, LanesError> {
         let count = lanes.len();
@@ -144,9 +141,9 @@ impl Lanes {
         Ok(Self { quantity, lanes, stages, arrows })
     }
 
-    /// What an arrow costs, a line for each size.
+    /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
-        let cost = |cost: &Cost| {
+        let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
             let Interval { estimate, low, high } = cost.value;
             let value = match (low, high) {
@@ -174,27 +171,26 @@ impl Lanes {
     }
 }
 
-/// Where a stage is drawn.
-struct Place {
+struct StageBox {
     left: f64,
     top: f64,
     right: f64,
     bottom: f64,
 }
 
-impl Place {
-    /// The middle of what enters and leaves it.
+impl StageBox {
+    /// The middle of the arrows that enter and leave it.
     fn x(&self) -> f64 {
         self.left + ENTRY
     }
 
-    /// Where a way to `x` leaves downwards.
+    /// The horizontal place where a way to `x` leaves downwards.
     fn bend(&self, x: f64) -> f64 {
         x.clamp(self.x(), (self.right - 6.0).max(self.x()))
     }
 }
 
-impl Plot for Lanes {
+impl Plot for LanePlot {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let top = self.head(&mut drawing);
@@ -217,9 +213,9 @@ impl Plot for Lanes {
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&[
+        let mut table = FigureTable::new(&[
             "from",
             "to",
             "waits",
@@ -231,19 +227,19 @@ impl Plot for Lanes {
             "spread",
         ]);
         for arrow in &self.arrows {
-            let [from, to] = arrow.ends.map(|end| Cell::text(&self.stages[end].name));
+            let [from, to] = arrow.ends.map(|end| FigureCell::text(&self.stages[end].name));
             for cost in &arrow.costs {
-                let number = |value| Cell::number(value, |value| self.quantity.plain(value));
+                let number = |value| FigureCell::number(value, |value| self.quantity.plain(value));
                 table.row([
                     from.clone(),
                     to.clone(),
-                    Cell::text(if arrow.waits { "yes" } else { "no" }),
-                    Cell::text(&cost.name),
+                    FigureCell::text(if arrow.waits { "yes" } else { "no" }),
+                    FigureCell::text(&cost.name),
                     number(Some(cost.value.estimate)),
                     number(cost.value.low),
                     number(cost.value.high),
-                    Cell::number(percent(cost), figure),
-                    Cell::text(&cost.spread),
+                    FigureCell::number(percent(cost), figure),
+                    FigureCell::text(&cost.spread),
                 ]);
             }
         }
@@ -256,8 +252,8 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }
 
-/// Where costs stand, and in how much room: right of the arrow and of what it enters, or where that
-/// is too near to the edge, on the wider side of where it goes down.
+/// The place of costs, and their room: right of the arrow and of the stage that it enters; where
+/// that is too near to the edge, on the wider side of the line that goes down.
 fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
     let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
     let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
@@ -267,13 +263,13 @@ fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64)
         .unwrap_or(if behind(arrow).2 > before.2 { behind(arrow) } else { before })
 }
 
-impl Lanes {
+impl LanePlot {
     /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
     fn head(&self, drawing: &mut Drawing) -> f64 {
         let waits = self.arrows.iter().any(|arrow| arrow.waits);
         let mut signs = if self.has_shares() { heats() } else { Vec::new() };
         if waits {
-            signs.push((Sign::Dashed, "waits until it is taken".to_owned()));
+            signs.push((LegendSign::Dashed, "waits until it is taken".to_owned()));
         }
         let y = legend(drawing, 0.0, &signs);
         if drawing.width >= COLUMNS {
@@ -289,14 +285,14 @@ impl Lanes {
         self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
     }
 
-    /// Draws the stages, with room for what leads to each above it; gives the width of the tracks,
-    /// the places, what stands in that room, and where the chart ends.
-    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Place>, Vec<Label>, f64) {
+    /// Draws the stages, with room above each for the arrows to it; returns the width of the
+    /// tracks, the places, the labels in that room, and the lower edge.
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<StageBox>, Vec<ArrowLabel>, f64) {
         let width = drawing.width;
         let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
         let lane = step(width, gutter, self.lanes.len());
         let mut y = top + 6.0;
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<StageBox> = Vec::new();
         let mut labels = Vec::new();
         let block = if self.has_shares() { BLOCK } else { 0.0 };
         for (number, stage) in self.stages.iter().enumerate() {
@@ -319,7 +315,7 @@ impl Lanes {
                     lines.extend(first.zip(wrap(&told, room - block, 3)));
                 }
                 let high = lines.len() as f64 * LINE;
-                labels.push(Label { arrow: index, anchor, at: (from, y + 11.0), lines });
+                labels.push(ArrowLabel { arrow: index, anchor, at: (from, y + 11.0), lines });
                 y += high;
             }
             y += GAP / 2.0;
@@ -330,21 +326,21 @@ impl Lanes {
                 mark.rect("box", Area { left, top: y, right: left + wide, bottom: y + high });
                 mark.lines("", Anchor::Start, left + 6.0, y + 16.0, &lines);
             });
-            places.push(Place { left, top: y, right: left + wide, bottom: y + high });
+            places.push(StageBox { left, top: y, right: left + wide, bottom: y + high });
             y += high;
         }
         (gutter, places, labels, y + GAP / 2.0)
     }
 
-    fn arrows(&self, drawing: &mut Drawing, places: &[Place], labels: &[Label]) {
+    fn arrows(&self, drawing: &mut Drawing, places: &[StageBox], labels: &[ArrowLabel]) {
         let detours = self.detours();
         for (index, arrow) in self.arrows.iter().enumerate() {
             let [from, to] = arrow.ends.map(|end| &places[end]);
             let class = if arrow.waits { "thin soft dashed" } else { "thin soft" };
             let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
             drawing.mark(&self.about(arrow), |mark| {
-                let mut path = Path::new();
-                let mut head = Path::new();
+                let mut path = SvgPath::new();
+                let mut head = SvgPath::new();
                 if let Some(track) = track {
                     let x = (track as f64).mul_add(8.0, 4.0).min(mark.width / 4.0 - 2.0);
                     let (start, end) = (from.top + 6.0, to.top + 16.0);
@@ -371,7 +367,7 @@ impl Lanes {
     }
 
     /// Costs, each behind the colour of its share.
-    fn label(&self, mark: &mut Drawing, label: &Label) {
+    fn label(&self, mark: &mut Drawing, label: &ArrowLabel) {
         let block = if self.has_shares() { BLOCK } else { 0.0 };
         let (x, mut y) = label.at;
         // From the arrow away.
@@ -388,8 +384,7 @@ impl Lanes {
     }
 }
 
-/// The share of a cost in percent.
-fn percent(cost: &Cost) -> Option<Finite> {
+fn percent(cost: &ArrowCost) -> Option<Finite> {
     Finite::new(cost.share?.value() * 100.0)
 }
 

@@ -1,4 +1,4 @@
-//! What can be drawn: a file for each kind of drawing.
+//! The kinds of plots, a file for each.
 
 pub(crate) mod bars;
 pub(crate) mod curves;

@@ -5,10 +5,10 @@ use crate::colour::series;
 use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::Finite;
-use crate::legend::{Sign, legend};
-use crate::plane::{Along, Plane, remark};
+use crate::legend::{LegendSign, legend};
+use crate::plane::{Plane, PlaneAxis, remark};
 use crate::quantity::{Quantity, counted};
-use crate::table::{Cell, Table};
+use crate::table::{FigureCell, FigureTable};
 use crate::thin;
 
 /// Every run of a campaign when it was, coloured by boot: drift, and boots that differ.
@@ -16,44 +16,43 @@ use crate::thin;
 pub struct Timeline {
     /// Time since the campaign began.
     pub time: Quantity,
-    /// What was measured: of several conditions best relative to the mean of each.
+    /// The measured quantity: with several conditions best relative to the mean of each.
     pub quantity: Quantity,
-    /// What a value would be if nothing differed: drawn as a line.
+    /// The value without any difference, drawn as a line.
     pub reference: Option<Finite>,
-    /// When each boot began, in order of time.
-    pub starts: Vec<Start>,
+    /// The begin of each boot, in order of time.
+    pub starts: Vec<BootStart>,
     /// The runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<TimelineRun>,
 }
 
 /// The beginning of a boot.
 #[derive(Debug, Clone)]
-pub struct Start {
+pub struct BootStart {
     /// The boot's name.
     pub name: String,
-    /// When it was.
+    /// The time of the begin.
     pub at: Finite,
 }
 
 /// A run.
 #[derive(Debug, Clone)]
-pub struct Run {
+pub struct TimelineRun {
     /// Its condition.
     pub name: String,
-    /// When it began.
+    /// The time of the run.
     pub at: Finite,
-    /// What it measured.
+    /// The value of the run.
     pub value: Finite,
-    /// It counts: it is valid.
+    /// The run is valid and counts.
     pub counts: bool,
 }
 
-/// With more runs each has no words of its own.
+// With more runs each has no words of its own.
 const TOLD: usize = 200;
 
 impl Timeline {
-    /// The runs of a boot.
-    fn of(&self, boot: usize) -> impl Iterator<Item = &Run> {
+    fn runs_of_boot(&self, boot: usize) -> impl Iterator<Item = &TimelineRun> {
         let from = if boot == 0 { None } else { self.starts.get(boot).map(|start| start.at) };
         let to = self.starts.get(boot + 1).map(|start| start.at);
         self.runs
@@ -73,13 +72,13 @@ impl Timeline {
     }
 
     fn mean(&self, boot: usize) -> Option<Finite> {
-        let counted: Vec<&Run> = self.of(boot).filter(|run| run.counts).collect();
+        let counted: Vec<&TimelineRun> = self.runs_of_boot(boot).filter(|run| run.counts).collect();
         // Divided first, the sum of finite numbers cannot overflow.
-        let share = |run: &&Run| run.value.value() / counted.len() as f64;
+        let share = |run: &&TimelineRun| run.value.value() / counted.len() as f64;
         Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty())
     }
 
-    fn words(&self, run: &Run) -> String {
+    fn words(&self, run: &TimelineRun) -> String {
         let counts = if run.counts { "" } else { ", does not count" };
         format!("{}, {}: {}{counts}", run.name, self.time.shown(run.at), self.quantity.shown(run.value))
     }
@@ -89,18 +88,18 @@ impl Plot for Timeline {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let mut signs = vec![
-            (Sign::Dot(series(0)), "run, coloured by boot".to_owned()),
-            (Sign::Line(0), "mean of a boot".to_owned()),
+            (LegendSign::Dot(series(0)), "run, coloured by boot".to_owned()),
+            (LegendSign::Line(0), "mean of a boot".to_owned()),
         ];
         if self.runs.iter().any(|run| !run.counts) {
-            signs.push((Sign::Hollow, "run that does not count".to_owned()));
+            signs.push((LegendSign::Hollow, "run that does not count".to_owned()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
         let starts = self.starts.iter().map(|start| start.at);
         let times = self.runs.iter().map(|run| run.at).chain(starts).collect();
-        let across = Along { quantity: &self.time, scale: Scale::Linear, values: times, names: &[] };
+        let across = PlaneAxis { quantity: &self.time, scale: Scale::Linear, values: times, names: &[] };
         let values = self.runs.iter().map(|run| run.value).chain(self.reference).collect();
-        let up = Along { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
         let flags: Vec<_> = self.starts.iter().map(|start| (start.at, start.name.clone())).collect();
         let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
         if let Some(reference) = self.reference {
@@ -108,8 +107,8 @@ impl Plot for Timeline {
         }
         let mut drawn = 0;
         for boot in 0..self.starts.len().max(1) {
-            let runs: Vec<&Run> = self.of(boot).collect();
-            let valid: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
+            let runs: Vec<&TimelineRun> = self.runs_of_boot(boot).collect();
+            let valid: Vec<&TimelineRun> = runs.iter().copied().filter(|run| run.counts).collect();
             let mean = self.mean(boot);
             let about = mean.map_or_else(String::new, |mean| format!(", mean {}", self.quantity.shown(mean)));
             if runs.is_empty() {
@@ -123,7 +122,7 @@ impl Plot for Timeline {
                     let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
                     mark.line(&format!("stroke {class}"), (from, y), (to, y));
                 }
-                let place = |run: &&Run| plane.place(run.at, run.value);
+                let place = |run: &&TimelineRun| plane.place(run.at, run.value);
                 for run in runs.iter().filter(|run| !run.counts) {
                     let (x, y) = place(run);
                     mark.ring(&format!("hollow {class}"), x, y, 3.0, Some(&self.words(run)));
@@ -144,29 +143,28 @@ impl Plot for Timeline {
                 });
             });
         }
-        let said = thin::said(drawn, self.runs.len(), "runs");
+        let said = thin::drawn_note(drawn, self.runs.len(), "runs");
         remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         if self.runs.len() > TOLD { self.table_of_boots() } else { self.table_of_runs() }
     }
 }
 
 impl Timeline {
-    /// A row for each run.
-    fn table_of_runs(&self) -> Table {
+    fn table_of_runs(&self) -> FigureTable {
         let mut table =
-            Table::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
+            FigureTable::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
         for boot in 0..self.starts.len().max(1) {
-            for run in self.of(boot) {
+            for run in self.runs_of_boot(boot) {
                 table.row([
-                    Cell::text(self.name(boot)),
-                    Cell::number(Some(run.at), |value| self.time.plain(value)),
-                    Cell::text(&run.name),
-                    Cell::number(Some(run.value), |value| self.quantity.plain(value)),
-                    Cell::text(if run.counts { "yes" } else { "no" }),
+                    FigureCell::text(self.name(boot)),
+                    FigureCell::number(Some(run.at), |value| self.time.plain(value)),
+                    FigureCell::text(&run.name),
+                    FigureCell::number(Some(run.value), |value| self.quantity.plain(value)),
+                    FigureCell::text(if run.counts { "yes" } else { "no" }),
                 ]);
             }
         }
@@ -174,26 +172,28 @@ impl Timeline {
     }
 
     /// A row for each boot: of very many runs nobody reads each.
-    fn table_of_boots(&self) -> Table {
+    fn table_of_boots(&self) -> FigureTable {
         let (time, value) = (self.time.title(0), self.quantity.title(0));
         let head = ["boot", &format!("begin: {time}"), "runs", "runs that count", &format!("mean: {value}")];
-        let mut table = Table::new(&[&head[..], &["lowest", "highest"]].concat());
+        let mut table = FigureTable::new(&[&head[..], &["lowest", "highest"]].concat());
         for boot in 0..self.starts.len().max(1) {
             let mut counted: Vec<Finite> =
-                self.of(boot).filter(|run| run.counts).map(|run| run.value).collect();
+                self.runs_of_boot(boot).filter(|run| run.counts).map(|run| run.value).collect();
             counted.sort_by(|one, other| one.value().total_cmp(&other.value()));
             let number = |count: usize| {
-                Cell::number(u32::try_from(count).ok().map(Finite::from), |_| count.to_string())
+                FigureCell::number(u32::try_from(count).ok().map(Finite::from), |_| count.to_string())
             };
             let plain = |value| self.quantity.plain(value);
             table.row([
-                Cell::text(self.name(boot)),
-                Cell::number(self.starts.get(boot).map(|start| start.at), |value| self.time.plain(value)),
-                number(self.of(boot).count()),
+                FigureCell::text(self.name(boot)),
+                FigureCell::number(self.starts.get(boot).map(|start| start.at), |value| {
+                    self.time.plain(value)
+                }),
+                number(self.runs_of_boot(boot).count()),
                 number(counted.len()),
-                Cell::number(self.mean(boot), plain),
-                Cell::number(counted.first().copied(), plain),
-                Cell::number(counted.last().copied(), plain),
+                FigureCell::number(self.mean(boot), plain),
+                FigureCell::number(counted.first().copied(), plain),
+                FigureCell::number(counted.last().copied(), plain),
             ]);
         }
         table

@@ -25,7 +25,7 @@ fn contrast(a: &str, b: &str) -> f64 {
     a.max(b) / a.min(b)
 }
 
-/// What kinds of sight make of linear light: normal, protanopia, deuteranopia, tritanopia (Machado,
+/// Linear light as kinds of sight see it: normal, protanopia, deuteranopia, tritanopia (Machado,
 /// Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 /// Deficiency", 2009, severity 1).
 const SIGHTS: [[Rgb; 3]; 4] = [
@@ -56,7 +56,7 @@ fn lab([red, green, blue]: Rgb) -> Rgb {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How far apart two colours are (CIE 1976 ΔE) for the sight that tells them apart the least.
+/// The distance of two colours (CIE 1976 ΔE) for the sight that tells them apart the least.
 fn distance(a: &str, b: &str) -> f64 {
     let seen = |sight: &[Rgb; 3], colour| {
         let light = linear(colour);
@@ -76,7 +76,7 @@ fn named(name: &str) -> &'static Colour {
 #[test]
 fn text_and_marks_have_the_contrast_that_wcag_asks_for() {
     for theme in THEMES {
-        let of = |name: &str| named(name).of(theme);
+        let of = |name: &str| named(name).in_theme(theme);
         for text in ["ink", "muted"] {
             for paper in ["paper", "band"] {
                 assert!(contrast(of(text), of(paper)) >= 4.5, "{text} on {paper}, {theme:?}");
@@ -93,7 +93,7 @@ fn series_are_told_apart_by_every_kind_of_sight() {
     for theme in THEMES {
         for (index, one) in COLOURS[..SERIES].iter().enumerate() {
             for other in &COLOURS[..index] {
-                let apart = distance(one.of(theme), other.of(theme));
+                let apart = distance(one.in_theme(theme), other.in_theme(theme));
                 assert!(apart >= 24.0, "{} and {}, {theme:?}: {apart}", one.name, other.name);
             }
         }

@@ -1,8 +1,8 @@
-//! What is wrong with a figure: labels that cover each other, and what is beyond the edge.
+//! Faults of a figure: labels that cover each other, and parts beyond the edge.
 
 use crate::chart::{Area, Figure};
 
-/// What is wrong with a figure at a width.
+/// The faults of a figure at a width.
 pub(crate) fn faults(figure: &Figure, width: f64) -> Vec<String> {
     let drawing = figure.draw(width);
     let inside = |what: &str, area: &Area| {

@@ -1,4 +1,4 @@
-//! What has very many marks, and how few of them take the keyboard's focus.
+//! Figures of very many marks, and the few marks that take the keyboard's focus.
 
 use netassay_chart::{Dots, Figure, Id, NARROW, Plot as _, WIDE};
 
@@ -10,7 +10,7 @@ fn labels(plot: &Dots, width: f64) -> Vec<String> {
     plot.draw(width).labels.into_iter().map(|label| label.text).collect()
 }
 
-/// So many conditions, each with so many boots of so many runs.
+/// A dot plot of so many conditions, boots and runs.
 fn dots(conditions: usize, boots: usize, runs: usize) -> Dots {
     let mut plot = figures::runs::dots_plot();
     let first = plot.conditions[0].clone();
@@ -83,7 +83,7 @@ fn few_runs_are_all_in_the_table() {
 
 #[test]
 fn no_mark_is_a_stop_of_the_keyboard_without_the_script() {
-    for figure in figures::all() {
+    for figure in figures::every_kind() {
         for html in [figure.html(), figure.small_html()] {
             let pieces = read(html.as_str()).unwrap();
             let elements = pieces.iter().filter_map(|piece| match piece {
@@ -101,7 +101,7 @@ fn no_mark_is_a_stop_of_the_keyboard_without_the_script() {
 
 #[test]
 fn a_small_figure_has_one_drawing_for_each_panel() {
-    for figure in figures::all() {
+    for figure in figures::every_kind() {
         let drawings = |html: netassay_chart::Markup| html.as_str().matches("<svg").count();
         let panels = figure.panels.len();
         assert_eq!(drawings(figure.small_html()), panels, "{}", figure.id);
@@ -111,7 +111,7 @@ fn a_small_figure_has_one_drawing_for_each_panel() {
 
 #[test]
 fn columns_of_numbers_are_named_once() {
-    let figure = figures::all().into_iter().find(|figure| figure.id.as_str() == "runs").unwrap();
+    let figure = figures::every_kind().into_iter().find(|figure| figure.id.as_str() == "runs").unwrap();
     let html = figure.panels[0].plot.table().html("Runs");
     assert!(html.as_str().starts_with("<table class=\"n3 n4 n5\">"), "{html}");
     assert!(!html.as_str().contains("\"number\""), "{html}");

@@ -1,6 +1,8 @@
 //! No text becomes markup.
 
-use netassay_chart::{Attribute, Cell, Code, Figure, File, Finite, Id, Markup, Table, fixed};
+use netassay_chart::{
+    Attribute, Code, EmbeddedFile, Figure, FigureCell, FigureTable, Finite, Id, Markup, fixed,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -8,7 +10,7 @@ use crate::check::{Piece, read};
 use crate::figures;
 use crate::odd::Odd;
 
-/// What figures are made of.
+/// The elements that figures consist of.
 const ELEMENTS: &[&str] = &[
     "figure",
     "figcaption",
@@ -86,7 +88,7 @@ fn sound(figure: &Figure) -> Result<(), String> {
 
 #[test]
 fn figures_are_well_formed() {
-    for figure in figures::all() {
+    for figure in figures::every_kind() {
         sound(&figure).unwrap();
     }
 }
@@ -122,14 +124,14 @@ fn json_ends_no_script() {
 
 #[test]
 fn cells_are_no_formulas_and_numbers_keep_their_signs() {
-    let table = Table {
+    let table = FigureTable {
         head: vec!["=name".to_owned(), "value".to_owned()],
         rows: vec![
             vec![
-                Cell::Text("=cmd|' /C calc'!A0".to_owned()),
-                Cell::Number(Finite::new(-2.5).unwrap(), "-3".to_owned()),
+                FigureCell::Text("=cmd|' /C calc'!A0".to_owned()),
+                FigureCell::Number(Finite::new(-2.5).unwrap(), "-3".to_owned()),
             ],
-            vec![Cell::Text("a, \"b\"".to_owned()), Cell::Empty],
+            vec![FigureCell::Text("a, \"b\"".to_owned()), FigureCell::Empty],
         ],
     };
     assert_eq!(table.csv(), "'=name,value\n'=cmd|' /C calc'!A0,-2.5\n\"a, \"\"b\"\"\",\n");
@@ -162,8 +164,8 @@ proptest! {
         markup.element("p", &[("title", Attribute::Text(&text))], |inside| inside.text(&text));
         let odd = |text: &str| text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
         let mut expected =
-            vec![Piece::Element("p".to_owned(), vec![("title".to_owned(), odd(&text::line(&text)))])];
-        expected.extend((!text.is_empty()).then(|| Piece::Text(odd(&text::lines(&text)))));
+            vec![Piece::Element("p".to_owned(), vec![("title".to_owned(), odd(&words::sanitised_line(&text)))])];
+        expected.extend((!text.is_empty()).then(|| Piece::Text(odd(&words::sanitised_lines(&text)))));
         prop_assert_eq!(read(markup.as_str()).unwrap(), expected);
     }
 
@@ -194,7 +196,7 @@ fn code_that_ends_its_element_is_refused() {
 
 #[test]
 fn a_file_in_a_page_is_read_back() {
-    let file = File { media: "application/gzip", bytes: vec![0, 255, b'<', b'"', 7] };
+    let file = EmbeddedFile { media: "application/gzip", bytes: vec![0, 255, b'<', b'"', 7] };
     let mut markup = Markup::new();
     markup.empty("a", &[("href", Attribute::File(&file))]);
     assert_eq!(markup.as_str(), r#"<a href="data:application/gzip;base64,AP88Igc="/>"#);

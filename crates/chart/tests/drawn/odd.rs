@@ -1,9 +1,10 @@
 //! Every kind of plot of any names and values.
 
 use netassay_chart::{
-    Arrow, Bar, Bars, Boot, Bucket, Burning, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite,
-    Flame, Flow, Forest, Group, Histogram, History, Id, Interval, Lanes, Level, Panel, Passage, Plot, Point,
-    Quantity, Run, Scale, Series, Stage, Start, Timeline,
+    Arrow, ArrowCost, Bar, BarGroup, Bars, BootStart, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition,
+    Figure, Finite, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel,
+    HistoryPlot, HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
+    Timeline, TimelineRun,
 };
 
 /// Names and values that are handed out again and again.
@@ -48,7 +49,7 @@ impl<'a> Odd<'a> {
         (0..count).map(|_| one(self)).collect()
     }
 
-    /// One of each kind, of so many parts, in figures by their number.
+    /// Figures of each kind, numbered, with `count` parts each.
     pub(crate) fn figures(&mut self, count: usize) -> Vec<Figure> {
         let plots = self.plots(count);
         let figure = |(number, plot): (usize, Box<dyn Plot>)| Figure {
@@ -79,7 +80,7 @@ impl<'a> Odd<'a> {
             quantity: self.quantity(),
             interval: self.name(),
             margin: Some(self.value()),
-            effects: self.many(count, |odd| Effect {
+            effects: self.many(count, |odd| ForestRow {
                 name: odd.name(),
                 interval: (!odd.next.is_multiple_of(3)).then(|| odd.interval()),
                 verdict: odd.name(),
@@ -90,11 +91,11 @@ impl<'a> Odd<'a> {
             quantity: self.quantity(),
             reference: Some(self.value()),
             starts: {
-                let mut starts = self.many(count, |odd| Start { name: odd.name(), at: odd.value() });
+                let mut starts = self.many(count, |odd| BootStart { name: odd.name(), at: odd.value() });
                 starts.sort_by(|a, b| a.at.value().total_cmp(&b.at.value()));
                 starts
             },
-            runs: self.many(3 * count, |odd| Run {
+            runs: self.many(3 * count, |odd| TimelineRun {
                 name: odd.name(),
                 at: odd.value(),
                 value: odd.value(),
@@ -102,10 +103,10 @@ impl<'a> Odd<'a> {
             }),
         }));
         plots.push(self.histogram(count));
-        plots.push(Box::new(Flow {
+        plots.push(Box::new(FlowPlot {
             quantity: self.quantity(),
             percent: show,
-            passages: self.many(count, |odd| Passage {
+            passages: self.many(count, |odd| FlowPlace {
                 name: odd.name(),
                 arrived: odd.value(),
                 lost: odd.name(),
@@ -114,17 +115,17 @@ impl<'a> Odd<'a> {
         plots.push(self.lanes(count));
         plots.push(self.flame(count, true));
         plots.push(self.flame(count, false));
-        plots.push(Box::new(History {
+        plots.push(Box::new(HistoryPlot {
             tags: self.name(),
             quantity: self.quantity(),
             interval: self.name(),
-            points: self.many(count, |odd| Point {
+            points: self.many(count, |odd| HistoryPoint {
                 name: odd.name(),
                 value: odd.interval(),
                 note: odd.name(),
             }),
             levels: (0..count / 2)
-                .map(|level| Level { first: 2 * level, value: self.value(), change: self.name() })
+                .map(|level| HistoryLevel { first: 2 * level, value: self.value(), change: self.name() })
                 .collect(),
         }));
         plots
@@ -134,9 +135,9 @@ impl<'a> Odd<'a> {
         Box::new(Dots {
             quantity: self.quantity(),
             interval: self.name(),
-            conditions: self.many(count, |odd| Condition {
+            conditions: self.many(count, |odd| DotsCondition {
                 name: odd.name(),
-                boots: odd.many(count, |odd| Boot { name: odd.name(), runs: odd.many(5, Self::value) }),
+                boots: odd.many(count, |odd| DotsBoot { name: odd.name(), runs: odd.many(5, Self::value) }),
                 interval: Some(odd.interval()),
             }),
         })
@@ -147,7 +148,7 @@ impl<'a> Odd<'a> {
             quantity: self.quantity(),
             interval: self.name(),
             parts: self.many(parts, Self::name),
-            groups: self.many(count, |odd| Group {
+            groups: self.many(count, |odd| BarGroup {
                 name: odd.name(),
                 bars: odd.many(2, |odd| Bar {
                     name: odd.name(),
@@ -163,7 +164,7 @@ impl<'a> Odd<'a> {
             across: (self.quantity(), Scale::Logarithmic),
             noun: self.name(),
             percent: show,
-            series: self.many(count, |odd| Series {
+            series: self.many(count, |odd| SampleSet {
                 name: odd.name(),
                 about: odd.name(),
                 buckets: {
@@ -179,13 +180,14 @@ impl<'a> Odd<'a> {
 
     fn lanes(&mut self, count: usize) -> Box<dyn Plot> {
         let lanes = self.many(count, Self::name);
-        let stages: Vec<Stage> =
-            (0..2 * count).map(|stage| Stage { name: self.name(), lane: stage * 5 % count.max(1) }).collect();
+        let stages: Vec<LaneStage> = (0..2 * count)
+            .map(|stage| LaneStage { name: self.name(), lane: stage * 5 % count.max(1) })
+            .collect();
         let ends = (0..stages.len()).flat_map(|from| [[from, from + 1], [from, from * 3 % stages.len()]]);
         let arrows = ends.filter(|ends| ends[1] < stages.len()).collect::<Vec<_>>();
         let arrow = |ends: [usize; 2]| Arrow {
             ends,
-            costs: self.many(2, |odd| Cost {
+            costs: self.many(2, |odd| ArrowCost {
                 name: odd.name(),
                 value: odd.interval(),
                 share: Some(odd.value()).filter(|share| share.value() > 0.0),
@@ -194,11 +196,11 @@ impl<'a> Odd<'a> {
             waits: ends[0].is_multiple_of(2),
         };
         let arrows = arrows.into_iter().map(arrow).collect();
-        Box::new(Lanes::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))
+        Box::new(LanePlot::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))
     }
 
     fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {
-        let stacks = self.many(3 * count, |odd| Burning {
+        let stacks = self.many(3 * count, |odd| FlameStack {
             frames: odd.many(odd.next % 5, Self::name),
             before: odd.value().value(),
             now: odd.value().value(),

@@ -7,18 +7,17 @@ use study::metric::Metric;
 
 pub use self::written::BoundError;
 
-use crate::unit::Unit;
+use crate::bound_units::Unit;
 
-/// How far a metric may differ from its baseline: `throughput < -2%` fails where throughput is more
-/// than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs above
-/// it.
+/// The limit of a metric's difference from its baseline: `throughput < -2%` fails where throughput
+/// is more than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs
+/// above it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.
     pub metric: &'static Metric,
     /// On which side of the limit a difference fails.
-    pub fails: Fails,
-    /// The limit as it is written.
+    pub fails: FailingSide,
     value: f64,
     /// The unit of `value`; `None`: % of the baseline.
     unit: Option<Unit>,
@@ -27,7 +26,7 @@ pub struct Bound {
 /// On which side of its limit a difference fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fails {
+pub enum FailingSide {
     /// Below it.
     Below,
     /// Above it.
@@ -36,7 +35,7 @@ pub enum Fails {
 
 /// The limit of a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
+pub enum BoundLimit {
     /// In % of the baseline.
     Percent(f64),
     /// In the metric's unit.
@@ -46,16 +45,16 @@ pub enum Limit {
 impl Bound {
     /// The limit in % or in the metric's unit.
     #[must_use]
-    pub fn limit(&self) -> Limit {
+    pub fn limit(&self) -> BoundLimit {
         match self.unit {
-            None => Limit::Percent(self.value),
-            Some((_, factor)) => Limit::Absolute(self.value * factor),
+            None => BoundLimit::Percent(self.value),
+            Some((_, factor)) => BoundLimit::Absolute(self.value * factor),
         }
     }
 
     /// The limit as a number, in the unit in which differences are compared with it.
     pub(crate) fn number(&self) -> f64 {
-        let (Limit::Percent(number) | Limit::Absolute(number)) = self.limit();
+        let (BoundLimit::Percent(number) | BoundLimit::Absolute(number)) = self.limit();
         number
     }
 
@@ -82,24 +81,24 @@ impl Bound {
     pub(crate) fn is_looser_than(&self, other: &Bound) -> bool {
         self.is_of_same(other)
             && match self.fails {
-                Fails::Below => self.number() < other.number(),
-                Fails::Above => self.number() > other.number(),
+                FailingSide::Below => self.number() < other.number(),
+                FailingSide::Above => self.number() > other.number(),
             }
     }
 
     /// Whether differences from `low` to `high` all fail.
     pub(crate) fn is_broken_by(&self, (low, high): (f64, f64)) -> bool {
         match self.fails {
-            Fails::Below => high < self.number(),
-            Fails::Above => low > self.number(),
+            FailingSide::Below => high < self.number(),
+            FailingSide::Above => low > self.number(),
         }
     }
 
     /// Whether none of them fails. A difference of exactly the limit does not.
     pub(crate) fn is_kept_by(&self, (low, high): (f64, f64)) -> bool {
         match self.fails {
-            Fails::Below => low >= self.number(),
-            Fails::Above => high <= self.number(),
+            FailingSide::Below => low >= self.number(),
+            FailingSide::Above => high <= self.number(),
         }
     }
 }

@@ -7,25 +7,25 @@ use serde::{Serialize, Serializer};
 use study::metric::{self, Metric};
 use thiserror::Error;
 
-use super::{Bound, Fails};
-use crate::unit;
+use super::{Bound, FailingSide};
+use crate::bound_units;
 
-/// Longer texts are refused before they are read: no metric and number need as much.
+// Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
 
-/// Why a text is no bound.
+/// A reason why a text is no bound.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BoundError {
-    /// It is far longer than any bound.
+    /// The text is far longer than any bound.
     #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
     TooLong,
-    /// There is neither `<` nor `>`.
+    /// The text has neither `<` nor `>`.
     #[error("{0:?} has no < or >: write a bound as throughput < -2%")]
     NoSign(String),
     /// `<=`, `>=`, `==` or a second sign.
     #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
     OtherSign(String),
-    /// There is no such metric.
+    /// The metric does not exist.
     #[error("there is no metric {word:?}{}", suggestion(.nearest))]
     UnknownMetric {
         /// The word before the sign.
@@ -86,8 +86,7 @@ fn or_units(units: &str) -> String {
 
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
-    #[must_use]
-    pub fn limit_in_words(&self) -> String {
+    pub(crate) fn limit_in_words(&self) -> String {
         let sign = match self.value {
             value if value > 0.0 => "+",
             value if value < 0.0 => "-",
@@ -100,7 +99,7 @@ impl Bound {
         format!("{}{}", self.value.abs(), self.unit.map_or("%", |(word, _)| word))
     }
 
-    /// The bound of a metric from what follows its name: `< -2%`.
+    /// Reads the part of a bound after the metric's name: `< -2%`.
     ///
     /// # Errors
     /// [`BoundError`].
@@ -110,9 +109,9 @@ impl Bound {
         }
         let rest = rest.trim();
         let (fails, limit) = if let Some(limit) = rest.strip_prefix('<') {
-            (Fails::Below, limit)
+            (FailingSide::Below, limit)
         } else if let Some(limit) = rest.strip_prefix('>') {
-            (Fails::Above, limit)
+            (FailingSide::Above, limit)
         } else {
             return Err(BoundError::NoSign(rest.to_owned()));
         };
@@ -135,10 +134,10 @@ impl Bound {
             }
             return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
         }
-        let found = unit::of(metric).iter().copied().find(|(word, _)| *word == unit);
+        let found = bound_units::units_of(metric).iter().copied().find(|(word, _)| *word == unit);
         let found = found.filter(|(_, factor)| (value * factor).is_finite());
         let unit = found.ok_or_else(|| {
-            let (metric, units) = (metric.key, unit::listed(metric));
+            let (metric, units) = (metric.key, bound_units::listed(metric));
             match unit {
                 "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
                 unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
@@ -173,8 +172,8 @@ impl FromStr for Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match self.fails {
-            Fails::Below => '<',
-            Fails::Above => '>',
+            FailingSide::Below => '<',
+            FailingSide::Above => '>',
         };
         write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
     }
@@ -191,7 +190,7 @@ mod tests {
     use proptest::prelude::*;
     use study::metric::METRICS;
 
-    use super::super::Limit;
+    use super::super::BoundLimit;
     use super::*;
 
     fn read(text: &str) -> Bound {
@@ -201,57 +200,69 @@ mod tests {
     #[test]
     fn bounds_are_shares_of_the_baseline_or_differences() {
         for (text, key, fails, limit, shown) in [
-            ("throughput < -2%", "throughput", Fails::Below, Limit::Percent(-2.0), "throughput < -2%"),
+            (
+                "throughput < -2%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(-2.0),
+                "throughput < -2%",
+            ),
             (
                 "instructions_packet>+0.5 %",
                 "instructions_packet",
-                Fails::Above,
-                Limit::Percent(0.5),
+                FailingSide::Above,
+                BoundLimit::Percent(0.5),
                 "instructions_packet > +0.5%",
             ),
             (
                 "latency_p99 > +20us",
                 "latency_p99",
-                Fails::Above,
-                Limit::Absolute(20_000.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(20_000.0),
                 "latency_p99 > +20us",
             ),
             (
                 "latency_p99 > 1.5 ms",
                 "latency_p99",
-                Fails::Above,
-                Limit::Absolute(1.5e6),
+                FailingSide::Above,
+                BoundLimit::Absolute(1.5e6),
                 "latency_p99 > +1.5ms",
             ),
             (
                 "throughput < -1 Gbit/s",
                 "throughput",
-                Fails::Below,
-                Limit::Absolute(-1000.0),
+                FailingSide::Below,
+                BoundLimit::Absolute(-1000.0),
                 "throughput < -1Gbit/s",
             ),
             (
                 "cpu > 3 points",
                 "transmitter.cpu",
-                Fails::Above,
-                Limit::Absolute(3.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(3.0),
                 "transmitter.cpu > +3points",
             ),
             (
                 "transactions < -100/s",
                 "transactions",
-                Fails::Below,
-                Limit::Absolute(-100.0),
+                FailingSide::Below,
+                BoundLimit::Absolute(-100.0),
                 "transactions < -100/s",
             ),
             (
                 "receiver.drops > 0",
                 "receiver.drops",
-                Fails::Above,
-                Limit::Absolute(0.0),
+                FailingSide::Above,
+                BoundLimit::Absolute(0.0),
                 "receiver.drops > 0",
             ),
-            ("throughput < -0%", "throughput", Fails::Below, Limit::Percent(0.0), "throughput < 0%"),
+            (
+                "throughput < -0%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(0.0),
+                "throughput < 0%",
+            ),
         ] {
             let bound = read(text);
             assert_eq!((bound.metric.key, bound.fails, bound.limit()), (key, fails, limit), "{text}");
@@ -310,7 +321,7 @@ mod tests {
             size in 0_i32..99_999,
             unit in 0_usize..8,
         ) {
-            let units = unit::of(&metric);
+            let units = bound_units::units_of(&metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
             let minus = if sign.contains('<') { "-" } else { "" };
             let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);

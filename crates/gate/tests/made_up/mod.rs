@@ -8,8 +8,8 @@ mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netassay_gate::{Acknowledged, Bound, Date, Gate, GateRequest, Outcome};
-use report::Cases;
+use netassay_gate::{Acknowledged, Bound, Date, Gate, GateOutcome, GateRequest};
+use report::GateCases;
 use store::{Outline, StoredStudy, StudyId};
 use study::Study;
 use study::metric::Metric;
@@ -53,7 +53,7 @@ pub(crate) fn stored(
     stored
 }
 
-/// The same as it is compared with another study.
+/// The outline of a study, for the comparison with another one.
 pub(crate) fn outline(stored: &StoredStudy) -> Outline {
     let keys: BTreeSet<&str> = stored.runs.iter().flat_map(|run| run.metrics.keys()).collect();
     let values = |key: &str| (key.to_owned(), stored.values(key).collect());
@@ -79,7 +79,7 @@ pub(crate) fn request(texts: &[&str]) -> GateRequest {
     GateRequest {
         bounds: bounds(texts),
         confidence: 0.95,
-        inconclusive: Outcome::Inconclusive,
+        inconclusive: GateOutcome::Inconclusive,
         require_complete: false,
         acknowledged: Acknowledged::default(),
     }
@@ -91,8 +91,8 @@ pub(crate) fn known(text: &str) -> Acknowledged {
 }
 
 /// The cases of a study against another, for these bounds.
-pub(crate) fn between(baseline: &StoredStudy, study: &StoredStudy, request: &GateRequest) -> Cases {
-    Cases::between(&outline(baseline), &outline(study), &metrics(request)).unwrap()
+pub(crate) fn between(baseline: &StoredStudy, study: &StoredStudy, request: &GateRequest) -> GateCases {
+    GateCases::between(&outline(baseline), &outline(study), &metrics(request)).unwrap()
 }
 
 /// Each metric of a request once.

@@ -163,7 +163,7 @@ impl Task {
         Some(Self {
             process,
             parent: u32::try_from(number(4)?).ok()?,
-            name: text::line(&String::from_utf8_lossy(name)).into_owned(),
+            name: words::sanitised_line(&String::from_utf8_lossy(name)).into_owned(),
             kernel: number(9)? & PF_KTHREAD != 0,
             cpu: u32::try_from(number(39)?).ok()?,
             ns: ticks(14, 15)?,

@@ -238,7 +238,7 @@ impl Parsed {
                 self.change(number)?;
                 self.undone.insert(number);
             }
-            Record::Applied(why) => self.applied = Some(text::reason(&why)),
+            Record::Applied(why) => self.applied = Some(words::shortened_reason(&why)),
         }
         Ok(())
     }
@@ -273,7 +273,7 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
 const SUM: usize = 16;
 
 fn hex(bytes: &[u8]) -> String {
-    format!("{:016x}", text::fnv1a(bytes))
+    format!("{:016x}", words::fnv1a(bytes))
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ fn sign(file: &mut File) -> io::Result<()> {
 fn holder(mut file: &File) -> String {
     let mut bytes = Vec::new();
     let _ = Read::by_ref(&mut file).take(LONGEST_NAME).read_to_end(&mut bytes);
-    let name = text::reason(&String::from_utf8_lossy(&bytes));
+    let name = words::shortened_reason(&String::from_utf8_lossy(&bytes));
     if name.is_empty() { "its process is unknown".to_owned() } else { name }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn process(pid: u32) -> String {
     let Some(program) = program else { return format!("process {pid}") };
     let words: Vec<&str> = std::iter::once(program).chain(words).collect();
     let command: String = words.join(" ").chars().take(LONGEST_COMMAND).collect();
-    format!("process {pid} ({})", text::line(&command))
+    format!("process {pid} ({})", words::sanitised_line(&command))
 }
 
 /// The user's name, or number where that has none.

@@ -23,7 +23,7 @@ impl Files {
     /// is no error.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.root.join(path)).ok()?;
-        let text = text::lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
+        let text = words::sanitised_lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
         (!text.is_empty()).then_some(text)
     }
 

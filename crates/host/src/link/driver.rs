@@ -111,7 +111,7 @@ impl DriverCounters {
 /// A name of the driver's: up to its NUL, without control characters.
 fn name(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    text::line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()
+    words::sanitised_line(String::from_utf8_lossy(&bytes[..end]).trim()).into_owned()
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! A change of the machine as the command that a person would give.
 
-use text::command;
+use words::shell_command;
 use words::{DeviceSetting, EthtoolOption};
 
 use super::{Interface, Target, Value};
@@ -10,12 +10,13 @@ impl Target {
     #[must_use]
     pub fn command(&self, value: &Value) -> Option<String> {
         let value = value.words().join(" ");
-        let echo = |file: String| format!("{} > {}", command(["echo", &value]), command([&*file]));
+        let echo =
+            |file: String| format!("{} > {}", shell_command(["echo", &value]), shell_command([&*file]));
         let of_queue = |interface: &Interface, queue: String, file: &str| {
             echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
         };
         Some(match self {
-            Self::Sysctl { name } => command(["sysctl", "-w", &format!("{name}={value}")]),
+            Self::Sysctl { name } => shell_command(["sysctl", "-w", &format!("{name}={value}")]),
             Self::Governor { cpu } => governor(&cpu.to_string(), &value),
             Self::IrqAffinity { irq } => echo(format!("/proc/irq/{irq}/smp_affinity_list")),
             Self::Feature { interface, feature } => set_feature(interface.name(), feature, &value),
@@ -38,26 +39,26 @@ impl Target {
 /// The command that sets something of an interface itself: `["mtu", "9000"]`.
 #[must_use]
 pub fn set_link(interface: &str, how: &[&str]) -> String {
-    command(["ip", "link", "set", "dev", interface].iter().chain(how).copied())
+    shell_command(["ip", "link", "set", "dev", interface].iter().chain(how).copied())
 }
 
 /// The command that sets a feature of an interface to `on` or `off`.
 #[must_use]
 pub fn set_feature(interface: &str, feature: &str, state: &str) -> String {
-    command(["ethtool", "-K", interface, feature, state])
+    shell_command(["ethtool", "-K", interface, feature, state])
 }
 
 /// The command that sets a setting of an interface's device.
 #[must_use]
 pub fn set_device(interface: &str, setting: DeviceSetting, value: &str) -> String {
     let EthtoolOption { option, parameter, .. } = setting.ethtool();
-    command(["ethtool", option, interface].into_iter().chain(parameter.split(' ')).chain([value]))
+    shell_command(["ethtool", option, interface].into_iter().chain(parameter.split(' ')).chain([value]))
 }
 
 /// The command that sets the frequency governor of these CPUs.
 #[must_use]
 pub fn governor(cpus: &str, governor: &str) -> String {
-    command(["cpupower", "--cpu", cpus, "frequency-set", "--governor", governor])
+    shell_command(["cpupower", "--cpu", cpus, "frequency-set", "--governor", governor])
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use socket2::Socket;
 
 use crate::sys;
 
-/// How long a receiver waits for it. The kernel asks for an address once a second.
+/// Longest wait of a receiver for the datagram. The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);
 
 /// Sends it. A failure is not reported here: the workload itself meets the same one.

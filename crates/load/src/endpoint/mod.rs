@@ -9,11 +9,11 @@ use std::net::SocketAddr;
 use socket2::Socket;
 use words::{Family, Side, Traffic};
 
-use crate::engine::{Outcome, Team};
+use crate::engine::{EndOutcome, Team};
 use crate::error::{Error, Result};
 use crate::exact::{self, Describe, Repeat};
 use crate::lane::{Phase, Sample};
-use crate::socket::Switches;
+use crate::socket::SocketSwitches;
 use crate::spec::Spec;
 
 /// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
@@ -115,25 +115,25 @@ impl Endpoint {
     ///
     /// # Errors
     /// States that differ from this workload in more than that; a receiver without attached peers.
-    pub fn take_turns(&self, states: Vec<Traffic>) -> Result<Switches> {
+    pub fn take_turns(&self, states: Vec<Traffic>) -> Result<SocketSwitches> {
         for state in &states {
-            state.validate(Family::of(self.spec.local.is_ipv6()))?;
+            state.validate(Family::from_ipv6(self.spec.local.is_ipv6()))?;
             if !state.shares_flow_with(&self.spec.traffic) {
                 return Err(Error::Setup(
                     "the state of a turn differs from its flow in what sockets keep".to_owned(),
                 ));
             }
         }
-        let switches = Switches::of(&self.spec.traffic, states);
+        let switches = SocketSwitches::new(&self.spec.traffic, states);
         self.team.as_ref().ok_or(NOT_ATTACHED)?.prepare(&switches)?;
         Ok(switches)
     }
 
-    /// Gives the sockets what a state has, while they carry traffic, and reads it back.
+    /// SocketSwitches the sockets to a state while they carry traffic, and reads it back.
     ///
     /// # Errors
     /// A socket that refuses it, or reads back another value.
-    pub fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+    pub fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         self.team.as_ref().ok_or(NOT_ATTACHED)?.switch(switches, state)
     }
 
@@ -141,7 +141,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// A socket that reads back another value.
-    pub fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+    pub fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         self.team.as_ref().ok_or(NOT_ATTACHED)?.check(switches, state)
     }
 
@@ -184,7 +184,7 @@ impl Endpoint {
     /// # Errors
     /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does
     /// not end.
-    pub fn finish(self) -> Result<Outcome> {
+    pub fn finish(self) -> Result<EndOutcome> {
         self.team.ok_or(NOT_ATTACHED)?.finish()
     }
 }

@@ -81,7 +81,7 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 }
 
 fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
-    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::of(&e) {
+    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::from_error(&e) {
         Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
         errno => Error::call(flow, "connect", peer, errno),
     })

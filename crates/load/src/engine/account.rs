@@ -6,9 +6,9 @@ use std::ops::Range;
 use words::Kind;
 
 use super::flows::{Flows, note};
-use super::outcome::{FlowOutcome, Outcome, Share};
+use super::outcome::{EndOutcome, FlowOutcome, Share};
 use crate::error::Result;
-use crate::lane::{End, Sample, Zerocopy, latency};
+use crate::lane::{LaneResult, Sample, Zerocopy, latency};
 use crate::socket::{self, Buffers, TcpInfo, options};
 
 /// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
@@ -16,9 +16,9 @@ use crate::socket::{self, Buffers, TcpInfo, options};
 pub(super) fn draw_up(
     flows: &Flows,
     shares: &[Range<usize>],
-    ends: Vec<End>,
+    ends: Vec<LaneResult>,
     counts: Sample,
-) -> Result<Outcome> {
+) -> Result<EndOutcome> {
     let kind = flows.traffic.kind;
     let (mut recorders, mut notes) = (Vec::new(), flows.notes.clone());
     let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
@@ -52,7 +52,7 @@ pub(super) fn draw_up(
     }
     let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
     let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
-    Ok(Outcome {
+    Ok(EndOutcome {
         sent: counts.sent,
         received: counts.received,
         flows: accounts,
@@ -66,9 +66,9 @@ pub(super) fn draw_up(
     })
 }
 
-/// What the threads could not do, all threads together.
-fn shortfalls(ends: &[End]) -> Vec<Note> {
-    let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
+/// The threads' unfulfilled requests, of all threads together.
+fn shortfalls(ends: &[LaneResult]) -> Vec<Note> {
+    let sum = |of: fn(&LaneResult) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
     let rejected = sum(|end| end.rejected);
     let mut notes = Vec::new();

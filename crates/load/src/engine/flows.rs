@@ -13,7 +13,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, Switches, options, queue};
+use crate::socket::{self, Applied, DropCount, SocketSwitches, options, queue};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
@@ -40,7 +40,7 @@ impl Flows {
     /// shared listener, or at the other end placeholders.
     pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
-        let mark = low_water::of(&traffic, spec.local);
+        let mark = low_water::mark_for(&traffic, spec.local);
         let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
             let sends = sends(side, &traffic, flow);
@@ -125,16 +125,16 @@ impl Flows {
     }
 
     /// Makes the sockets ready to be switched.
-    pub(super) fn prepare(&self, switches: &Switches) -> Result<()> {
+    pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
         let slowest = switches.slowest().filter(|_| self.traffic.kind == Kind::TcpStream);
         slowest.map_or(Ok(()), |slowest| {
             self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
         })
     }
 
-    /// Gives the sockets what a state has, and reads it back.
-    pub(super) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
-        let mark = low_water::of(switches.state(state), self.local).unwrap_or(0);
+    /// SocketSwitches the sockets to a state, and reads it back.
+    pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
+        let mark = low_water::mark_for(switches.state(state), self.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
         for (flow, one) in self.sockets.iter().enumerate() {
             let sends = self.sends(flow);
@@ -147,7 +147,7 @@ impl Flows {
     }
 
     /// Whether the sockets still have what a state has.
-    pub(super) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+    pub(super) fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let mut all = self.sockets.iter().enumerate();
         all.try_for_each(|(flow, one)| switches.check(one, self.sends(flow), state))
     }

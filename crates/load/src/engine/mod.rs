@@ -7,5 +7,5 @@ pub(crate) mod shares;
 mod team;
 mod thread;
 
-pub use outcome::{FlowOutcome, Outcome, Share};
+pub use outcome::{EndOutcome, FlowOutcome, Share};
 pub(crate) use team::Team;

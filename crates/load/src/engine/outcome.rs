@@ -12,7 +12,7 @@ use crate::socket::{Applied, Buffers, TcpInfo};
 /// The account of one end, from the start of its threads to their end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outcome {
+pub struct EndOutcome {
     /// The counts of this end's sending, or asking, threads.
     pub sent: Counts,
     /// The counts of this end's receiving, or answering, threads.
@@ -23,7 +23,8 @@ pub struct Outcome {
     pub threads: Vec<Share>,
     /// Request-response transmitters: latencies in the window; `None` without transactions in it.
     pub latency: Option<Latency>,
-    /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
+    /// The options read back from the connected sockets; for `tcp_crr` from each flow's first
+    /// connection.
     pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
@@ -35,7 +36,7 @@ pub struct Outcome {
     pub notes: Vec<Note>,
 }
 
-impl Outcome {
+impl EndOutcome {
     /// Datagrams that this end's sockets dropped.
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
@@ -63,7 +64,7 @@ impl Outcome {
 pub struct Share {
     /// Whether it sends, or asks.
     pub sends: bool,
-    /// How many flows it serves.
+    /// The number of flows.
     pub flows: u32,
 }
 
@@ -73,7 +74,7 @@ pub struct Share {
 pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
-    /// The number of flows in this account: one, or neighbours that [`Outcome::sum_up`] added.
+    /// The number of flows in this account: one, or neighbours that [`EndOutcome::sum_up`] added.
     pub flows: u32,
     /// This end's address.
     pub local: SocketAddr,

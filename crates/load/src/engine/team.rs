@@ -13,22 +13,22 @@ use words::Side;
 
 use super::account;
 use super::flows::Flows;
-use super::outcome::Outcome;
+use super::outcome::EndOutcome;
 use super::shares::{self, shares};
 use super::thread::run;
 use crate::error::{Errno, Error, Result};
-use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample, Ways};
-use crate::socket::Switches;
+use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
+use crate::socket::SocketSwitches;
 use crate::spec::Spec;
 use crate::sys;
 
-/// After the stop, how long receivers may receive queued data, and senders' queues may empty.
+/// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// How long threads may take to leave their loops at a switch. A sender may wait in its call for a
+/// Time for threads to leave their loops at a switch. A sender may wait in its call for a
 /// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
 /// after 5 s ([`stall`](crate::socket::stall)).
 const LEAVE: Duration = Duration::from_secs(4);
-/// How long threads may take to end after an abort.
+/// Time for threads to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
@@ -44,7 +44,7 @@ pub(crate) struct Team {
     cpus: Vec<u32>,
     control: Arc<Control>,
     shares: Vec<Range<usize>>,
-    threads: Vec<JoinHandle<Option<Vec<End>>>>,
+    threads: Vec<JoinHandle<Option<Vec<LaneResult>>>>,
     started: bool,
 }
 
@@ -92,7 +92,7 @@ impl Team {
         (&self.flows.sockets[0], self.flows.peers[0])
     }
 
-    pub(crate) fn prepare(&self, switches: &Switches) -> Result<()> {
+    pub(crate) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
         let threads = |traffic| shares::threads(traffic, shares::cpus(&self.cpus));
         if switches.states().any(|state| threads(state) != threads(&self.flows.traffic)) {
             return Err(Error::Setup(
@@ -103,12 +103,12 @@ impl Team {
         self.flows.prepare(switches)
     }
 
-    pub(crate) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+    pub(crate) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         let wanted = switches.state(state);
         if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let (before, after) = (self.control.relay.ways(), Ways::of(wanted));
+        let (before, after) = (self.control.loop_switch.modes(), Modes::of_traffic(wanted));
         let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
         let reads_otherwise = changes(before.reader != after.reader, false);
         if !reads_otherwise && !changes(before.sender != after.sender, true) {
@@ -116,8 +116,8 @@ impl Team {
         }
         // The sockets are switched while no such thread uses them: its next loop may need an
         // option of theirs. Senders leave at the phase that ends them in order.
-        let (relay, phase) = (&self.control.relay, &self.control.phase);
-        relay.hold();
+        let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
+        loop_switch.hold();
         let held = phase.hold(QUIET);
         let mut left = self.all_leave(&[true]);
         if left && reads_otherwise {
@@ -126,13 +126,13 @@ impl Team {
         }
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
-        phase.go_on(held);
-        relay.go_on(if left { after } else { before });
+        phase.resume(held);
+        loop_switch.release(if left { after } else { before });
         done
     }
 
     /// The threads that send, or ask; or those that receive, or answer.
-    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<End>>>> {
+    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
         let threads = self.threads.iter().zip(&self.shares);
         threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
     }
@@ -143,10 +143,10 @@ impl Team {
             let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
             all.filter(|thread| !thread.is_finished()).count()
         };
-        wait_until(LEAVE, || self.control.relay.waiting() >= living())
+        wait_until(LEAVE, || self.control.loop_switch.waiting() >= living())
     }
 
-    pub(crate) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+    pub(crate) fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
         self.flows.check(switches, state)
     }
 
@@ -182,7 +182,7 @@ impl Team {
     }
 
     /// Stops the threads, joins them, and makes the account.
-    pub(crate) fn finish(mut self) -> Result<Outcome> {
+    pub(crate) fn finish(mut self) -> Result<EndOutcome> {
         self.quiet();
         let ends = self.stop()?;
         if let Some(error) = self.control.failure() {
@@ -205,13 +205,15 @@ impl Team {
             .name(name)
             .stack_size(STACK)
             .spawn(move || run(&lanes, thread, sends, cpu))
-            .map_err(|e| Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::of(&e))))?;
+            .map_err(|e| {
+                Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::from_error(&e)))
+            })?;
         self.threads.push(handle);
         Ok(())
     }
 
     /// Ends all threads within [`DRAIN`] and [`JOIN`]. A second call has none to end.
-    fn stop(&mut self) -> Result<Vec<End>> {
+    fn stop(&mut self) -> Result<Vec<LaneResult>> {
         self.control.phase.advance(STOP);
         self.control.open_gate();
         if self.flows.traffic.kind.is_udp() {

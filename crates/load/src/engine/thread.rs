@@ -5,18 +5,18 @@ use std::sync::atomic::Ordering;
 use nix::unistd::gettid;
 
 use crate::error::{Errno, Error};
-use crate::lane::{End, Lane};
+use crate::lane::{Lane, LaneResult};
 use crate::{sys, workload};
 
 /// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
 /// the others still run.
-pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);
     let work = || {
         if let Some(cpu) = cpu {
             sys::pin(cpu).map_err(|e| {
-                let errno = Errno::of(&e);
+                let errno = Errno::from_error(&e);
                 Error::flow(
                     first.flow,
                     format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),

@@ -25,12 +25,12 @@ pub struct Account {
     /// System calls that move data, of both ends, for a message or transaction, in the median
     /// batch.
     pub calls: f64,
-    /// What the connected sockets read back, the sending one first.
+    /// The options read back from the connected sockets, the sending one first.
     pub applied: Vec<Applied>,
 }
 
 impl Account {
-    /// That of the connection in the middle of several. `None`: of none.
+    /// The account of the connection whose cost is in the middle. `None`: there are no connections.
     #[must_use]
     pub fn middle(mut connections: Vec<Self>) -> Option<Self> {
         connections.sort_by(|one, other| one.whole.median.total_cmp(&other.whole.median));
@@ -63,7 +63,7 @@ pub struct Spread {
 
 impl Spread {
     /// The spread of batches of `messages` messages.
-    pub(super) fn of(mut batches: Vec<u64>, messages: u32) -> Self {
+    pub(super) fn of_batches(mut batches: Vec<u64>, messages: u32) -> Self {
         batches.sort_unstable();
         let last = batches.len().saturating_sub(1);
         let at = |quarter: usize| {
@@ -72,7 +72,7 @@ impl Spread {
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
 
-    /// The same less `ns`, but never below 0.
+    /// Subtracts `ns` from each value, but never below 0.
     pub(super) fn less(self, ns: f64) -> Self {
         let [least, low, median, high, most] =
             [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn quartiles_are_batches_per_message() {
-        let spread = Spread::of(vec![50, 10, 20, 40, 30], 10);
+        let spread = Spread::of_batches(vec![50, 10, 20, 40, 30], 10);
         assert_eq!(spread, Spread { least: 1.0, low: 2.0, median: 3.0, high: 4.0, most: 5.0 });
         let account = Account {
             messages: 10,
             batches: 5,
             clock_ns: 1,
             whole: spread,
-            kernel: Spread::of(vec![25], 10),
-            softirq: Some(Spread::of(vec![15], 10).less(0.5)),
+            kernel: Spread::of_batches(vec![25], 10),
+            softirq: Some(Spread::of_batches(vec![15], 10).less(0.5)),
             softirq_absent: None,
             calls: 2.0,
             applied: Vec::new(),

@@ -5,13 +5,13 @@ use std::time::Duration;
 use crate::sys;
 
 use super::account::{Account, Spread};
-use super::held::Held;
-use super::slabs::Full;
-use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
+use super::held::HeldPackets;
+use super::slabs::FilledSlabs;
+use super::work::{Bracketed, Plain, RepeatableWork, Trouble, WorkVisitor, turns};
 
-/// How long messages flow before the count, and at least how many turns: by then caches, windows
-/// and buffers of the kernel have their final sizes, and a datagram costs a fresh socket more for
-/// its first fifth of a second.
+/// Duration of the warm-up, and its least number of turns: by then caches, windows and buffers of
+/// the kernel have their final sizes, and a datagram costs a fresh socket more for its first fifth
+/// of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass.
@@ -46,19 +46,19 @@ pub(super) fn batches_of(connections: u32) -> u32 {
 pub(super) struct Counter<'a> {
     /// The bytes of a message.
     pub(super) message: u32,
-    /// How many connections share the time of the warm-up and the batches.
+    /// Connections that share the time of the warm-up and the batches.
     pub(super) connections: u32,
     /// Called after the first messages.
     pub(super) settled: &'a mut dyn FnMut(),
     pub(super) softirqs: CountSoftirqs<'a>,
 }
 
-impl User for Counter<'_> {
+impl WorkVisitor for Counter<'_> {
     /// The account, without what the sockets read back.
     type Made = Account;
 
-    fn has<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
-        let _full = Full::make(self.message)?;
+    fn has<W: RepeatableWork>(self, mut work: W) -> Result<Account, Trouble> {
+        let _full = FilledSlabs::make(self.message)?;
         let (warm_up, rounds) = (WARM_UP / self.connections, batches_of(self.connections));
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
@@ -68,7 +68,7 @@ impl User for Counter<'_> {
         }
         let count = size_of_batch(&mut work)?;
         let messages = count * work.messages();
-        let mut held = Held::none(self.message, work.messages())?;
+        let mut held = HeldPackets::empty(self.message, work.messages())?;
         let whole = batches(&mut work, (count, rounds), &mut held)?;
         let clock_ns = cost_of_reading();
         let mut bracketed = Bracketed::default();
@@ -84,15 +84,15 @@ impl User for Counter<'_> {
         }
         // Where other packets keep the CPU busy, a datagram may arrive late, and a reader tries
         // again.
-        let calls = Spread::of(calls, messages).median;
-        let whole = Spread::of(whole, messages);
+        let calls = Spread::of_batches(calls, messages).median;
+        let whole = Spread::of_batches(whole, messages);
         let softirq = softirqs((&mut work, count, rounds), &mut held, whole.median, self.softirqs)?;
         Ok(Account {
             messages,
             batches: rounds,
             clock_ns,
             whole,
-            kernel: Spread::of(kernel, messages),
+            kernel: Spread::of_batches(kernel, messages),
             softirq_absent: softirq.as_ref().err().cloned(),
             softirq: softirq.ok(),
             calls,
@@ -102,9 +102,9 @@ impl User for Counter<'_> {
 }
 
 /// The time of a message in soft interrupts; `whole` is its time without the count.
-fn softirqs<W: Work>(
+fn softirqs<W: RepeatableWork>(
     (work, count, rounds): (&mut W, u32, u32),
-    held: &mut Held,
+    held: &mut HeldPackets,
     whole: f64,
     begin: CountSoftirqs<'_>,
 ) -> Result<Result<Spread, String>, Trouble> {
@@ -127,12 +127,12 @@ fn softirqs<W: Work>(
         taken.push(ended.saturating_sub(begun));
     }
     let messages = count * work.messages();
-    let counting = Spread::of(taken, messages).median - whole;
-    Ok(Ok(Spread::of(inside, messages).less(counting / 2.0)))
+    let counting = Spread::of_batches(taken, messages).median - whole;
+    Ok(Ok(Spread::of_batches(inside, messages).less(counting / 2.0)))
 }
 
 /// The turns of a batch: a power of two, so that a small difference of their cost changes nothing.
-fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
+fn size_of_batch<W: RepeatableWork>(work: &mut W) -> Result<u32, Trouble> {
     let mut count = MOST;
     while count > 1 {
         let begun = sys::now();
@@ -145,7 +145,11 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-fn batches<W: Work>(work: &mut W, (count, rounds): (u32, u32), held: &mut Held) -> Result<Vec<u64>, Trouble> {
+fn batches<W: RepeatableWork>(
+    work: &mut W,
+    (count, rounds): (u32, u32),
+    held: &mut HeldPackets,
+) -> Result<Vec<u64>, Trouble> {
     let mut taken = Vec::with_capacity(rounds as usize);
     for _ in 0..rounds {
         held.shift()?;

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use words::{Reader, Traffic};
 
-use super::work::{Trouble, User, Work, flags, is_early};
+use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
@@ -33,7 +33,7 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
 
 /// Gives the datagrams to their user. Each combination of a sender and a reader is compiled
 /// separately, without branches on them.
-pub(super) fn give<U: User>(
+pub(super) fn give<U: WorkVisitor>(
     traffic: &Traffic,
     sockets: (RawFd, Option<RawFd>),
     to: Target<'_>,
@@ -46,7 +46,7 @@ pub(super) fn give<U: User>(
     }
 }
 
-fn received<U: User>(
+fn received<U: WorkVisitor>(
     traffic: &Traffic,
     (source, sink): (RawFd, Option<RawFd>),
     writer: impl Writer,
@@ -75,7 +75,7 @@ struct Sending<W> {
     writer: W,
 }
 
-impl<W: Writer> Work for Sending<W> {
+impl<W: Writer> RepeatableWork for Sending<W> {
     fn messages(&self) -> u32 {
         let (count, each) = self.writer.shape();
         (count * each) as u32
@@ -101,7 +101,7 @@ struct Carrying<W, R> {
     flags: libc::c_int,
 }
 
-impl<W: Writer, R: Read> Work for Carrying<W, R> {
+impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
     fn messages(&self) -> u32 {
         self.calls as u32 * self.sending.messages()
     }
@@ -134,7 +134,7 @@ impl<W, R: Read> Carrying<W, R> {
     #[inline(always)]
     fn came(&self, got: usize) -> u64 {
         let mut whole = true;
-        let looked: Made<_> = self.reader.each(got, |datagram| {
+        let looked: Made<_> = self.reader.for_each_datagram(got, |datagram| {
             whole &= datagram.len() == self.message;
             Ok(())
         });

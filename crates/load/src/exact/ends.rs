@@ -16,8 +16,8 @@ use crate::workload::udp_stream::gso;
 
 use super::datagrams;
 
-/// How long a message may be in transit: it has arrived when its sending returns, or waits for one
-/// timer of the kernel.
+/// Longest transit of a message: it has arrived when its sending returns, or waits for one timer of
+/// the kernel.
 pub(super) const LOST: Duration = Duration::from_secs(5);
 
 /// The default ports: ports chosen by the kernel would differ from run to run, and so would the
@@ -81,7 +81,7 @@ pub(super) struct Ends {
     pub(super) peer: SocketAddr,
     /// The destination of each datagram, if its socket is not connected.
     pub(super) destination: Destination,
-    /// What they read back, the sending one first.
+    /// The options that they read back, the sending one first.
     pub(super) applied: Vec<Applied>,
 }
 
@@ -151,5 +151,5 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
 }
 
 pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
-    Error::call(0, call, peer, Errno::of(error))
+    Error::call(0, call, peer, Errno::from_error(error))
 }

@@ -7,7 +7,7 @@ use crate::message::Buffer;
 use crate::sys;
 
 use super::stream::carry_stream;
-use super::work::{Trouble, Work, flags, is_early, whole};
+use super::work::{RepeatableWork, Trouble, expect_whole, flags, is_early};
 use crate::lane::Calls;
 use crate::workload::tcp_stream::send::Copied;
 
@@ -37,7 +37,7 @@ impl Exchanged {
     }
 }
 
-impl Work for Exchanged {
+impl RepeatableWork for Exchanged {
     fn messages(&self) -> u32 {
         1
     }
@@ -62,12 +62,12 @@ fn carry<C: Calls>(
         let message = &mut Copied::new(message, 0, libc::MSG_DONTWAIT);
         return carry_stream(calls, (from, to), message, (room, flags));
     }
-    whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;
+    expect_whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;
     let mut looks = 0;
     loop {
         match calls.around(|| sys::receive(to, room, flags)) {
             got if got < 0 && is_early(flags, &mut looks) => {}
-            got => return whole("recv", got, message.len()),
+            got => return expect_whole("recv", got, message.len()),
         }
     }
 }

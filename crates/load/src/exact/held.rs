@@ -10,32 +10,32 @@
 use super::queue::Queue;
 use super::work::Trouble;
 
-/// So many are held at most: as many as two slabs of a frame's datagrams have.
+/// The most packets held: as many as two slabs of a frame's datagrams have.
 const MOST: usize = 32;
 
 /// The packets that lie there.
-pub(super) struct Held {
+pub(super) struct HeldPackets {
     queue: Queue,
     message: u32,
     most: usize,
     count: usize,
 }
 
-impl Held {
-    /// None yet. `message`: the size of those that the work sends, `together`: how many it sends at
-    /// a time.
-    pub(super) fn none(message: u32, together: u32) -> Result<Self, Trouble> {
+impl HeldPackets {
+    /// An empty queue. `message`: the size of the work's packets; `together`: the number that it
+    /// sends at a time.
+    pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
         let most = if together > 1 { 0 } else { MOST };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
     }
 
-    /// One more; or none again, where there are as many as can be.
+    /// Adds a packet; a full queue is emptied instead.
     pub(super) fn shift(&mut self) -> Result<(), Trouble> {
-        if self.count < self.most && self.queue.put(self.message)? {
+        if self.count < self.most && self.queue.add(self.message)? {
             self.count += 1;
             return Ok(());
         }
-        while self.queue.take()? {}
+        while self.queue.remove()? {}
         self.count = 0;
         Ok(())
     }
@@ -48,17 +48,17 @@ mod tests {
     #[test]
     fn as_many_as_can_be_fit_into_the_queue_and_leave_it() {
         for message in [0, 1, 1452, 5 << 20] {
-            let mut held = Held::none(message, 1).unwrap();
+            let mut held = HeldPackets::empty(message, 1).unwrap();
             for _ in 0..3 {
                 for count in 1..=MOST {
                     held.shift().unwrap();
                     assert_eq!(held.count, count, "{message}");
                 }
                 held.shift().unwrap();
-                assert_eq!((held.count, held.queue.take().unwrap()), (0, false), "{message}");
+                assert_eq!((held.count, held.queue.remove().unwrap()), (0, false), "{message}");
             }
         }
-        let mut held = Held::none(1452, 64).unwrap();
+        let mut held = HeldPackets::empty(1452, 64).unwrap();
         held.shift().unwrap();
         assert_eq!(held.count, 0);
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::sys;
 
-use super::work::{Describe, Plain, Trouble, User, Work, Worker, turns};
+use super::work::{Describe, Plain, RepeatableWork, Trouble, WorkVisitor, Worker, turns};
 
 /// Work that can be repeated: it leaves everything as it was.
 pub trait Repeat {
@@ -23,22 +23,22 @@ pub trait Repeat {
 
 pub(super) struct Lender<'a, M>(pub(super) Describe, pub(super) &'a mut dyn FnMut(&mut dyn Repeat) -> M);
 
-impl<M> User for Lender<'_, M> {
+impl<M> WorkVisitor for Lender<'_, M> {
     type Made = M;
 
-    fn has<W: Work>(self, work: W) -> Result<M, Trouble> {
+    fn has<W: RepeatableWork>(self, work: W) -> Result<M, Trouble> {
         let own = (self.0)().map_err(|error| ("bpf", error))?;
         let workers = [own].into_iter().chain(work.worker()).collect();
-        Ok((self.1)(&mut Lent { work, workers }))
+        Ok((self.1)(&mut LentWork { work, workers }))
     }
 }
 
-struct Lent<W> {
+struct LentWork<W> {
     work: W,
     workers: Vec<Worker>,
 }
 
-impl<W: Work> Repeat for Lent<W> {
+impl<W: RepeatableWork> Repeat for LentWork<W> {
     fn messages(&self) -> u32 {
         self.work.messages()
     }

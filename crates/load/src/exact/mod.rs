@@ -13,7 +13,6 @@
 //! the extra time of that pass is subtracted.
 
 mod account;
-mod apart;
 mod counter;
 mod datagrams;
 mod end;
@@ -23,6 +22,7 @@ mod held;
 mod lender;
 mod queue;
 mod slabs;
+mod sleeping_reader;
 mod stream;
 mod work;
 
@@ -44,19 +44,19 @@ use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
-use apart::Apart;
 use counter::Counter;
-use end::End;
+use end::MessageEnd;
 use ends::Ends;
 use exchange::Exchanged;
 use lender::Lender;
-use work::User;
+use sleeping_reader::SleepingReader;
+use work::WorkVisitor;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
 /// Waits for the next whole second of the clock. The environment of a guest decides when a request
 /// arrives; from here on the work meets everything, such as timer ticks, at the same distance.
-/// Where the clock counts instructions the wait takes no time.
+/// If the clock counts instructions, the wait takes no time.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
@@ -114,7 +114,8 @@ pub fn lend<M>(
     let made = match &ends.sink {
         _ if !asleep => give(&spec.traffic, &ends, lender)?,
         Some(sink) if spec.traffic.kind.is_rr() => {
-            let apart = Apart::new(&spec.traffic, [ends.source.as_raw_fd(), sink.as_raw_fd()], describe);
+            let apart =
+                SleepingReader::new(&spec.traffic, [ends.source.as_raw_fd(), sink.as_raw_fd()], describe);
             let made = apart.and_then(|apart| lender.has(apart));
             made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?
         }
@@ -146,11 +147,11 @@ pub(crate) fn lend_asking<M>(
     let flags = if asleep { work::flags(traffic.reader) } else { libc::MSG_DONTWAIT };
     // A lost datagram is not sent again here, so a slow answer must not be taken for a lost one.
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
-    let asking = End::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
+    let asking = MessageEnd::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
     Lender(describe, borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))
 }
 
-fn give<U: User>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {
+fn give<U: WorkVisitor>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     let made = match (traffic.kind, sink) {
         (Kind::UdpStream | Kind::Pps, _) => {

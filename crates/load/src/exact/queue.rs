@@ -34,33 +34,33 @@ impl Queue {
     pub(super) fn empty() -> Result<Self, Trouble> {
         let protocol = SockProtocol::NetlinkUserSock;
         let socket = socket(AddressFamily::Netlink, SockType::Datagram, SockFlag::SOCK_CLOEXEC, protocol)
-            .map_err(at("socket"))?;
+            .map_err(failed("socket"))?;
         // The kernel completes the address.
-        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(at("bind"))?;
-        let own = getsockname(socket.as_raw_fd()).map_err(at("getsockname"))?;
+        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(failed("bind"))?;
+        let own = getsockname(socket.as_raw_fd()).map_err(failed("getsockname"))?;
         Ok(Self { socket, own })
     }
 
-    /// One more, for a datagram of so many bytes; or false, if it is full.
-    pub(super) fn put(&self, message: u32) -> Result<bool, Trouble> {
+    /// Adds a datagram of so many bytes; returns false if the queue is full.
+    pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
         match sendto(self.socket.as_raw_fd(), &ZEROS[..bytes(message)], &self.own, MsgFlags::MSG_DONTWAIT) {
             Ok(_) => Ok(true),
             Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(at("sendto")(errno)),
+            Err(errno) => Err(failed("sendto")(errno)),
         }
     }
 
-    /// One less; or false, if it is empty.
-    pub(super) fn take(&self) -> Result<bool, Trouble> {
+    /// Removes a datagram; returns false if the queue is empty.
+    pub(super) fn remove(&self) -> Result<bool, Trouble> {
         // The rest of the message is dropped.
         match recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT) {
             Ok(_) => Ok(true),
             Err(Errno::EAGAIN) => Ok(false),
-            Err(errno) => Err(at("recv")(errno)),
+            Err(errno) => Err(failed("recv")(errno)),
         }
     }
 }
 
-fn at(call: &'static str) -> impl FnOnce(Errno) -> Trouble {
+fn failed(call: &'static str) -> impl FnOnce(Errno) -> Trouble {
     move |errno| (call, errno.into())
 }

@@ -1,30 +1,30 @@
 //! Slabs without free places.
 //!
-//! What else holds memory leaves free places in some slabs, other ones in each boot. 64 datagrams
-//! that are in transit together fill these first, and the more slabs they lie in, the more
-//! instructions the kernel takes to allocate and free them: up to 0.9 %. So the free places are
-//! filled before the count, and all that it allocates lies in slabs of its own.
+//! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
+//! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
+//! the more slabs they are spread over, the more instructions the kernel takes to allocate and free
+//! them: up to 0.9 %. So the free places are filled before the count: then the counted datagrams
+//! lie in slabs of their own.
 
 use std::fs;
 
 use super::queue::{self, LARGEST, Queue};
 use super::work::Trouble;
 
-/// What the kernel's caches of objects have
-/// (`Documentation/ABI/testing/sysfs-kernel-slab`).
+/// Files about the kernel's caches of objects (`Documentation/ABI/testing/sysfs-kernel-slab`).
 const CACHES: &str = "/sys/kernel/slab";
 /// The cache of packets without their data (`struct sk_buff`).
 const PACKETS: &str = "skbuff_head_cache";
 /// The bytes after a packet's own (`struct skb_shared_info`).
 const SHARED: usize = 320;
-/// No kernel has so many free places in a cache that is in use.
+/// Limit of the free places in a cache that is in use, more than any kernel has.
 const MOST: usize = 4096;
 
-/// What fills the places, as long as it lives. Empty where the kernel does not say how many there
-/// are, or only says it to root.
-pub(super) struct Full(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
+/// Packets that fill the free places while this lives. Empty if the kernel does not report the
+/// number of places, or only to root.
+pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
 
-impl Full {
+impl FilledSlabs {
     /// Fills the places that the data of such a message would get, and those of the packets that
     /// bring it.
     pub(super) fn make(message: u32) -> Result<Self, Trouble> {
@@ -35,18 +35,18 @@ impl Full {
         let mut queues = Vec::new();
         for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
             for _ in 0..free_places(cache).unwrap_or(0).min(MOST) {
-                put(&mut queues, message)?;
+                add_message(&mut queues, message)?;
             }
         }
         Ok(Self(queues))
     }
 }
 
-/// One more message, in a queue of its own where the last one is full.
-fn put(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
-    if !queues.last().map_or(Ok(false), |last| last.put(message))? {
+/// Adds a message, in a new queue if the last one is full.
+fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
+    if !queues.last().map_or(Ok(false), |last| last.add(message))? {
         let queue = Queue::empty()?;
-        queue.put(message)?;
+        queue.add(message)?;
         queues.push(queue);
     }
     Ok(())
@@ -84,11 +84,11 @@ mod tests {
     fn as_many_as_there_are_fit_into_queues() {
         let mut queues = Vec::new();
         for count in 0..MOST {
-            put(&mut queues, LARGEST).unwrap_or_else(|error| panic!("{count}: {error:?}"));
+            add_message(&mut queues, LARGEST).unwrap_or_else(|error| panic!("{count}: {error:?}"));
         }
         let taken = queues
             .iter()
-            .map(|queue| std::iter::repeat_with(|| queue.take().unwrap()).take_while(|had| *had).count());
+            .map(|queue| std::iter::repeat_with(|| queue.remove().unwrap()).take_while(|had| *had).count());
         assert_eq!(taken.sum::<usize>(), MOST);
     }
 }

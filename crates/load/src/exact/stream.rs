@@ -5,18 +5,18 @@ use std::os::fd::RawFd;
 
 use words::{Sender, Traffic};
 
-use super::work::{Trouble, User, Work, flags, is_early};
+use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::tcp_stream::send::{Copied, FromFile, ThroughPipe, Writer};
 
-/// How long a full send buffer may take to have room, in ns.
+/// Longest wait for room in a full send buffer, in ns.
 const FULL: u64 = 5_000_000_000;
 
 /// Gives the stream, one message after the other, to its user.
-pub(super) fn give<U: User>(
+pub(super) fn give<U: WorkVisitor>(
     traffic: &Traffic,
     (source, sink): (RawFd, RawFd),
     user: U,
@@ -49,7 +49,7 @@ struct Streamed<W> {
     flags: libc::c_int,
 }
 
-impl<W: Writer> Work for Streamed<W> {
+impl<W: Writer> RepeatableWork for Streamed<W> {
     fn messages(&self) -> u32 {
         1
     }

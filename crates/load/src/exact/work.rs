@@ -8,7 +8,7 @@ use words::Reader;
 use crate::lane::Calls;
 use crate::sys;
 
-/// How often a reader that never sleeps may find nothing before a message counts as lost.
+/// Fruitless reads of a reader that never sleeps, until a message counts as lost.
 const LOOKS: u32 = 1 << 24;
 
 /// The call that failed, and the kernel's error.
@@ -27,7 +27,7 @@ pub struct Worker {
 pub type Describe = fn() -> io::Result<Worker>;
 
 /// Work that can be repeated: it leaves everything as it was.
-pub(super) trait Work {
+pub(super) trait RepeatableWork {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
@@ -39,16 +39,20 @@ pub(super) trait Work {
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
-/// What is done with the work, once it is known which it is.
-pub(super) trait User {
+/// An operation on work whose type is only known at run time.
+pub(super) trait WorkVisitor {
     type Made;
 
-    fn has<W: Work>(self, work: W) -> Result<Self::Made, Trouble>;
+    fn has<W: RepeatableWork>(self, work: W) -> Result<Self::Made, Trouble>;
 }
 
 /// Does the work so many times. Never inlined: every user runs the same code.
 #[inline(never)]
-pub(super) fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
+pub(super) fn turns<W: RepeatableWork, C: Calls>(
+    work: &mut W,
+    calls: &mut C,
+    count: u32,
+) -> Result<(), Trouble> {
     for _ in 0..count {
         work.turn(calls)?;
     }
@@ -106,7 +110,7 @@ pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
 
 /// Whether a call moved everything.
 #[inline(always)]
-pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
+pub(super) fn expect_whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
     if done == wanted as isize {
         return Ok(());
     }

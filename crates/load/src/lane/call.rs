@@ -30,7 +30,7 @@ impl Call {
         }
     }
 
-    /// What the other end failed to do when the call timed out.
+    /// The other end's failure that a timeout of the call shows.
     pub(crate) fn silence(self) -> &'static str {
         match self {
             Self::Recv | Self::Recvmsg | Self::Recvmmsg => "answered nothing",

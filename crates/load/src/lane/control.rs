@@ -6,8 +6,8 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use words::{Pacing, Traffic};
 
 use super::counts::Counters;
+use super::loop_switch::{LoopSwitch, Modes};
 use super::phase::PhaseCell;
-use super::relay::{Relay, Ways};
 use crate::error::Error;
 use crate::sys;
 
@@ -18,7 +18,7 @@ pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
     /// The pace that each sender of datagrams keeps, in bits of payload per second.
     pub(crate) pace: AtomicU64,
-    pub(crate) relay: Relay,
+    pub(crate) loop_switch: LoopSwitch,
     pub(crate) counters: Box<[Counters]>,
     /// Each thread's id in the kernel; 0 before it runs.
     pub(crate) threads: Box<[AtomicU32]>,
@@ -34,7 +34,7 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
-            relay: Relay::new(Ways::of(traffic)),
+            loop_switch: LoopSwitch::new(Modes::of_traffic(traffic)),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),

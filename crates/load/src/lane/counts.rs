@@ -68,7 +68,7 @@ impl Sum for Counts {
     }
 }
 
-/// All counters of one end at one instant.
+/// The counters of one end at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {

@@ -1,4 +1,4 @@
-//! How often each latency occurred, small enough to be stored with every run.
+//! A histogram of latencies, small enough to be stored with every run.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ pub struct LatencyBucket {
     pub low: u64,
     /// The upper edge, in ns.
     pub high: u64,
-    /// How many transactions took so long.
+    /// The number of transactions in the bucket.
     pub count: u64,
 }
 
@@ -72,7 +72,7 @@ impl LatencyHistogram {
 
     /// The histogram of latencies in ns, each with its number.
     #[must_use]
-    pub fn of(latencies: impl IntoIterator<Item = (u64, u64)>) -> Self {
+    pub fn from_latencies(latencies: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut counts = vec![0_u64; EDGES.len() - 1];
         for (ns, count) in latencies {
             let above = EDGES.partition_point(|edge| *edge <= ns).clamp(1, counts.len());
@@ -90,7 +90,7 @@ impl LatencyHistogram {
         })
     }
 
-    /// How many transactions are in it.
+    /// The number of transactions.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_latency_is_in_the_bucket_around_it() {
-        let buckets = |ns| LatencyHistogram::of([(ns, 3)]).buckets().collect::<Vec<_>>();
+        let buckets = |ns| LatencyHistogram::from_latencies([(ns, 3)]).buckets().collect::<Vec<_>>();
         let bucket = |low, high| vec![LatencyBucket { low, high, count: 3 }];
         assert_eq!(buckets(0), bucket(1, 2), "no latency is shorter than a nanosecond");
         assert_eq!(buckets(10_000), bucket(10_000, 10_965));
@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn it_is_written_as_pairs_and_read_back() {
-        let histogram = LatencyHistogram::of([(12_000, 2), (10_500, 1), (10_600, 4), (3_000_000, 1)]);
+        let histogram =
+            LatencyHistogram::from_latencies([(12_000, 2), (10_500, 1), (10_600, 4), (3_000_000, 1)]);
         let json = serde_json::to_string(&histogram).unwrap();
         assert_eq!(json, "[[10000,5],[10965,2],[2754229,1]]");
         assert_eq!(read(&json), Ok(histogram));
@@ -227,13 +228,13 @@ mod tests {
 
     #[test]
     fn the_largest_is_small_too() {
-        let all = LatencyHistogram::of(EDGES.iter().map(|edge| (*edge, u64::from(u32::MAX))));
+        let all = LatencyHistogram::from_latencies(EDGES.iter().map(|edge| (*edge, u64::from(u32::MAX))));
         assert_eq!(all.buckets().len(), 235);
         assert!(serde_json::to_string(&all).unwrap().len() < 5_000);
         // A million transactions of some 20 µs, of which each tenth of the rest is twice as late.
         let tail = (0..7).map(|power| (20_000 << power, 10_u64.pow(6 - power)));
         let near = (0..20).map(|step| (15_000 + 700 * step, 40_000 + step));
-        let usual = LatencyHistogram::of(tail.chain(near));
+        let usual = LatencyHistogram::from_latencies(tail.chain(near));
         assert!(serde_json::to_string(&usual).unwrap().len() < 300);
     }
 
@@ -244,7 +245,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_and_each_bucket_holds_its_own(latencies in latencies()) {
-            let histogram = LatencyHistogram::of(latencies.iter().copied());
+            let histogram = LatencyHistogram::from_latencies(latencies.iter().copied());
             prop_assert_eq!(histogram.count(), latencies.iter().map(|(_, count)| count).sum::<u64>());
             for bucket in histogram.buckets() {
                 let is_last = bucket.low == 10_000_000_000;
@@ -258,9 +259,9 @@ mod tests {
 
         #[test]
         fn the_sum_of_two_is_that_of_all_latencies(one in latencies(), other in latencies()) {
-            let mut sum = LatencyHistogram::of(one.iter().copied());
-            sum.add(&LatencyHistogram::of(other.iter().copied()));
-            prop_assert_eq!(sum, LatencyHistogram::of(one.into_iter().chain(other)));
+            let mut sum = LatencyHistogram::from_latencies(one.iter().copied());
+            sum.add(&LatencyHistogram::from_latencies(other.iter().copied()));
+            prop_assert_eq!(sum, LatencyHistogram::from_latencies(one.into_iter().chain(other)));
         }
 
         #[test]

@@ -46,7 +46,7 @@ pub struct Latency {
     /// The cost of one reading of the clock on this machine, in ns: part of every latency, not
     /// subtracted.
     pub clock_ns: f64,
-    /// How often each latency occurred; `None` in what was stored before histograms were.
+    /// The distribution; `None` in accounts from before histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<LatencyHistogram>,
 }
@@ -102,7 +102,7 @@ fn least(place: usize) -> u64 {
     ((place - shift * STEPS) as u64) << shift
 }
 
-/// All threads' latencies together; `None` without any.
+/// Merges the latencies of all threads; `None` without any.
 pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     let mut all = Histogram::<u64>::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
     for (ns, count) in recorders.iter().flat_map(Recorder::counts) {
@@ -119,7 +119,7 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
         p99_99: all.value_at_quantile(0.9999),
         max: all.max(),
         clock_ns: clock_cost(),
-        histogram: Some(LatencyHistogram::of(
+        histogram: Some(LatencyHistogram::from_latencies(
             all.iter_recorded().map(|one| (one.value_iterated_to(), one.count_at_value())),
         )),
     })

@@ -5,8 +5,8 @@ mod control;
 mod counts;
 mod histogram;
 pub(crate) mod latency;
+mod loop_switch;
 mod phase;
-mod relay;
 mod zerocopy;
 
 use crate::note::Note;
@@ -25,9 +25,9 @@ pub use counts::{Counts, Sample};
 pub use histogram::{HistogramError, LatencyBucket, LatencyHistogram};
 pub use latency::Latency;
 pub(crate) use latency::Recorder;
+pub(crate) use loop_switch::Modes;
 pub use phase::Phase;
 pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
-pub(crate) use relay::Ways;
 pub(crate) use zerocopy::Lending;
 pub use zerocopy::Zerocopy;
 
@@ -58,7 +58,7 @@ pub(crate) struct Lane {
 
 /// A thread's result of a lane. Latencies of several are with the first.
 #[derive(Default)]
-pub(crate) struct End {
+pub(crate) struct LaneResult {
     pub(crate) latencies: Option<Recorder>,
     pub(crate) verified: u64,
     pub(crate) sequence: Option<Sequence>,
@@ -77,7 +77,7 @@ pub(crate) struct End {
     pub(crate) notes: Vec<Note>,
 }
 
-impl End {
+impl LaneResult {
     /// Notes why busy polling was not applied; `None`: it was.
     pub(crate) fn sleeps(&mut self, why: Option<Note>) {
         self.slept |= why.is_some();
@@ -87,7 +87,7 @@ impl End {
 
 /// The next step of a loop after a call that moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum LoopStep {
     Again,
     End,
 }
@@ -102,7 +102,7 @@ impl Lane {
         self.control.counters.len()
     }
 
-    /// Goes on from what the flow has counted.
+    /// The counters, continued from the flow's earlier senders and readers.
     pub(crate) fn tally(&self) -> Tally<'_> {
         Tally::new(&self.control.counters[self.flow])
     }
@@ -112,8 +112,8 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    /// The same lane with another sender and reader.
-    pub(crate) fn in_ways(&self, Ways { sender, reader }: Ways) -> Self {
+    /// Copies the lane, with another sender and reader.
+    pub(crate) fn with_modes(&self, Modes { sender, reader }: Modes) -> Self {
         Self {
             interface: self.interface.clone(),
             traffic: Arc::new(Traffic { sender, reader, ..Traffic::clone(&self.traffic) }),
@@ -139,10 +139,10 @@ impl Lane {
     /// Judges a call that returned 0 or less; its error is still the thread's.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<Next> {
+    pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<LoopStep> {
         let errno = sys::errno();
         if returned == 0 {
-            return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(Next::End) };
+            return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(LoopStep::End) };
         }
         self.judge(call, errno)
     }
@@ -150,12 +150,12 @@ impl Lane {
     /// Judges a call without waiting that moved nothing: the lane is served again when it is ready.
     #[cold]
     #[inline(never)]
-    pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<Next> {
+    pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
         let errno = sys::errno();
         tally.call();
         match (returned, errno) {
             (0, _) => self.trouble(call, returned),
-            (_, libc::EAGAIN) => Ok(Next::Again),
+            (_, libc::EAGAIN) => Ok(LoopStep::Again),
             (_, errno) => self.judge(call, errno),
         }
     }
@@ -163,14 +163,14 @@ impl Lane {
     /// Judges an error of a call.
     #[cold]
     #[inline(never)]
-    pub(crate) fn judge(&self, call: Call, errno: i32) -> Result<Next> {
+    pub(crate) fn judge(&self, call: Call, errno: i32) -> Result<LoopStep> {
         let phase = self.phase().load();
         match errno {
-            libc::EINTR => Ok(Next::Again),
-            _ if phase >= QUIET => Ok(Next::End),
+            libc::EINTR => Ok(LoopStep::Again),
+            _ if phase >= QUIET => Ok(LoopStep::End),
             libc::EAGAIN => Err(self.stalled(call.silence())),
             // From the tail on the other end may go first.
-            libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(Next::End),
+            libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(LoopStep::End),
             _ => Err(self.failed(call.name(), errno)),
         }
     }

@@ -27,7 +27,7 @@ pub(crate) const TAIL: u8 = Phase::Tail as u8;
 pub(crate) const WINDOW: u8 = Phase::Window as u8;
 pub(crate) const QUIET: u8 = Phase::Quiet as u8;
 pub(crate) const STOP: u8 = Phase::Stop as u8;
-/// After `Stop`: end now, even with queued data.
+/// After `Stop`: threads end at once, even with queued data.
 pub(crate) const ABORT: u8 = STOP + 1;
 
 /// The phase, shared by all threads of one end, alone in its cache lines (two, because CPUs
@@ -72,14 +72,14 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
-    /// Makes the threads whom `phase` ends leave their loops, until [`PhaseCell::go_on`]. Gives the
-    /// phase before.
+    /// Makes the threads whom `phase` ends leave their loops, until [`PhaseCell::resume`]. Gives
+    /// the phase before.
     pub(crate) fn hold(&self, phase: u8) -> u8 {
         self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
     /// Goes back to the phase before [`PhaseCell::hold`]. Nothing else may move it in between.
-    pub(crate) fn go_on(&self, before: u8) {
+    pub(crate) fn resume(&self, before: u8) {
         self.phase.store(before, Ordering::Release);
     }
 
@@ -117,7 +117,7 @@ mod tests {
         let before = cell.hold(QUIET);
         assert_eq!((before, cell.load()), (WINDOW, QUIET));
         assert_eq!((cell.hold(ABORT), cell.load()), (QUIET, ABORT));
-        cell.go_on(before);
+        cell.resume(before);
         assert_eq!(cell.load(), WINDOW);
     }
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Zerocopy {
     /// Sends whose pages the kernel has returned.
     pub completed: u64,
-    /// Those that it copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on loopback.
+    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on
+    /// loopback.
     pub copied: u64,
 }
 

@@ -49,9 +49,9 @@ impl Buffer {
     fn filled(len: usize) -> Self {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: the kernel chooses the address of a new mapping, which touches no other.
-        let pages = unsafe { mmap_anonymous(None, whole(len), access, MapFlags::MAP_PRIVATE) };
+        let pages = unsafe { mmap_anonymous(None, page_bytes(len), access, MapFlags::MAP_PRIVATE) };
         let Ok(start) = pages else {
-            let layout = Layout::from_size_align(whole(len).get(), PAGE).unwrap_or(Layout::new::<u8>());
+            let layout = Layout::from_size_align(page_bytes(len).get(), PAGE).unwrap_or(Layout::new::<u8>());
             std::alloc::handle_alloc_error(layout)
         };
         let mut buffer = Self { start: start.cast(), len };
@@ -61,14 +61,14 @@ impl Buffer {
 }
 
 /// The bytes of the whole pages that hold `len`.
-fn whole(len: usize) -> NonZero<usize> {
+fn page_bytes(len: usize) -> NonZero<usize> {
     NonZero::new(len.next_multiple_of(PAGE)).unwrap_or(const { NonZero::new(PAGE).unwrap() })
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the mapping is this buffer's own, of that length, and no borrow is left.
-        let _ = unsafe { munmap(self.start.cast(), whole(self.len).get()) };
+        let _ = unsafe { munmap(self.start.cast(), page_bytes(self.len).get()) };
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<
         .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
 }
 
-/// The same, faster without differences: compares with a whole message.
+/// Finds the first difference by comparing with a whole message: faster if there is none.
 pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
     let mut done = 0;
     while done < bytes.len() {

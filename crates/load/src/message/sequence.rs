@@ -26,7 +26,7 @@ impl Sequence {
 
 /// Which of the latest numbers have come.
 pub(crate) struct Window {
-    /// One more than the highest number.
+    /// The highest number, plus one.
     next: u64,
     arrived: u64,
     duplicates: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Window {
     bits: Box<[u64]>,
 }
 
-/// How far back a duplicate is distinguished from a late number.
+/// The distance within which a duplicate is distinguished from a late number.
 const SPAN: u64 = 1 << 16;
 
 impl Default for Window {
@@ -46,7 +46,7 @@ impl Default for Window {
 }
 
 impl Window {
-    pub(crate) fn take(&mut self, number: u64) {
+    pub(crate) fn record(&mut self, number: u64) {
         if number >= self.next {
             // The numbers between have not come yet; of a gap wider than all bits, only the last
             // span matters.
@@ -92,27 +92,27 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn of(numbers: &[u64]) -> Sequence {
+    fn sequence_of(numbers: &[u64]) -> Sequence {
         let mut window = Window::default();
-        numbers.iter().for_each(|number| window.take(*number));
+        numbers.iter().for_each(|number| window.record(*number));
         window.sequence()
     }
 
     #[test]
     fn gaps_duplicates_and_late_ones_are_distinguished() {
-        assert_eq!(of(&[]), Sequence::default());
-        assert_eq!(of(&[0, 1, 2, 3]), Sequence::default());
-        assert_eq!(of(&[0, 3]), Sequence { missing: 2, ..Sequence::default() });
-        assert_eq!(of(&[0, 2, 1]), Sequence { reordered: 1, ..Sequence::default() });
-        assert_eq!(of(&[0, 1, 1, 0]), Sequence { duplicates: 2, ..Sequence::default() });
+        assert_eq!(sequence_of(&[]), Sequence::default());
+        assert_eq!(sequence_of(&[0, 1, 2, 3]), Sequence::default());
+        assert_eq!(sequence_of(&[0, 3]), Sequence { missing: 2, ..Sequence::default() });
+        assert_eq!(sequence_of(&[0, 2, 1]), Sequence { reordered: 1, ..Sequence::default() });
+        assert_eq!(sequence_of(&[0, 1, 1, 0]), Sequence { duplicates: 2, ..Sequence::default() });
         assert_eq!(
-            of(&[0, SPAN * 3, SPAN * 3]),
+            sequence_of(&[0, SPAN * 3, SPAN * 3]),
             Sequence { missing: SPAN * 3 - 1, duplicates: 1, reordered: 0 }
         );
         // The oldest number that the window knows, and the one before it.
-        assert_eq!(of(&[0, SPAN - 1, 0]).duplicates, 1);
-        assert_eq!(of(&[0, SPAN, 0]).duplicates, 0);
-        assert_eq!(of(&[u64::MAX, u64::MAX, 0]).missing, u64::MAX - 3);
+        assert_eq!(sequence_of(&[0, SPAN - 1, 0]).duplicates, 1);
+        assert_eq!(sequence_of(&[0, SPAN, 0]).duplicates, 0);
+        assert_eq!(sequence_of(&[u64::MAX, u64::MAX, 0]).missing, u64::MAX - 3);
     }
 
     proptest! {
@@ -120,14 +120,14 @@ mod tests {
         fn within_its_span_a_window_knows_every_number(numbers in prop::collection::vec(0u64..SPAN, 0..300)) {
             let distinct: HashSet<u64> = numbers.iter().copied().collect();
             let highest = numbers.iter().max().map_or(0, |number| number + 1);
-            let sequence = of(&numbers);
+            let sequence = sequence_of(&numbers);
             prop_assert_eq!(sequence.missing, highest - distinct.len() as u64);
             prop_assert_eq!(sequence.duplicates, (numbers.len() - distinct.len()) as u64);
         }
 
         #[test]
         fn whatever_numbers_arrive_are_taken(numbers in prop::collection::vec(any::<u64>(), 0..50)) {
-            of(&numbers);
+            sequence_of(&numbers);
         }
     }
 }

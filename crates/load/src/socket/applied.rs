@@ -56,7 +56,7 @@ impl Applied {
         })
     }
 
-    /// The same, if everything is as `traffic` requests.
+    /// Reads the options back, and requires that they are as `traffic` requests.
     ///
     /// # Errors
     /// The first option that the kernel changed.

@@ -37,13 +37,13 @@ impl Buffers {
 }
 
 /// The options of a buffer's size: beyond the machine's limit, and within it.
-type Options = (libc::c_int, libc::c_int);
-const SEND: Options = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
-pub(super) const RECEIVE: Options = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
+type SocketOptions = (libc::c_int, libc::c_int);
+const SEND: SocketOptions = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
+pub(super) const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
 
 /// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where
 /// that is allowed.
-pub(super) fn size(socket: &Socket, (force, plain): Options, bytes: libc::c_int) -> io::Result<()> {
+pub(super) fn size(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
     let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
     set(force).or_else(|_| set(plain))
 }

@@ -70,8 +70,8 @@ const DSCP: Keyed = Keyed {
     ..PLAIN
 };
 
-/// All of them: a new one is a row here, and its key in `words`. Each key that `words` lets
-/// conditions switch in their turns is here, but for what is no option of a socket: the pace of
+/// The keys: a new one is a row here, and its key in `words`. Every key that `words` lets
+/// conditions switch in turns is here, except those that are no socket option: the pace of
 /// datagrams, which their senders keep, and the senders and readers of streams.
 const ALL: &[Keyed] = &[
     Keyed {
@@ -206,17 +206,17 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// What the sockets of a flow are given in turn: the traffic of each state, and the options in
-/// which they differ.
+/// SocketSwitches the sockets of a flow between states: the traffic of each state, and the options
+/// in which they differ.
 #[derive(Debug)]
-pub struct Switches {
+pub struct SocketSwitches {
     options: Vec<&'static Keyed>,
     states: Vec<Traffic>,
 }
 
-impl Switches {
-    /// Between states that share a flow of `own` traffic.
-    pub(crate) fn of(own: &Traffic, states: Vec<Traffic>) -> Self {
+impl SocketSwitches {
+    /// SocketSwitches between states that share a flow of `own` traffic.
+    pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
         let differs = |keyed: &&Keyed| {
             let value = keyed.value;
             states.iter().any(|state| value(state) != value(own))
@@ -241,7 +241,7 @@ impl Switches {
         self.options.iter().copied().filter(move |keyed| keyed.sends.is_none_or(|own| own == sends))
     }
 
-    /// Gives a socket what a state has and it has not, and reads that back.
+    /// Sets the options in which a socket differs from a state, and reads them back.
     pub(crate) fn switch(
         &self,
         socket: &Socket,
@@ -271,7 +271,7 @@ mod tests {
     use words::{KEYS, Key, Kind, Workload};
 
     /// Traffic with a key set.
-    fn with(kind: Kind, key: &Key, text: &str) -> Option<Traffic> {
+    fn traffic_with(kind: Kind, key: &Key, text: &str) -> Option<Traffic> {
         let mut workload = Workload::new(kind);
         key.set(&mut workload, &key.parse(text).ok()?);
         Some(workload.traffic)
@@ -325,7 +325,7 @@ mod tests {
     fn a_pace_is_in_bytes_and_never_zero() {
         let stream = socket(Domain::IPV4, Kind::TcpStream);
         for (pace, bytes) in [("1bit", 1), ("800bit", 100), ("1Tbit", 125_000_000_000)] {
-            let traffic = with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
+            let traffic = traffic_with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
             PACING.set(&stream, &traffic, &"a socket").unwrap();
             assert_eq!(PACING.read(&stream), Ok(bytes));
         }
@@ -333,8 +333,8 @@ mod tests {
         assert_eq!(PACING.read(&stream), Ok(u64::MAX));
     }
 
-    /// What `words` lets conditions switch in their turns is a socket option of a row here, for
-    /// both versions of IP; but for the pace of datagrams.
+    /// Every key that `words` lets conditions switch in turns is a socket option of a row here, for
+    /// both versions of IP; except the pace of datagrams.
     #[test]
     fn each_key_that_can_be_switched_in_flight_is_switched_and_read_back() {
         let values =
@@ -347,11 +347,12 @@ mod tests {
             _ => true,
         };
         for (key, kind) in all.filter(|(key, kind)| is_option(key, *kind)) {
-            let states: Vec<Traffic> = values.iter().filter_map(|text| with(kind, key, text)).collect();
+            let states: Vec<Traffic> =
+                values.iter().filter_map(|text| traffic_with(kind, key, text)).collect();
             assert!(states.len() > 1, "{key:?}");
             for domain in [Domain::IPV4, Domain::IPV6] {
                 let one = socket(domain, kind);
-                let switches = Switches::of(&states[0], states.clone());
+                let switches = SocketSwitches::new(&states[0], states.clone());
                 assert_eq!(switches.options.len(), 1, "{key:?} {kind}");
                 let sends = switches.options[0].sends != Some(false);
                 for state in (0..states.len()).chain([0]) {
@@ -375,9 +376,9 @@ mod tests {
 
     #[test]
     fn a_socket_that_only_receives_is_not_paced() {
-        let paced = |pace| with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
+        let paced = |pace| traffic_with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
         let states = vec![paced("1Mbit"), paced("2Mbit")];
-        let switches = Switches::of(&states[0], states.clone());
+        let switches = SocketSwitches::new(&states[0], states.clone());
         let stream = socket(Domain::IPV4, Kind::TcpStream);
         switches.switch(&stream, false, 1, &"a socket").unwrap();
         assert_eq!(switches.check(&stream, false, 1), Ok(()));
@@ -388,7 +389,7 @@ mod tests {
     #[test]
     fn what_all_states_have_is_left_alone() {
         let same = Traffic { dscp: Some(8), ..Traffic::new(Kind::TcpStream) };
-        let switches = Switches::of(&same, vec![same.clone(), same.clone()]);
+        let switches = SocketSwitches::new(&same, vec![same.clone(), same.clone()]);
         let stream = socket(Domain::IPV4, Kind::TcpStream);
         switches.switch(&stream, true, 1, &"a socket").unwrap();
         assert_eq!(DSCP.read(&stream), Ok(0));

@@ -16,7 +16,7 @@ pub use applied::Applied;
 pub(crate) use applied::collect;
 pub use buffers::Buffers;
 pub(crate) use drop_count::{DropCount, drops};
-pub use keyed::Switches;
+pub use keyed::SocketSwitches;
 pub(crate) use keyed::unpace;
 pub(crate) use open::{bind, bind_later, flow, in_use_or, keep_to, local_address, open};
 pub(crate) use role::{await_pace, give_role};

@@ -48,12 +48,12 @@ pub(crate) fn await_pace(
     socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
 }
 
-/// How long a call of a stream may wait to send.
+/// Longest wait of a stream's call to send.
 fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
     stall(traffic.lanes() as usize) + emptying(pacing)
 }
 
-/// How long a full send buffer takes to empty at a pace: until then a write may wait.
+/// The time in which a full send buffer empties at a pace: until then a write may wait.
 fn emptying(pacing: Option<Pacing>) -> Duration {
     // The default limit of TCP's own growth of a send buffer (`net.ipv4.tcp_wmem`).
     const BUFFER: u64 = 4 << 20;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use words::MAX_THREADS;
 
-/// How long a peer may be silent before the flow is given up: 5 s, plus 10 ms for each flow that
-/// may have its own thread and wait for a CPU, plus a [`TURN`] for each flow.
+/// Silence of a peer after which the flow is given up: 5 s, plus 10 ms for each flow that may have
+/// its own thread and wait for a CPU, plus a [`TURN`] for each flow.
 pub(crate) fn stall(flows: usize) -> Duration {
     let threads = u32::try_from(flows).unwrap_or(u32::MAX).min(MAX_THREADS);
     Duration::from_secs(5) + Duration::from_millis(10) * threads + turns(flows)
 }
-/// How long a `udp_rr` transmitter waits for an answer with a single flow.
+/// Wait of a `udp_rr` transmitter for an answer with a single flow.
 const ANSWER: Duration = Duration::from_millis(100);
 /// The longest wait of a flow for each of the others. A generous guess: ten transactions of 20 µs,
 /// about the time of one on a virtual machine of two CPUs.
@@ -20,13 +20,13 @@ fn turns(flows: usize) -> Duration {
     TURN * u32::try_from(flows.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// How long a `udp_rr` transmitter waits for an answer.
+/// Wait of a `udp_rr` transmitter for an answer.
 pub(crate) fn answer_time(flows: usize) -> Duration {
     ANSWER + turns(flows)
 }
 
-/// How often a waiting `tcp_crr` thread checks the phase: nobody else can wake it, since its
-/// connections are its own.
+/// Interval at which a waiting `tcp_crr` thread checks the phase: its connections are its own, so
+/// nobody else can wake it.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// How long a connection may take to be established.
+/// Longest time to establish a connection.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);

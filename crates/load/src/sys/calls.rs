@@ -21,7 +21,7 @@ pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
     send_flags(fd, bytes, 0)
 }
 
-/// The same with flags.
+/// Sends with flags.
 #[inline(always)]
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();

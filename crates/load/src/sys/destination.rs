@@ -9,7 +9,7 @@ use socket2::SockAddr;
 #[derive(Debug)]
 pub(crate) struct Destination(Option<SockAddr>);
 
-/// The same as arguments of a system call; null for a connected socket.
+/// A destination as arguments of a system call; null for a connected socket.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,

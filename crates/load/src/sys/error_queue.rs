@@ -22,7 +22,7 @@ pub(crate) enum Notice {
 }
 
 /// Reads one entry, without waiting; `None` if there is none.
-pub(crate) fn take(fd: RawFd) -> Option<Notice> {
+pub(crate) fn read_entry(fd: RawFd) -> Option<Notice> {
     let mut control = [0u64; ROOM];
     let mut header = headers::no_message();
     header.msg_control = control.as_mut_ptr().cast();
@@ -48,7 +48,7 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
             // bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
-            return Some(Notice::of(&error));
+            return Some(Notice::from_kernel(&error));
         }
         // SAFETY: both are of the same call.
         message = unsafe { libc::CMSG_NXTHDR(&raw const header, message) };
@@ -60,7 +60,7 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
 impl Notice {
     /// A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else an
     /// error.
-    fn of(error: &libc::sock_extended_err) -> Self {
+    fn from_kernel(error: &libc::sock_extended_err) -> Self {
         if error.ee_origin == ORIGIN_ZEROCOPY {
             let copied = error.ee_code & CODE_COPIED != 0;
             Self::Done { first: error.ee_info, last: error.ee_data, copied }
@@ -82,7 +82,7 @@ mod tests {
     fn wait(fd: RawFd) -> Notice {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
-            if let Some(notice) = take(fd) {
+            if let Some(notice) = read_entry(fd) {
                 return notice;
             }
             assert!(Instant::now() < deadline, "nothing came");
@@ -97,10 +97,10 @@ mod tests {
         let fd = socket.as_raw_fd();
         sys::set_option(fd, libc::SOL_IP, libc::IP_RECVERR, 1).unwrap();
         socket.connect(gone).unwrap();
-        assert_eq!(take(fd), None);
+        assert_eq!(read_entry(fd), None);
         socket.send(&[1]).unwrap();
         assert_eq!(wait(fd), Notice::Failed(libc::ECONNREFUSED));
-        assert_eq!(take(fd), None);
+        assert_eq!(read_entry(fd), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 /// Sends many datagrams. Returns how many the kernel accepted, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the headers point to is valid during the call.
+/// The memory that the headers point to is valid during the call.
 #[inline(always)]
 pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isize {
     // SAFETY: pointer and length are those of `headers`; the caller guarantees the rest.
@@ -18,7 +18,7 @@ pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isiz
 /// Receives many datagrams. Returns how many came, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the headers point to is valid and writable during the call.
+/// The memory that the headers point to is valid and writable during the call.
 #[inline(always)]
 pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::timespec>();
@@ -32,7 +32,7 @@ pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flag
 /// Receives a message with its ancillary data. Returns bytes, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the header points to is valid and writable during the call.
+/// The memory that the header points to is valid and writable during the call.
 #[inline(always)]
 pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags: libc::c_int) -> isize {
     // SAFETY: the header is borrowed; the caller guarantees the rest.

@@ -1,6 +1,6 @@
 //! The system calls of the hot loops, and a few others that std, nix and socket2 lack.
 //!
-//! Those of the loops go through `syscall(2)`: glibc's wrappers of `send` and `recv` are
+//! Calls of the loops go through `syscall(2)`: glibc's wrappers of `send` and `recv` are
 //! cancellation points, which in a program with threads costs two atomic exchanges per call.
 
 mod calls;

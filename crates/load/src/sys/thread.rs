@@ -18,8 +18,8 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Where a thread of this process is: its state as in `ps`, its CPU, and the kernel's function that
-/// it waits in.
+/// Describes where a thread of this process is: its state as in `ps`, its CPU, and the kernel
+/// function that it waits in.
 pub(crate) fn place_of(thread: u32) -> String {
     let read =
         |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();

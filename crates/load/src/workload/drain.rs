@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::lane::{ABORT, Lane};
 use crate::sys;
 
-/// After its sender has ended, a socket is empty for good if nothing arrives for this long, in ns.
+/// Silence after its sender's end after which a socket is empty for good, in ns.
 const IDLE: u64 = 25_000_000;
-/// And this many checks in a row must find nothing: on a busy machine the kernel's delivery waits
-/// for a CPU too.
+/// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
+/// too.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 

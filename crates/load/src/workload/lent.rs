@@ -8,7 +8,7 @@
 use std::os::fd::RawFd;
 
 use crate::error::{Context, Error, Result};
-use crate::lane::{ABORT, Call, Lane, Lending, Next, QUIET, Zerocopy};
+use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys;
 use crate::sys::error_queue::{self, Notice};
@@ -21,7 +21,7 @@ const PATIENCE: u64 = 100_000_000;
 const LAST: u64 = 1_000_000_000;
 
 /// The sends of one sender.
-pub(crate) struct Lent {
+pub(crate) struct LentPages {
     fd: RawFd,
     own: Lending,
     zerocopy: Zerocopy,
@@ -35,7 +35,7 @@ pub(crate) enum Refused {
     ByMemory,
 }
 
-impl Lent {
+impl LentPages {
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
             .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
@@ -62,7 +62,7 @@ impl Lent {
     /// Waits until the next send's slot is free.
     #[cold]
     #[inline(never)]
-    pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<Next> {
+    pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<LoopStep> {
         self.wait(lane, |lent| !lent.is_full())
     }
 
@@ -72,7 +72,7 @@ impl Lent {
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
         let number = self.own.next;
-        while let Some(notice) = error_queue::take(self.fd) {
+        while let Some(notice) = error_queue::read_entry(self.fd) {
             self.note(lane, notice)?;
         }
         Ok(if self.own.next == number { Refused::ByMemory } else { Refused::ByQueue })
@@ -84,10 +84,10 @@ impl Lent {
     /// If the kernel holds none: then not even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
-    pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {
+    pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<LoopStep> {
         if self.own.pending == 0 {
             return if lane.phase().load() >= QUIET {
-                Ok(Next::End)
+                Ok(LoopStep::End)
             } else {
                 Err(Error::flow(
                     lane.flow,
@@ -113,14 +113,14 @@ impl Lent {
     #[cold]
     #[inline(never)]
     fn tidy_now(&mut self, lane: &Lane) -> Result<()> {
-        error_queue::take(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
+        error_queue::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
     }
 
     /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
         while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
-            match error_queue::take(self.fd) {
+            match error_queue::read_entry(self.fd) {
                 // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
@@ -130,22 +130,22 @@ impl Lent {
         self.zerocopy
     }
 
-    fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<Next> {
+    fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<LoopStep> {
         let deadline = sys::now() + stall(lane.flows()).as_nanos() as u64;
         while !done(self) {
-            if let Some(notice) = error_queue::take(self.fd) {
-                if self.note(lane, notice)? == Next::End {
-                    return Ok(Next::End);
+            if let Some(notice) = error_queue::read_entry(self.fd) {
+                if self.note(lane, notice)? == LoopStep::End {
+                    return Ok(LoopStep::End);
                 }
             } else if lane.phase().load() >= QUIET {
-                return Ok(Next::End);
+                return Ok(LoopStep::End);
             } else if sys::now() > deadline {
                 return Err(lane.stalled("acknowledged nothing"));
             } else {
                 self.sleep();
             }
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 
     /// Waits for an entry of the error queue, which shows with any requested events.
@@ -153,12 +153,12 @@ impl Lent {
         sys::wait_for(self.fd, 0, sys::now() + PATIENCE);
     }
 
-    fn note(&mut self, lane: &Lane, notice: Notice) -> Result<Next> {
+    fn note(&mut self, lane: &Lane, notice: Notice) -> Result<LoopStep> {
         match notice {
             Notice::Failed(errno) => return lane.judge(Call::Send, errno),
             Notice::Done { first, last, copied } => self.done(first, last, copied),
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 
     fn done(&mut self, first: u32, last: u32, copied: bool) {
@@ -181,9 +181,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lent() -> Lent {
+    fn lent() -> LentPages {
         let own = Lending { next: u32::MAX - 1, ..Lending::default() };
-        Lent { fd: -1, own, zerocopy: Zerocopy::default() }
+        LentPages { fd: -1, own, zerocopy: Zerocopy::default() }
     }
 
     #[test]

@@ -18,10 +18,10 @@ pub(crate) mod uring;
 use words::Kind;
 
 use crate::error::Result;
-use crate::lane::{End, Lane};
+use crate::lane::{Lane, LaneResult};
 
 /// The loop of a thread that serves these lanes, all of one direction.
-pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
+pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
     match lanes {
         [lane] => alone(lane, sends).map(|end| vec![end]),
         lanes => together(lanes, sends),
@@ -29,7 +29,7 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
 }
 
 /// One lane, whose thread waits in its calls.
-fn alone(lane: &Lane, sends: bool) -> Result<End> {
+fn alone(lane: &Lane, sends: bool) -> Result<LaneResult> {
     match (lane.traffic.kind, sends) {
         (Kind::TcpStream, true) => in_turns(lane, tcp_stream::send),
         (Kind::TcpStream, false) => in_turns(lane, tcp_stream::receive),
@@ -46,10 +46,10 @@ fn alone(lane: &Lane, sends: bool) -> Result<End> {
 
 /// Sends, or receives a stream, in one loop after the other, as conditions that take turns change
 /// it.
-fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<End>) -> Result<End> {
+fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<LaneResult>) -> Result<LaneResult> {
     let mut sum = run(lane)?;
-    while let Some(ways) = lane.control.relay.next() {
-        let lane_of_turn = lane.in_ways(ways);
+    while let Some(ways) = lane.control.loop_switch.next() {
+        let lane_of_turn = lane.with_modes(ways);
         let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());
         sum.zerocopy = end.zerocopy.map(|own| own.plus(sum.zerocopy.unwrap_or_default())).or(sum.zerocopy);
@@ -59,7 +59,7 @@ fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<End>) -> Result<End> {
 }
 
 /// Several lanes, whose thread waits for all of them.
-fn together(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
+fn together(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
     match (lanes[0].traffic.kind, sends) {
         (Kind::TcpStream, true) => tcp_stream::shared::send(lanes),
         (Kind::TcpStream, false) => tcp_stream::shared::receive(lanes),

@@ -13,7 +13,7 @@ pub(crate) trait Pace {
     fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool;
 }
 
-/// As fast as possible.
+/// No pace: as fast as possible.
 pub(crate) struct Unpaced;
 
 impl Pace for Unpaced {
@@ -78,8 +78,8 @@ struct Due {
     rest: u64,
 }
 
-/// How far a delayed sender may lag behind its times, in ns, and so how much it may make up for in
-/// one burst: the delay that a busy machine sometimes causes. The rest of a longer delay is lost.
+/// The most that a delayed sender may lag behind its times and catch up in one burst, in ns: the
+/// delay that a busy machine sometimes causes. The rest of a longer delay is lost.
 const LAG: u64 = 10_000_000;
 
 impl Due {

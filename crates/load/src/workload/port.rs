@@ -7,7 +7,7 @@ use std::time::Duration;
 use words::Reader;
 
 use crate::error::Result;
-use crate::lane::{End, Lane, PhaseCell};
+use crate::lane::{Lane, LaneResult, PhaseCell};
 use crate::sys::{self, Destination, Target};
 
 /// Sends to the one peer and receives from it.
@@ -38,12 +38,12 @@ impl Port for Connected {
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
     to: Target<'a>,
-    peer: Name,
+    peer: SocketName,
 }
 
 impl<'a> Addressed<'a> {
     pub(crate) fn new(lane: &Lane, destination: &'a Destination) -> Self {
-        Self { fd: lane.fd, to: destination.target(), peer: Name::of(lane.peer) }
+        Self { fd: lane.fd, to: destination.target(), peer: SocketName::from_address(lane.peer) }
     }
 }
 
@@ -56,7 +56,7 @@ impl Port for Addressed<'_> {
     #[inline(always)]
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
         loop {
-            let mut from = Name::default();
+            let mut from = SocketName::default();
             let got = sys::receive_from(self.fd, room, flags, &mut from.0);
             // The end of the socket has no sender.
             if got <= 0 || from.same(&self.peer) {
@@ -112,7 +112,7 @@ impl<P: Port> Port for Spinning<'_, P> {
 
 /// A loop, to be compiled for each port.
 pub(crate) trait Loop {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<End>;
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult>;
 }
 
 /// Runs a loop through a port. One that spins waits for `patience`, and until the phase `over`.
@@ -121,7 +121,7 @@ pub(crate) fn through(
     port: impl Port,
     (over, patience): (u8, Duration),
     run: impl Loop,
-) -> Result<End> {
+) -> Result<LaneResult> {
     if lane.traffic.reader == Reader::Spin {
         let patience = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         run.run(lane, &Spinning { port, phase: lane.phase(), over, patience })
@@ -132,10 +132,10 @@ pub(crate) fn through(
 
 /// An address as the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Name([u8; sys::NAME]);
+struct SocketName([u8; sys::NAME]);
 
-impl Name {
-    fn of(address: SocketAddr) -> Self {
+impl SocketName {
+    fn from_address(address: SocketAddr) -> Self {
         let mut name = [0; sys::NAME];
         let mut put = |at: usize, bytes: &[u8]| name[at..at + bytes.len()].copy_from_slice(bytes);
         let family = |family: libc::c_int| (family as libc::sa_family_t).to_ne_bytes();
@@ -176,13 +176,13 @@ mod tests {
         for local in ["127.0.0.1:0", "[::1]:0"] {
             let (near, far) = (UdpSocket::bind(local).unwrap(), UdpSocket::bind(local).unwrap());
             far.send_to(b"x", near.local_addr().unwrap()).unwrap();
-            let mut from = Name::default();
+            let mut from = SocketName::default();
             assert_eq!(sys::receive_from(near.as_raw_fd(), &mut [0; 8], 0, &mut from.0), 1);
-            assert!(from.same(&Name::of(far.local_addr().unwrap())), "{from:?}");
-            assert!(!from.same(&Name::of(near.local_addr().unwrap())));
-            assert!(!from.same(&Name::of("198.51.100.7:9".parse().unwrap())));
+            assert!(from.same(&SocketName::from_address(far.local_addr().unwrap())), "{from:?}");
+            assert!(!from.same(&SocketName::from_address(near.local_addr().unwrap())));
+            assert!(!from.same(&SocketName::from_address("198.51.100.7:9".parse().unwrap())));
         }
-        let of = |text: &str| Name::of(text.parse().unwrap());
+        let of = |text: &str| SocketName::from_address(text.parse().unwrap());
         assert!(!of("127.0.0.1:9").same(&of("127.0.0.2:9")));
         assert!(of("127.0.0.1:9").same(&of("127.0.0.1:9")) && !of("[::1]:9").same(&of("[::2]:9")));
     }

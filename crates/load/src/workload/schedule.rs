@@ -44,7 +44,7 @@ impl Schedule {
         self.rest = (rest % rate) as u64;
     }
 
-    /// How many unsent requests were due before `now`.
+    /// The number of unsent requests that were due before `now`.
     pub(crate) fn overdue(&self, now: u64) -> u64 {
         let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
         // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before

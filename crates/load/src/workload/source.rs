@@ -2,13 +2,13 @@
 
 use super::schedule::Schedule;
 use crate::error::Result;
-use crate::lane::{End, Lane, PhaseCell, Recorder, WINDOW};
+use crate::lane::{Lane, LaneResult, PhaseCell, Recorder, WINDOW};
 use crate::sys;
 
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
 pub(crate) trait Source: Sized {
-    /// That of a flow, to be made when the gate has opened.
+    /// Makes a flow's source when the gate has opened.
     fn begin(lane: &Lane) -> Self;
 
     /// When the next request is meant to go out; 0: at once.
@@ -29,8 +29,8 @@ pub(crate) trait Source: Sized {
 pub(crate) fn ask<P>(
     lane: &Lane,
     port: &P,
-    [open, closed, plain]: [fn(&Lane, &P) -> Result<End>; 3],
-) -> Result<End> {
+    [open, closed, plain]: [fn(&Lane, &P) -> Result<LaneResult>; 3],
+) -> Result<LaneResult> {
     if lane.traffic.rate.is_some() {
         sys::sharpen_timers();
         open(lane, port)
@@ -48,7 +48,7 @@ pub(crate) fn end_of(
     source: impl Source,
     under_way: impl Iterator<Item = u64>,
     mut latencies: Recorder,
-) -> End {
+) -> LaneResult {
     let (phase, now) = (lane.phase(), sys::now());
     let clocked = lane.traffic.rate.is_some();
     let mut unanswered = 0;
@@ -57,7 +57,7 @@ pub(crate) fn end_of(
         unanswered += 1;
     }
     let unsent = source.end(now, phase, &mut latencies);
-    End { latencies: Some(latencies), unsent, unanswered, ..End::default() }
+    LaneResult { latencies: Some(latencies), unsent, unanswered, ..LaneResult::default() }
 }
 
 /// A closed loop: an answer is followed by the next request. What starts and ends in the window

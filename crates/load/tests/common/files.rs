@@ -4,7 +4,7 @@ use std::io;
 
 use crate::skip::skip;
 
-/// What a test's process has open besides its sockets, generously.
+/// Descriptors of a test's process besides its sockets, generously.
 const OTHERS: u64 = 256;
 
 /// Whether both ends of so many flows may be open in this process; if not, the test is skipped. As

@@ -1,4 +1,4 @@
-//! How a test says that it cannot run here.
+//! Reports that a test cannot run here.
 
 /// Prints why a test is skipped, so that it is counted; fails instead where nothing may be skipped
 /// (`CI=true`).

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::namespace::enter_namespace;
 use crate::support::{PATIENCE, connect, failure, finish, run, spec, start, step, traffic, within};
-use netassay_load::{Kind, Outcome, Phase, Reader, Spec, Traffic};
+use netassay_load::{EndOutcome, Kind, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(50);
 
@@ -142,7 +142,7 @@ fn a_receiver_that_never_answers_is_found_out_and_does_not_hold_up_the_stop() {
     std::thread::sleep(Duration::from_millis(200));
     stopped.0.set_phase(Phase::Tail);
     let began = Instant::now();
-    let sent: Outcome = stopped.0.finish().unwrap();
+    let sent: EndOutcome = stopped.0.finish().unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "took {:?}", began.elapsed());
     assert_eq!((sent.sent.messages, sent.sent.transactions), (1, 0));
     let words = failure(PATIENCE, || transmitter.failed());

@@ -1,5 +1,4 @@
-//! What the packets show that set a connection up: options that come too late for them are seen
-//! nowhere else.
+//! The packets that set a connection up: options that come too late for them are seen nowhere else.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;

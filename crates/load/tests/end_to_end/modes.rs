@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use crate::support::{
     PATIENCE, backlog_drops, connect, failure, finish, run, spec, start, step, traffic, within,
 };
-use netassay_load::{Direction, Endpoint, Kind, Outcome, Phase, Reader, Sender, Spec, Traffic};
+use netassay_load::{Direction, EndOutcome, Endpoint, Kind, Phase, Reader, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(50);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
 
 /// A verified stream over an address of this host; gives both accounts after the checks that hold
 /// for all of them.
-fn stream(traffic: Traffic, local: &str) -> (Outcome, Outcome) {
+fn stream(traffic: Traffic, local: &str) -> (EndOutcome, EndOutcome) {
     let spec = Spec { traffic: Traffic { verify: true, ..traffic }, ..spec(Kind::UdpStream, local) };
     let before = backlog_drops();
     let ends = run(&spec, WINDOW);
@@ -25,7 +25,7 @@ fn stream(traffic: Traffic, local: &str) -> (Outcome, Outcome) {
 }
 
 /// Checks the accounts of a verified stream, but for what was dropped `elsewhere`.
-pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), elsewhere: u64) {
+pub(crate) fn check(traffic: &Traffic, (sent, received): &(EndOutcome, EndOutcome), elsewhere: u64) {
     let what = format!("{} to {}: {sent:?} {received:?}", traffic.sender, traffic.reader);
     let message = u64::from(traffic.message);
     assert!(sent.sent.messages > 0 && received.received.messages > 0, "{what}");
@@ -57,7 +57,7 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), el
     }
 }
 
-/// All senders, or readers, of a protocol.
+/// The senders, or readers, of a protocol.
 pub(crate) fn senders(udp: bool) -> impl Iterator<Item = Sender> {
     Sender::ALL.into_iter().filter(move |sender| sender.sends(stream_of(udp)))
 }

@@ -1,5 +1,5 @@
-//! What loopback alone cannot do: a queue that refuses, a slow path, an interface that goes down.
-//! Each test has a network namespace of its own, whose loopback it may spoil.
+//! Situations that loopback alone cannot produce: a queue that refuses, a slow path, an interface
+//! that goes down. Each test has a network namespace of its own, whose loopback it may spoil.
 
 use std::process::Command;
 use std::time::Duration;

@@ -13,7 +13,7 @@ use netassay_load::{Endpoint, Kind, Phase, Reader, Spec, Traffic};
 
 const KINDS: [Kind; 3] = [Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 
-/// How many requests of `rate` per second are due within a stretch of time.
+/// The number of requests of `rate` per second that are due within a stretch of time.
 fn due(rate: u32, time: Duration) -> f64 {
     f64::from(rate) * time.as_secs_f64()
 }
@@ -99,7 +99,7 @@ impl Server {
         Self { address, control, thread }
     }
 
-    /// How long it really did nothing.
+    /// The time in which it really did nothing.
     fn stop(self) -> Duration {
         self.control.stop.store(true, Ordering::Relaxed);
         // The thread that waits for a connection gets one.

@@ -9,10 +9,11 @@ use netassay_load::{CongestionControl, Direction, Kind, Pacing, Phase, Sender, S
 
 const WINDOW: Duration = Duration::from_millis(400);
 
-/// What a sender may make up for after a delay, ns.
+/// The time that a sender may catch up after a delay, ns.
 const LAG: u64 = 10_000_000;
 
-/// How long the threads have waited for a CPU, ns, all together: the second number of `schedstat`.
+/// The time for which the threads have waited for a CPU, ns, in sum: the second number of
+/// `schedstat`.
 fn waited(threads: &[u32]) -> u64 {
     let of = |thread: &u32| {
         let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).unwrap();
@@ -21,7 +22,8 @@ fn waited(threads: &[u32]) -> u64 {
     threads.iter().map(of).sum()
 }
 
-/// What goes out at once, of all flows: a datagram, a batch of them, or two of loopback's segments.
+/// The bytes that all flows send at once: a datagram, a batch of them, or two of loopback's
+/// segments.
 fn at_once(traffic: &Traffic) -> u128 {
     let is_single = traffic.sender == Sender::Send && traffic.kind == Kind::UdpStream;
     let call: u32 = if is_single { 1000 } else { 256 << 10 };
@@ -133,7 +135,7 @@ fn paced_streams(check: fn(&Spec, u64)) {
     }
 }
 
-/// What connections of this namespace begin with.
+/// Sets the congestion control with which connections of this namespace begin.
 fn set_system_congestion_control(name: &str) -> std::io::Result<()> {
     std::fs::write("/proc/sys/net/ipv4/tcp_congestion_control", name)
 }

@@ -4,12 +4,12 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use crate::support::{PATIENCE, connect, failure, finish, run, spec, start, traffic, within};
-use netassay_load::{Family, Kind, LatencyBucket, Outcome, Phase, Reader, Spec, Traffic};
+use netassay_load::{EndOutcome, Family, Kind, LatencyBucket, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(50);
 
 /// Moves such traffic and checks that its account is closed.
-fn adds_up(spec: &Spec) -> (Outcome, Outcome) {
+fn adds_up(spec: &Spec) -> (EndOutcome, EndOutcome) {
     let (sent, received) = run(spec, WINDOW);
     let traffic = &spec.traffic;
     let what = format!("{traffic:?} {}: {sent:?} {received:?}", spec.local);

@@ -6,7 +6,7 @@ use crate::support::{
     PATIENCE, await_progress, backlog_drops, connect, failure, finish, run, samples, spec, start, step,
     traffic, within,
 };
-use netassay_load::{Counts, Direction, Kind, Outcome, Phase, Share, Spec, Traffic};
+use netassay_load::{Counts, Direction, EndOutcome, Kind, Phase, Share, Spec, Traffic};
 
 const FLOWS: u32 = 7;
 const THREADS: u32 = 2;
@@ -21,7 +21,7 @@ fn shared(kind: Kind, local: &str, change: impl FnOnce(&mut Traffic)) -> Spec {
 }
 
 /// The sums are those of the flows, and every flow moved something.
-fn adds_up(outcome: &Outcome) {
+fn adds_up(outcome: &EndOutcome) {
     let sum = |sends| outcome.flows.iter().filter(|flow| flow.sends == sends).map(|flow| flow.counts).sum();
     assert_eq!((outcome.sent, outcome.received), (sum(true), sum(false)));
     assert!(outcome.flows.iter().all(|flow| flow.counts.bytes > 0), "{outcome:?}");

@@ -1,10 +1,10 @@
-//! What the traffic tests share.
+//! Helpers of the traffic tests.
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Sample, Spec, Traffic};
+use netassay_load::{EndOutcome, Endpoint, Error, Kind, Phase, Sample, Spec, Traffic};
 
-/// How long an event that must come may take on a machine that is busy with other work.
+/// Time for an event that must come, on a machine that is busy with other work.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A small workload of one flow.
@@ -13,7 +13,7 @@ pub(crate) fn traffic(kind: Kind) -> Traffic {
     Traffic { message, response, ..Traffic::new(kind) }
 }
 
-/// That, on an address of this host.
+/// The traffic, on an address of this host.
 pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
     Spec { traffic: traffic(kind), local: local.parse().unwrap(), cpus: vec![], interface: None }
 }
@@ -42,7 +42,7 @@ pub(crate) fn step(ends: &(Endpoint, Endpoint), phase: Phase) {
 
 /// A whole run; gives the transmitter's account and the receiver's. The window is longer where the
 /// machine is too busy for each flow to move something in it, and so is the time after it.
-pub(crate) fn run(spec: &Spec, window: Duration) -> (Outcome, Outcome) {
+pub(crate) fn run(spec: &Spec, window: Duration) -> (EndOutcome, EndOutcome) {
     let ends = start(spec);
     std::thread::sleep(Duration::from_millis(30));
     run_window(&ends, spec, window);
@@ -59,7 +59,7 @@ pub(crate) fn run_window(ends: &(Endpoint, Endpoint), spec: &Spec, window: Durat
     await_progress(ends, spec, &before);
 }
 
-/// What the transmitter and the receiver have counted so far.
+/// The counts of the transmitter and of the receiver so far.
 pub(crate) fn samples(ends: &(Endpoint, Endpoint)) -> [Sample; 2] {
     [ends.0.sample(), ends.1.sample()]
 }
@@ -84,7 +84,7 @@ pub(crate) fn await_progress(ends: &(Endpoint, Endpoint), spec: &Spec, before: &
 }
 
 /// The end of a run.
-pub(crate) fn finish((transmitter, receiver): (Endpoint, Endpoint)) -> (Outcome, Outcome) {
+pub(crate) fn finish((transmitter, receiver): (Endpoint, Endpoint)) -> (EndOutcome, EndOutcome) {
     (transmitter.finish().unwrap(), receiver.finish().unwrap())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{await_progress, finish, run, samples, spec, start, step, traffic};
-use netassay_load::{Kind, Outcome, Phase, Spec, Traffic};
+use netassay_load::{EndOutcome, Kind, Phase, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(50);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
@@ -177,11 +177,11 @@ fn an_account_survives_the_wire() {
     let (sent, received) = run(&spec(Kind::TcpRr, "127.0.0.1"), WINDOW);
     for outcome in [sent, received] {
         let text = serde_json::to_string(&outcome).unwrap();
-        assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome);
+        assert_eq!(serde_json::from_str::<EndOutcome>(&text).unwrap(), outcome);
     }
 }
 
-fn same_flows(sent: &Outcome, received: &Outcome, of: impl Fn(&netassay_load::FlowOutcome) -> u64) {
+fn same_flows(sent: &EndOutcome, received: &EndOutcome, of: impl Fn(&netassay_load::FlowOutcome) -> u64) {
     for (sent, received) in sent.flows.iter().zip(&received.flows) {
         assert_eq!(of(sent), of(received));
         assert_eq!((sent.local, sent.peer), (received.peer, received.local));

@@ -26,9 +26,9 @@ fn with_readers(plain: &Traffic) -> Vec<Traffic> {
     all.map(|reader| Traffic { reader, ..plain.clone() }).collect()
 }
 
-/// All these states take turns in one flow, three times; in each turn something arrives wherever
-/// something is received. Gives what the transmitter did in each turn. Every byte and every number
-/// of the whole flow is checked as those of one sender and one reader are.
+/// Lets all these states take turns in one flow, three times; in each turn something arrives
+/// wherever something is received. Returns the transmitter's counts in each turn. Every byte and
+/// every number of the whole flow is checked as those of one sender and one reader are.
 fn take_turns(states: &[Traffic], local: &str) -> Vec<(usize, Sample)> {
     let spec = Spec { traffic: states[0].clone(), ..spec(Kind::UdpStream, local) };
     let elsewhere = backlog_drops();

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Endpoint, Kind, Outcome, Phase, Reader, Spec, Traffic};
+use netassay_load::{EndOutcome, Endpoint, Kind, Phase, Reader, Spec, Traffic};
 
 use crate::modes::{check, readers, senders};
 use crate::namespace::enter_namespace;
@@ -32,11 +32,11 @@ impl Pair {
         if !enter_namespace(test, &[]) {
             return None;
         }
-        let far = here();
+        let far = current_namespace();
         if !enter_namespace(test, &[]) {
             return None;
         }
-        let pair = Self { near: here(), far };
+        let pair = Self { near: current_namespace(), far };
         let place = format!("/proc/{}/fd/{}", std::process::id(), pair.far.as_raw_fd());
         let commands = [
             format!(
@@ -75,7 +75,7 @@ impl Pair {
     }
 
     /// A run from near to far.
-    fn run(&self, traffic: &Traffic, version: usize, time: Duration) -> (Outcome, Outcome) {
+    fn run(&self, traffic: &Traffic, version: usize, time: Duration) -> (EndOutcome, EndOutcome) {
         let spec = |local: &str| Spec {
             traffic: traffic.clone(),
             local: local.parse().unwrap(),
@@ -107,7 +107,7 @@ fn wait_until_up(device: &str) {
 }
 
 /// The namespace of the calling thread.
-fn here() -> File {
+fn current_namespace() -> File {
     File::open("/proc/thread-self/ns/net").unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! The command line of `advise`.
 
-use advice::Goal;
+use advice::AdviceGoal;
 use clap::{Args, ValueEnum};
 use study::Percent;
 
@@ -30,7 +30,7 @@ pub(crate) struct Advise {
 pub(crate) struct Wanted {
     /// What is to be improved; repeatable [default: all that the studies measured]
     #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
-    pub(crate) goals: Vec<Goal>,
+    pub(crate) goals: Vec<AdviceGoal>,
     /// The smallest difference that matters, in % of its base
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
     pub(crate) matters: Percent,
@@ -39,10 +39,10 @@ pub(crate) struct Wanted {
     pub(crate) confidence: Percent,
 }
 
-const GOALS: &[Choice<Goal>] = &[
-    (Goal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
-    (Goal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
-    (Goal::Latency, "latency", "The time that 99 % of the transactions stay within"),
+const GOALS: &[Choice<AdviceGoal>] = &[
+    (AdviceGoal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
+    (AdviceGoal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
+    (AdviceGoal::Latency, "latency", "The time that 99 % of the transactions stay within"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

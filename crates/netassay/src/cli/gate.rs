@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use gate::{Bound, Outcome};
+use gate::{Bound, GateOutcome};
 
 use super::common::{Choice, Database, Tables, one_of};
 
@@ -30,7 +30,7 @@ pub(crate) struct Gate {
     pub(crate) fail_if: Vec<Bound>,
     /// What the gate comes to where no check fails and some are inconclusive
     #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
-    pub(crate) inconclusive: Outcome,
+    pub(crate) inconclusive: GateOutcome,
     /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and
     /// more for everything else
     #[arg(long, conflicts_with = "inconclusive")]
@@ -68,8 +68,8 @@ pub(crate) enum GateFormat {
     Json,
 }
 
-const OUTCOMES: &[Choice<Outcome>] = &[
-    (Outcome::Pass, "pass", "Exit code 0"),
-    (Outcome::Fail, "fail", "Exit code 10"),
-    (Outcome::Inconclusive, "inconclusive", "Exit code 11"),
+const OUTCOMES: &[Choice<GateOutcome>] = &[
+    (GateOutcome::Pass, "pass", "Exit code 0"),
+    (GateOutcome::Fail, "fail", "Exit code 10"),
+    (GateOutcome::Inconclusive, "inconclusive", "Exit code 11"),
 ];

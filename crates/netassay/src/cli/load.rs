@@ -128,7 +128,7 @@ fn of_key(key: &'static Key) -> Arg {
         _ => arg,
     };
     match key.shape {
-        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.all())),
+        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.spellings())),
         _ => arg.value_parser(move |text: &str| match key.parse(text) {
             Ok(value) => Ok(value.to_string()),
             Err(Mistake { message, help: Some(help), .. }) => Err(format!("{message}; {help}")),

@@ -8,8 +8,8 @@ use super::hosts::{HostFlags, OneHost};
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to carry
-    /// traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
+    /// Look at this machine, over ssh: root@a; for a second also at its interface, which is to
+    /// carry traffic: root@a:ens1f0, or an interface of this machine: :ens1f0
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
     pub(crate) host: Option<HostSpec>,
     #[command(flatten)]

@@ -11,7 +11,8 @@ use super::hosts::HostFlags;
     after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume\n  netassay run quick --aa --experiments 10 --set duration=200ms --set runs=3\n  netassay run --aa --from 3 --boots 5\n  netassay run quick --aa --set apart=true --set runs=2"
 )]
 pub(crate) struct Run {
-    /// A bundled study (`netassay study list`) or a TOML file (`netassay study new NAME` writes one)
+    /// A bundled study (`netassay study list`) or a TOML file (`netassay study new NAME` writes
+    /// one)
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     pub(crate) study: Option<String>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use report::{Agreed, BothWays, FalsePositives};
+use report::{BothWays, FalsePositives, WaysOutcome};
 use study::{Protocol, Study};
 
 use crate::cli::{Aa, Run};
@@ -75,8 +75,8 @@ fn show(flags: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
     let found = BothWays::new(&stored)?;
     output::show(&found, &run.output, run.tables.wide, BothWays::text)?;
     Ok(ExitCode::from(match found.outcome() {
-        Agreed::Agree => exit::OK,
-        Agreed::Disagree => exit::GATE_FAILED,
-        Agreed::NotCompared => exit::GATE_INCONCLUSIVE,
+        WaysOutcome::Agree => exit::OK,
+        WaysOutcome::Disagree => exit::GATE_FAILED,
+        WaysOutcome::NotCompared => exit::GATE_INCONCLUSIVE,
     }))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use advice::{Advice, Detail, Request};
+use advice::{Advice, AdviceDetail, AdviceRequest};
 use report::Layout;
 use report::document::{markdown, terminal};
 use store::{Store, StoredStudy};
@@ -19,10 +19,10 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     match flags.format {
         AdviceFormat::Text => {
             let layout = output::layout(flags.tables.wide);
-            let detail = if layout.wide { Detail::Full } else { Detail::Brief };
+            let detail = if layout.wide { AdviceDetail::Full } else { AdviceDetail::Brief };
             print_page(&terminal(&advice.blocks(detail), layout), layout)
         }
-        AdviceFormat::Md => print(&markdown(&advice.blocks(Detail::Full))),
+        AdviceFormat::Md => print(&markdown(&advice.blocks(AdviceDetail::Full))),
         AdviceFormat::Json => print_json(&advice),
         AdviceFormat::Sh => print(&advice.script()),
     }
@@ -34,7 +34,7 @@ pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, F
     if stored.plan.design.is_none() {
         return Ok(String::new());
     }
-    let advice = Advice::of([stored], &Request::default())?;
+    let advice = Advice::from_studies([stored], &AdviceRequest::default())?;
     if !advice.has_switches() {
         return Ok(String::new());
     }
@@ -43,7 +43,7 @@ pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, F
 }
 
 /// What is asked of the studies.
-pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
+pub(super) fn request(wanted: &Wanted) -> Result<AdviceRequest, Failure> {
     let confidence = wanted.confidence;
     let share = confidence.value() / 100.0;
     if share >= 1.0 {
@@ -51,13 +51,13 @@ pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
             "a confidence of {confidence} is not possible: use less than 100 %, such as 95%"
         )));
     }
-    Ok(Request { goals: wanted.goals.clone(), confidence: share, matters: wanted.matters })
+    Ok(AdviceRequest { goals: wanted.goals.clone(), confidence: share, matters: wanted.matters })
 }
 
 /// The studies that these words mean; without any the newest of all.
 pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
     let store = Store::open_read_only(db)?;
-    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
+    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::sanitised);
     if words.is_empty() {
         return Ok(vec![load(None)?]);
     }
@@ -65,8 +65,8 @@ pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Fail
 }
 
 /// The advice of studies, of which one at least varied a switch.
-pub(super) fn advice(studies: &[StoredStudy], request: &Request) -> Result<Advice, Failure> {
-    let advice = Advice::of(studies, request)?;
+pub(super) fn advice(studies: &[StoredStudy], request: &AdviceRequest) -> Result<Advice, Failure> {
+    let advice = Advice::from_studies(studies, request)?;
     if !advice.has_switches() || !has_runs(studies) {
         return Err(Failure::Nothing(why_none(studies)));
     }

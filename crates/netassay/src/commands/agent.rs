@@ -18,8 +18,8 @@ pub(crate) fn agent() -> Result<(), Failure> {
 /// Boots a guest on this machine for a controller elsewhere, and is the pipe of its agent.
 pub(crate) fn guest() -> Result<(), Failure> {
     let _ = std::fs::write("/proc/self/comm", "netassay guest");
-    guest::lodge(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
-        guest::LodgeError::Serve(error) => error.into(),
-        guest::LodgeError::Gone(error) => error.into(),
+    guest::serve_remote_guest(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
+        guest::RemoteGuestError::Serve(error) => error.into(),
+        guest::RemoteGuestError::Gone(error) => error.into(),
     })
 }

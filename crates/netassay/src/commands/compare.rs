@@ -47,7 +47,7 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let stored = load(&flags.stored.database.db, study)?;
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
-        let classic = report::Classic::new(&stored, request)?;
+        let classic = report::ClassicTest::new(&stored, request)?;
         return output::show(&classic, output, wide, |classic, _| classic.text());
     }
     output::show(&report::Comparisons::new(&stored, request)?, output, wide, report::Comparisons::text)
@@ -72,7 +72,7 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
     }
     let outline = |id| -> Result<Outline, Failure> {
         let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
-        Ok(store.outline(id, metrics)?.shown())
+        Ok(store.outline(id, metrics)?.sanitised())
     };
     let between = report::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
     output::show(&between, &flags.stored.output, flags.tables.wide, report::BetweenStudies::text)

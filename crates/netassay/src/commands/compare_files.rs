@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use report::{BootNames, Comparisons, Subject};
-use samples::{Boots, Column, Dataset, Group, Input, Layout, Options, Sheet};
+use samples::{Boots, Column, ComparedConditions, Dataset, Input, Layout, MeasurementFile, Options};
 use stats::{Against, Design, Question, ValueRange};
 use study::Quality;
 
@@ -21,13 +21,13 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         first.notes.extend(notes);
     }
     let comparisons =
-        Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
+        Comparisons::of_values(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
     output::show(&comparisons, &flags.stored.output, flags.tables.wide, Comparisons::text)
 }
 
 /// What is compared, and what is known of its boots, which decides most about trust in the
 /// intervals.
-fn headline(flags: &Compare, groups: &[Group]) -> String {
+fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
     let boots = match flags.files.boots.as_deref() {
         Some("file") => "each is a boot".to_owned(),
         Some(counts) => format!("boots of {counts} runs each"),
@@ -40,7 +40,7 @@ fn headline(flags: &Compare, groups: &[Group]) -> String {
 }
 
 /// The kind of the values, where the files say it: once, or for each condition.
-fn kinds(groups: &[Group]) -> Option<String> {
+fn kinds(groups: &[ComparedConditions]) -> Option<String> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for group in groups {
         for (label, kind) in group.labels.iter().zip(&group.kinds) {
@@ -59,7 +59,7 @@ fn kinds(groups: &[Group]) -> Option<String> {
 }
 
 /// The question for a group.
-fn subject(group: Group, flags: &Compare) -> Subject {
+fn subject(group: ComparedConditions, flags: &Compare) -> Subject {
     let question = Question {
         against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
         level: flags.confidence / 100.0,
@@ -104,16 +104,21 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
     Ok(Dataset::new(inputs, &options)?)
 }
 
-fn sheet(file: &str, path: &Path, options: &Options, stdin_is_free: &mut bool) -> Result<Sheet, Failure> {
+fn sheet(
+    file: &str,
+    path: &Path,
+    options: &Options,
+    stdin_is_free: &mut bool,
+) -> Result<MeasurementFile, Failure> {
     if path != Path::new("-") {
         let opened =
             host::named::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
-        return Ok(Sheet::read(file, opened, options)?);
+        return Ok(MeasurementFile::read(file, opened, options)?);
     }
     if !std::mem::take(stdin_is_free) {
         return Err(Failure::Usage("standard input can be read only once: give - once".to_owned()));
     }
-    Ok(Sheet::read(file, io::stdin().lock(), options)?)
+    Ok(MeasurementFile::read(file, io::stdin().lock(), options)?)
 }
 
 /// A word of the command line: a file, or a condition's name and its files.

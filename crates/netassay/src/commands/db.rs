@@ -21,7 +21,7 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list(&store.studies()?);
+    let rows = report::list_studies(&store.studies()?);
     output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 
@@ -118,7 +118,7 @@ fn unpack(flags: &Unpack) -> Result<(), Failure> {
             say(&format!(
                 "study {} comes without its tag {}: another study has it",
                 moved.to,
-                text::line(tag)
+                words::sanitised_line(tag)
             ));
         }
     }

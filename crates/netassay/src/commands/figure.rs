@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chart::Figure;
-use page::alone;
+use page::standalone_figure;
 
 use crate::failure::Failure;
 use crate::output::named;
@@ -14,9 +14,9 @@ pub(super) type Write = fn(&Figure) -> String;
 /// How a file of this name is written; standard output gets an SVG file.
 pub(super) fn written_to(path: &Path) -> Result<Write, Failure> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(alone::svg),
-        Some("html" | "htm") => Ok(alone::html),
-        _ if path.as_os_str() == "-" => Ok(alone::svg),
+        Some("svg") => Ok(standalone_figure::svg),
+        Some("html" | "htm") => Ok(standalone_figure::html),
+        _ if path.as_os_str() == "-" => Ok(standalone_figure::svg),
         _ => Err(Failure::Usage(format!(
             "{}: a chart is an .svg or an .html file: end its name so",
             named(path)

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::gate::{Acknowledged, Date, GateError, GateRequest, MOST_BYTES, Outcome, check_request};
+use ::gate::{Acknowledged, Date, GateError, GateOutcome, GateRequest, MOST_BYTES, check_request};
 use report::document::{markdown, terminal};
-use report::{Cases, Layout};
+use report::{GateCases, Layout};
 use store::{Outline, Store};
 use study::Plan;
 use study::metric::Metric;
@@ -22,15 +22,15 @@ pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
     let judged = judge(flags);
     if !flags.bisect {
         return Ok(ExitCode::from(match judged? {
-            Outcome::Pass => exit::OK,
-            Outcome::Fail => exit::GATE_FAILED,
-            Outcome::Inconclusive => exit::GATE_INCONCLUSIVE,
+            GateOutcome::Pass => exit::OK,
+            GateOutcome::Fail => exit::GATE_FAILED,
+            GateOutcome::Inconclusive => exit::GATE_INCONCLUSIVE,
         }));
     }
     let code = match &judged {
-        Ok(Outcome::Pass) => exit::OK,
-        Ok(Outcome::Fail) => exit::BISECT_BAD,
-        Ok(Outcome::Inconclusive) | Err(Failure::NotComparable(_)) => exit::BISECT_SKIP,
+        Ok(GateOutcome::Pass) => exit::OK,
+        Ok(GateOutcome::Fail) => exit::BISECT_BAD,
+        Ok(GateOutcome::Inconclusive) | Err(Failure::NotComparable(_)) => exit::BISECT_SKIP,
         Err(other) => exit::BISECT_STOP + other.code(),
     };
     if let Err(failure) = judged {
@@ -40,7 +40,7 @@ pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
 }
 
 /// Prints what the gate found.
-fn judge(flags: &Gate) -> Result<Outcome, Failure> {
+fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     let confidence = flags.confidence / 100.0;
     // What is wrong with the command is said before a database is opened.
     check_request(&flags.fail_if, confidence).map_err(failure)?;
@@ -63,8 +63,11 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     };
     if let Some(path) = &flags.output {
         let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
-        let written =
-            if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
+        let written = if flags.format == GateFormat::Text {
+            words::sanitised_lines(&written).into_owned()
+        } else {
+            written
+        };
         write(path, &written, MayReplace::NamedByUser)?;
     }
     let layout = layout(flags.tables.wide);
@@ -76,7 +79,7 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     Ok(gate.outcome)
 }
 
-fn cases(flags: &Gate) -> Result<Cases, Failure> {
+fn cases(flags: &Gate) -> Result<GateCases, Failure> {
     let mut metrics: Vec<&'static Metric> = Vec::new();
     for bound in &flags.fail_if {
         if metrics.iter().all(|metric| metric.key != bound.metric.key) {
@@ -86,8 +89,8 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
     let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
         let keys: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
-        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.shown();
-        return Ok(Cases::within(&stored, word, &metrics)?);
+        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.sanitised();
+        return Ok(GateCases::within(&stored, word, &metrics)?);
     }
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
     let study = study_of(&store, flags.study.as_deref())?;
@@ -98,9 +101,9 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
     }
     let outline = |id| -> Result<Outline, Failure> {
         let keys = |_: &Plan| Ok::<_, Failure>(metrics.iter().map(|metric| metric.key.to_owned()).collect());
-        Ok(store.outline(id, keys)?.shown())
+        Ok(store.outline(id, keys)?.sanitised())
     };
-    Ok(Cases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
+    Ok(GateCases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
 }
 
 /// Reads a file of acknowledgements, as of today.

@@ -1,7 +1,7 @@
 //! `netassay history`: a metric over stored studies.
 
 use page::figures;
-use report::{ComparisonRequest, Entry, HistoryChoice};
+use report::{ComparisonRequest, HistoryChoice, HistoryEntry};
 use store::Store;
 use study::Plan;
 
@@ -31,17 +31,17 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show(&found, &flags.stored.output, flags.tables.wide, report::History::text)
+    output::show(&found, &flags.stored.output, flags.tables.wide, report::StudyHistory::text)
 }
 
-fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History, Failure> {
+fn found(flags: &History, request: &ComparisonRequest) -> Result<report::StudyHistory, Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
     let meant = study_of(&store, flags.study.as_deref())?;
     let rows = store.studies()?;
     let name = rows.iter().find(|row| row.id == meant).map_or_else(String::new, |row| row.name.clone());
     let choice =
         HistoryChoice { name, tags: flags.tags.clone(), order: flags.order, last: Some(flags.last.get()) };
-    let chosen = choice.of(&rows);
+    let chosen = choice.choose(&rows);
     let Some(newest) = chosen.last() else {
         let db = named(&flags.stored.database.db);
         return Err(Failure::Nothing(format!(
@@ -56,9 +56,9 @@ fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History
         .into_iter()
         .map(|chosen| {
             let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?;
-            Ok(Entry { chosen, outline: outline.shown() })
+            Ok(HistoryEntry { chosen, outline: outline.sanitised() })
         })
-        .collect::<Result<Vec<Entry>, Failure>>()?;
-    let found = report::History::new(&entries, choice.order(), &flags.condition, request)?;
+        .collect::<Result<Vec<HistoryEntry>, Failure>>()?;
+    let found = report::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
 }

@@ -17,7 +17,7 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
         }
         KernelCommand::List(flags) => list(flags),
         KernelCommand::Forget => {
-            let count = guest::Memory::here()
+            let count = guest::TrialCache::of_this_user()
                 .forget_all()
                 .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
             say(&format!("{} of earlier trials forgotten", report::counted(count, "finding")));

@@ -1,6 +1,6 @@
 //! `netassay study plan`: how many boots and runs a difference needs, and how long that takes.
 
-use report::{Nearness, Sizing, SizingRequest, Spread};
+use report::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
 use study::{Assignment, Protocol, Study, format_duration};
 
@@ -23,7 +23,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     }
     let (spread, other) = match (flags.interaction, flags.within) {
         (Some(interaction), Some(within)) => (
-            Spread {
+            PilotSpread {
                 interaction: interaction.value(),
                 interaction_at_most: None,
                 runs: Some(within.value()),
@@ -44,7 +44,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
 }
 
 /// A spread, and the study measured the other way with its spread, where the pilot measured both.
-type Measured = (Spread, Option<(Study, Spread)>);
+type Measured = (PilotSpread, Option<(Study, PilotSpread)>);
 
 /// The measured spread: from the nearest stored study that shows it, or the given one.
 fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
@@ -69,14 +69,14 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
     let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();
     for row in store.studies()?.iter().filter(|row| from.is_none_or(|id| row.id == id)) {
         let Outline { row, plan, .. } = store.outline(row.id, |_| Ok::<_, Failure>(Vec::new()))?;
-        pilots.push((Nearness::of(&row, &plan, study, flags.metric.as_deref())?, row.id));
+        pilots.push((Nearness::between(&row, &plan, study, flags.metric.as_deref())?, row.id));
     }
     pilots.sort_unstable_by(|one, other| other.cmp(one));
     for (_, id) in pilots {
-        let pilot = store.load(id)?.shown();
-        if let Some(spread) = Spread::of(&pilot, study, flags.metric.as_deref())? {
+        let pilot = store.load(id)?.sanitised();
+        if let Some(spread) = PilotSpread::from_pilot(&pilot, study, flags.metric.as_deref())? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
-            let spread_of = |other: &Study| Spread::of(&pilot, other, flags.metric.as_deref());
+            let spread_of = |other: &Study| PilotSpread::from_pilot(&pilot, other, flags.metric.as_deref());
             let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
             return Ok(Some((spread, other.transpose()?.flatten())));
         }

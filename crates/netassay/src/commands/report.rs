@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-use advice::{Advice, Detail, Request};
-use page::{Data, Packed, Page, Study, file_stem};
+use advice::{Advice, AdviceDetail, AdviceRequest};
+use page::{Download, PackedStudy, Page, ReportedStudy, file_stem};
 use report::Results;
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
@@ -53,10 +53,10 @@ fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
 }
 
 /// What the studies found.
-fn found(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<Study>, Failure> {
+fn found(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<ReportedStudy>, Failure> {
     let found = |study: StoredStudy| {
         let series = store.series(study.row.id)?;
-        Ok(Study { results: Results::of(study.shown())?, series })
+        Ok(ReportedStudy { results: Results::from_owned(study.sanitised())?, series })
     };
     stored.into_iter().map(found).collect()
 }
@@ -65,8 +65,8 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     if format == ReportFormat::Json {
         return json_text(&document(stored)?);
     }
-    let packed: Vec<Packed> = match format {
-        ReportFormat::Html => stored.iter().map(Packed::of).collect(),
+    let packed: Vec<PackedStudy> = match format {
+        ReportFormat::Html => stored.iter().map(PackedStudy::from_stored).collect(),
         _ => Vec::new(),
     };
     thread::scope(|scope| {
@@ -75,12 +75,12 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
             let thread = Builder::new().spawn_scoped(scope, || one.compressed());
             thread.map_err(|_| one.compressed())
         });
-        let data: Vec<Result<ScopedJoinHandle<'_, Data>, Data>> = data.collect();
+        let data: Vec<Result<ScopedJoinHandle<'_, Download>, Download>> = data.collect();
         let studies = found(store, stored)?;
         let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
-        let advice = advice.map(|advice| advice.blocks(Detail::Full)).unwrap_or_default();
+        let advice = advice.map(|advice| advice.blocks(AdviceDetail::Full)).unwrap_or_default();
         let figures = page::figures::sections(&studies);
-        let compressed = |one: Result<ScopedJoinHandle<'_, Data>, Data>| match one {
+        let compressed = |one: Result<ScopedJoinHandle<'_, Download>, Download>| match one {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(data) => data,
         };
@@ -92,16 +92,16 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
 
 /// Which settings to change; `None` where the studies varied none.
 fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Option<Advice>, Failure> {
-    Ok(Some(Advice::of(studies, &Request::default())?).filter(Advice::has_switches))
+    Ok(Some(Advice::from_studies(studies, &AdviceRequest::default())?).filter(Advice::has_switches))
 }
 
 /// What is stored of each study, every text exact, and what was found.
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
-    let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::shown).collect();
+    let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
     let advice = advice_of(shown.iter())?;
     let studies = stored.into_iter().map(|study| {
         let whole = store::export::json(&study, report::unit_of);
-        Ok(json!({ "stored": whole, "results": Results::of(study.shown())? }))
+        Ok(json!({ "stored": whole, "results": Results::from_owned(study.sanitised())? }))
     });
     Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()?, "advice": advice }))
 }

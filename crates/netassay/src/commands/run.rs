@@ -43,7 +43,7 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
+    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.sanitised();
     let results = report::Results::new(&stored)?;
     let written =
         if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };
@@ -168,7 +168,7 @@ fn lab(
             ..here::options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
-        memory: guest::Memory::here(),
+        memory: guest::TrialCache::of_this_user(),
         // The program is kept in memory only for machines that need it again.
         restarter: restarter.filter(|_| study.protocol().how == BootKind::Reboot),
     })

@@ -11,7 +11,7 @@ use crate::output::{layout, print_json, print_page};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
-    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::shown)
+    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::sanitised)
 }
 
 /// The same of a store that is open, with every text as it is stored.
@@ -44,7 +44,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
-    let stored = stored.shown();
+    let stored = stored.sanitised();
     let results = report::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
     let mut text = results.text(db, layout);

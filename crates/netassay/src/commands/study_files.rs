@@ -109,11 +109,11 @@ fn check(flags: &Check) -> Result<(), Failure> {
 /// Warnings where a study's virtual machines need more CPUs than this machine has, one for each
 /// such number of virtual CPUs.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
-    let cpus = testbed::split(&host::affinity::usable());
+    let cpus = testbed::split_cpus(&host::affinity::usable());
     let mut notes: Vec<String> = Vec::new();
     // Counts of exact mode do not depend on waits.
     for state in study.plan().states().iter().filter(|_| !study.exact()) {
-        let note = testbed::crowded(state, study.inside_guest(), &cpus);
+        let note = testbed::oversubscription(state, study.inside_guest(), &cpus);
         let note = note.map(|note| note.to_string());
         notes.extend(note.filter(|note| !notes.contains(note)));
     }

@@ -8,7 +8,7 @@ const AREA: &str = "guests";
 const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";
 
 pub(super) fn findings() -> Vec<Finding> {
-    let tools = Tools::here();
+    let tools = Tools::of_this_machine();
     let kernels = ::guest::fetched();
     let running = Kernel::find(None);
     let bootable = running.as_ref().ok().or_else(|| Some(&kernels.as_ref().ok()?.first()?.kernel));

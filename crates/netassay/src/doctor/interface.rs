@@ -80,8 +80,8 @@ fn programs(name: &str, programs: &Programs) -> Option<Finding> {
     let what = format!("each packet passes programs or filters of others ({})", named.join("; "));
     let fix = format!(
         "look at `{}` and `{}`, and detach them",
-        text::command(["bpftool", "net", "show", "dev", name]),
-        text::command(["tc", "filter", "show", "dev", name])
+        words::shell_command(["bpftool", "net", "show", "dev", name]),
+        words::shell_command(["tc", "filter", "show", "dev", name])
     );
     (!named.is_empty()).then(|| Finding::warn(AREA, "programs", what, fix))
 }

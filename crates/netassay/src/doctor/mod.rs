@@ -15,8 +15,8 @@ use agent::Interrupt;
 use report::Layout;
 use serde::{Deserialize, Serialize};
 use study::BySide;
-use testbed::{Checked, Found};
-use trace::Ladder;
+use testbed::{FoundMachine, PairCheck};
+use trace::ProbeLadder;
 
 use crate::failure::Failure;
 use finding::{Finding, Status};
@@ -44,7 +44,7 @@ impl Examination {
         findings.extend(scenario::findings(&privileges, interrupt)?);
         findings.extend(feature::findings(&privileges, interrupt)?);
         findings.extend(guest::findings());
-        let ladder = Ladder::read();
+        let ladder = ProbeLadder::read();
         findings.extend(tracing::findings(&ladder));
         findings.extend(profile::findings());
         findings.extend(disturbance::findings());
@@ -52,14 +52,14 @@ impl Examination {
     }
 
     /// What was found on two machines, and how they fit together.
-    pub(crate) fn of_pair(checks: Vec<Checked>, found: &BySide<Found>) -> Self {
+    pub(crate) fn of_pair(checks: Vec<PairCheck>, found: &BySide<FoundMachine>) -> Self {
         let findings = checks.into_iter().flat_map(pair::findings).collect();
         Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
     }
 
     /// Adds, behind its interface, whether another machine and this one are a pair. `other`: how it
     /// is named.
-    pub(crate) fn add_pair(&mut self, checks: Result<Vec<Checked>, String>, other: &str) {
+    pub(crate) fn add_pair(&mut self, checks: Result<Vec<PairCheck>, String>, other: &str) {
         let findings = match checks {
             Ok(checks) => checks.into_iter().flat_map(pair::findings).collect(),
             Err(why) => vec![pair::no_pair(why, other)],
@@ -127,7 +127,7 @@ mod tests {
     fn nothing_on_this_machine_is_found_amiss_without_a_remedy() {
         let mut findings = privilege::findings(&host::Privileges::read());
         findings.extend(guest::findings());
-        findings.extend(tracing::findings(&Ladder::read()));
+        findings.extend(tracing::findings(&ProbeLadder::read()));
         findings.extend(profile::findings());
         findings.extend(disturbance::findings());
         assert!(!findings.is_empty());
@@ -140,7 +140,7 @@ mod tests {
     fn that_of_another_machine_goes_on_with_the_pair_behind_its_interface() {
         let mut there = examination(Status::Fail);
         there.findings.insert(0, Finding::ok(interface::AREA, "eth1", "up"));
-        there.probes = rungs(&Ladder::read());
+        there.probes = rungs(&ProbeLadder::read());
         let json = serde_json::to_string(&there).unwrap();
         let mut here: Examination = serde_json::from_str(&json).unwrap();
         assert_eq!(here.text(Layout::PLAIN), there.text(Layout::PLAIN));

@@ -6,7 +6,7 @@ use host::{Hardware, InterfaceEnvironment};
 use report::{Layout, Table};
 use serde::{Deserialize, Serialize};
 use study::BySide;
-use testbed::{Checked, Fault, Found};
+use testbed::{FoundMachine, PairCheck, PairFault};
 
 use super::finding::Finding;
 
@@ -22,23 +22,24 @@ pub(super) struct Property {
 
 /// Why this machine and another one cannot be checked as a pair. `other`: how that one is named.
 pub(super) fn no_pair(why: String, other: &str) -> Finding {
-    let fix = text::command(["netassay", "doctor", "--transmitter", "HOST:INTERFACE", "--receiver", other]);
+    let fix =
+        words::shell_command(["netassay", "doctor", "--transmitter", "HOST:INTERFACE", "--receiver", other]);
     Finding::warn(AREA, "this machine", why, format!("{fix} checks it with another machine"))
 }
 
 /// A check, with its outcome.
-pub(super) fn findings(Checked { name, outcome }: Checked) -> Vec<Finding> {
+pub(super) fn findings(PairCheck { name, outcome }: PairCheck) -> Vec<Finding> {
     match outcome {
         Ok(what) => vec![Finding::ok(AREA, name, what)],
         Err(faults) => {
-            let of_fault = |Fault { cause, remedy }| Finding::fail(AREA, name, cause, remedy);
+            let of_fault = |PairFault { cause, remedy }| Finding::fail(AREA, name, cause, remedy);
             faults.into_iter().map(of_fault).collect()
         }
     }
 }
 
 /// What both machines are, and every setting of their interfaces in which they differ.
-pub(super) fn side_by_side(found: &BySide<Found>) -> Vec<Property> {
+pub(super) fn side_by_side(found: &BySide<FoundMachine>) -> Vec<Property> {
     let about = found.each_ref().map(|_, one| one.about());
     let hardware = |of: fn(&Hardware) -> Option<String>| about.map(|_, about| of(&about?.hardware));
     let fixed = [

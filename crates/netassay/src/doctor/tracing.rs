@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use trace::{Ladder, Step, Verdict};
+use trace::{Availability, LadderStep, ProbeLadder};
 
 use super::finding::Finding;
 
@@ -13,15 +13,15 @@ const AREA: &str = "tracing";
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Rung {
     #[serde(flatten)]
-    step: Step,
+    step: LadderStep,
     name: Cow<'static, str>,
     /// What a trace loses without it.
     without: Cow<'static, str>,
 }
 
 /// All rungs of a ladder.
-pub(crate) fn rungs(ladder: &Ladder) -> Vec<Rung> {
-    let rung = |step: &Step| Rung {
+pub(crate) fn rungs(ladder: &ProbeLadder) -> Vec<Rung> {
+    let rung = |step: &LadderStep| Rung {
         step: step.clone(),
         name: step.rung.name().into(),
         without: step.rung.without().into(),
@@ -34,7 +34,7 @@ impl Rung {
     pub(crate) fn sentence(&self) -> String {
         let Self { step, name, without } = self;
         let mut said = format!("{name}: {}: {}", step.verdict, step.reason);
-        if step.verdict != Verdict::Yes {
+        if step.verdict != Availability::Yes {
             said.push_str(&format!("; without: {without}"));
         }
         said
@@ -42,16 +42,16 @@ impl Rung {
 }
 
 /// Nothing but tracing needs a rung, so a missing one is only a warning.
-pub(super) fn findings(ladder: &Ladder) -> Vec<Finding> {
+pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
     let finding = |rung: Rung| {
         let what = format!("{}: {}", rung.step.verdict, rung.step.reason);
         let without = format!("without: {}", rung.without);
         match rung.step.verdict {
-            Verdict::No if rung.step.rung.is_used() => Finding::warn(AREA, rung.name, what, without),
-            Verdict::No | Verdict::NotTried => {
+            Availability::No if rung.step.rung.is_used() => Finding::warn(AREA, rung.name, what, without),
+            Availability::No | Availability::NotTried => {
                 Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) }
             }
-            Verdict::Yes => Finding::ok(AREA, rung.name, what),
+            Availability::Yes => Finding::ok(AREA, rung.name, what),
         }
     };
     rungs(ladder).into_iter().map(finding).collect()

@@ -42,7 +42,7 @@ impl Wire {
     pub(crate) fn that_others_hold_up(scenario: Scenario) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let program = Bench::new();
-        let cpus = testbed::split(&host::affinity::usable());
+        let cpus = testbed::split_cpus(&host::affinity::usable());
         let options = Options::new(scenario, program.path("netassay"), cpus, !is_root());
         let interrupt = Interrupt::new().unwrap();
         let testbed = Testbed::build(&options, &interrupt).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agent::message::{Answer, ExactReceiver, PROTOCOL, Request};
 use agent::{CallError, Client, Interrupt, Isolation, Launch};
-use guest::{Guest, Order};
+use guest::{Guest, GuestOrder};
 use load::exact::Account;
 use load::{Kind, Reader, Sender, Spec, Traffic};
 
@@ -29,7 +29,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn boot(command_line: &str) -> Self {
         let interrupt = Interrupt::new().unwrap();
-        let exact = Order {
+        let exact = GuestOrder {
             exact: true,
             modules: &["veth", "dummy"],
             command_line: command_line.to_owned(),

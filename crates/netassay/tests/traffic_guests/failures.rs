@@ -6,18 +6,18 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use guest::{Error, Guest, Hang, Kernel, Nic, Order};
+use guest::{Error, Guest, GuestOrder, Hang, Kernel, Nic};
 
 use crate::{elf, order};
 
 /// A guest with a first process of our own making.
-fn with_init(directory: &tempfile::TempDir, program: &[u8]) -> Order {
+fn with_init(directory: &tempfile::TempDir, program: &[u8]) -> GuestOrder {
     let path = directory.path().join("init");
     fs::write(&path, program).unwrap();
-    Order { program: path, ..order() }
+    GuestOrder { program: path, ..order() }
 }
 
-fn await_death(order: &Order) -> Error {
+fn await_death(order: &GuestOrder) -> Error {
     Guest::start(order).unwrap().await_life(&Interrupt::new().unwrap()).unwrap_err()
 }
 
@@ -55,7 +55,7 @@ fn a_guest_that_hangs_is_given_up_when_its_cpus_have_nothing_to_do() {
 fn a_panic_before_the_console_is_there_is_reported() {
     let begun = Instant::now();
     // Less than the kernel and this initramfs need.
-    let error = await_death(&Order { command_line: "mem=24M".to_owned(), ..order() });
+    let error = await_death(&GuestOrder { command_line: "mem=24M".to_owned(), ..order() });
     let Error::Panicked { what, .. } = &error else { panic!("{error}") };
     eprintln!("note: {what} after {:.1} s", begun.elapsed().as_secs_f64());
     assert!(what.contains("Cannot find place for new RAMDISK"), "{error}");
@@ -96,7 +96,7 @@ fn a_kernel_without_virtio_is_reported_before_or_after_it_was_booted() {
 
 #[test]
 fn a_kernel_for_clouds_has_no_e1000e() {
-    let order = Order { nic: Nic::E1000e, tap: Some("wire".to_owned()), ..order() };
+    let order = GuestOrder { nic: Nic::E1000e, tap: Some("wire".to_owned()), ..order() };
     let error = Guest::start(&order).unwrap_err().to_string();
     assert!(error.contains(" has no e1000e (network card), which a guest needs"), "{error}");
     assert!(error.contains("nic = \"virtio-net\""), "{error}");
@@ -105,14 +105,14 @@ fn a_kernel_for_clouds_has_no_e1000e() {
 #[test]
 fn what_qemu_says_before_it_gives_up_is_reported() {
     // More memory than any machine lends.
-    let error = await_death(&Order { memory_mib: 1 << 30, ..order() });
+    let error = await_death(&GuestOrder { memory_mib: 1 << 30, ..order() });
     let text = error.to_string();
     assert!(
         matches!(error, Error::Exited { .. })
             && text.contains("the transmitter's QEMU exited (exit status: 1)"),
         "{text}"
     );
-    let error = Guest::start(&Order { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();
+    let error = Guest::start(&GuestOrder { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();
     assert!(error.contains("open the namespaces of its place"), "{error}");
 }
 

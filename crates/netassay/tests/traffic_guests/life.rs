@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, PROTOCOL, Request};
 use agent::{Client, Interrupt, Isolation, Launch};
-use guest::{Accelerated, Guest, Order};
+use guest::{Accelerated, Guest, GuestOrder};
 
 use crate::order;
 
@@ -38,7 +38,7 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     let interrupt = Interrupt::new().unwrap();
     let cpu = *host::affinity::allowed_cpus().last().unwrap();
     let mut guest =
-        Guest::start(&Order { modules: &["veth", "no-such"], pin: vec![cpu], ..order() }).unwrap();
+        Guest::start(&GuestOrder { modules: &["veth", "no-such"], pin: vec![cpu], ..order() }).unwrap();
     assert_eq!(guest.accelerated, Accelerated::Emulation { why: "requested".to_owned() });
     assert_eq!(guest.absent_modules, ["no-such"]);
     // Both launches and greetings are there before the guest is.
@@ -121,7 +121,7 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     let interrupt = Interrupt::new().unwrap();
     let place_of = Some(place.0.id());
     let wired =
-        Order { tap: Some("wire".to_owned()), place: place_of, rootless, ports: 1, vcpus: 2, ..order() };
+        GuestOrder { tap: Some("wire".to_owned()), place: place_of, rootless, ports: 1, vcpus: 2, ..order() };
     let mut guest = Guest::start(&wired).unwrap();
     let mut client = agent_at(&mut guest, 0, Isolation::None, &interrupt);
     guest.await_life(&interrupt).unwrap();
@@ -162,7 +162,8 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
 #[test]
 fn qemu_enters_a_user_namespace_too() {
     let place = Place::make(true);
-    let wired = Order { tap: Some("wire".to_owned()), place: Some(place.0.id()), rootless: true, ..order() };
+    let wired =
+        GuestOrder { tap: Some("wire".to_owned()), place: Some(place.0.id()), rootless: true, ..order() };
     let guest = Guest::start(&wired).unwrap();
     let of = |pid: u32, kind: &str| fs::read_link(format!("/proc/{pid}/ns/{kind}")).unwrap();
     for kind in ["user", "net"] {
@@ -175,8 +176,8 @@ fn qemu_enters_a_user_namespace_too() {
 #[ignore = "boots a guest: the gate proves this with an exact study"]
 fn an_exact_guest_lives_with_one_virtual_cpu_only() {
     let interrupt = Interrupt::new().unwrap();
-    let exact = Order { exact: true, ports: 1, ..order() };
-    let error = Guest::start(&Order { vcpus: 2, ..exact.clone() }).unwrap_err().to_string();
+    let exact = GuestOrder { exact: true, ports: 1, ..order() };
+    let error = Guest::start(&GuestOrder { vcpus: 2, ..exact.clone() }).unwrap_err().to_string();
     assert!(error.contains("vcpus = 1"), "{error}");
     let mut guest = Guest::start(&exact).unwrap();
     assert!(matches!(&guest.accelerated, Accelerated::Emulation { why } if why.contains("exact mode")));

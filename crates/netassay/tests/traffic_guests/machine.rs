@@ -2,18 +2,19 @@
 
 use std::fs;
 
-use guest::{Accelerated, Acceleration, Error, Guest, Memory, Order, Tools};
+use guest::{Accelerated, Acceleration, Error, Guest, GuestOrder, Tools, TrialCache};
 
 use crate::{fake_qemu, order};
 
 #[test]
 fn without_kvm_guests_are_emulated_or_refused_as_asked() {
-    let tools = Tools { kvm: "/nonexistent/kvm".into(), ..Tools::here() };
-    let auto = Order { acceleration: Acceleration::Auto, ..order() };
+    let tools = Tools { kvm: "/nonexistent/kvm".into(), ..Tools::of_this_machine() };
+    let auto = GuestOrder { acceleration: Acceleration::Auto, ..order() };
     let guest = Guest::start_with(&auto, &tools).unwrap();
     let why = "/nonexistent/kvm does not exist";
     assert_eq!(guest.accelerated, Accelerated::Emulation { why: why.to_owned() });
-    let error = Guest::start_with(&Order { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
+    let error =
+        Guest::start_with(&GuestOrder { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
     assert!(
         error.to_string().contains(why) && error.to_string().contains("acceleration = \"auto\""),
         "{error}"
@@ -27,14 +28,16 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let script = "#!/bin/sh\ncase \"$*\" in *-version) ;; *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
     let (directory, tools) = fake_qemu(script);
     let kept = tempfile::tempdir().unwrap();
-    let tools = Tools { kvm: "/dev/null".into(), memory: Memory::at(kept.path()), ..tools };
-    let guest = Guest::start_with(&Order { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
+    let tools = Tools { kvm: "/dev/null".into(), memory: TrialCache::in_directory(kept.path()), ..tools };
+    let guest =
+        Guest::start_with(&GuestOrder { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
     let Accelerated::Emulation { why } = &guest.accelerated else { panic!("KVM?") };
     assert_eq!(why, "a guest under KVM printed nothing within 5 s");
     assert_eq!(sleepers("600"), 0, "the trial's QEMU is gone");
     // Tried once in a process.
     let begun = std::time::Instant::now();
-    let error = Guest::start_with(&Order { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
+    let error =
+        Guest::start_with(&GuestOrder { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
     assert!(matches!(error, Error::NoKvm(_)) && begun.elapsed().as_secs() < 5, "{error}");
 
     // Another process recalls it, as long as nothing has changed that it depends on.
@@ -69,15 +72,15 @@ fn sleepers(seconds: &str) -> usize {
 #[test]
 #[ignore = "may wait 5 s for KVM"]
 fn kvm_of_this_machine_is_tried() {
-    let tools = Tools { memory: Memory::none(), ..Tools::here() };
+    let tools = Tools { memory: TrialCache::none(), ..Tools::of_this_machine() };
     match tools.try_kvm(&order().kernel.image).outcome {
         Ok(()) => {
-            let mut guest = Guest::start(&Order { acceleration: Acceleration::Kvm, ..order() }).unwrap();
+            let mut guest = Guest::start(&GuestOrder { acceleration: Acceleration::Kvm, ..order() }).unwrap();
             guest.await_life(&agent::Interrupt::new().unwrap()).unwrap();
         }
         Err(why) => {
             assert!(!why.is_empty());
-            let insists = Order { acceleration: Acceleration::Kvm, ..order() };
+            let insists = GuestOrder { acceleration: Acceleration::Kvm, ..order() };
             let error = Guest::start_with(&insists, &tools).unwrap_err();
             assert!(matches!(&error, Error::NoKvm(told) if *told == why), "{error}");
             eprintln!("note: no guest under KVM on this machine: {why}");
@@ -87,7 +90,7 @@ fn kvm_of_this_machine_is_tried() {
 
 #[test]
 fn without_qemu_its_package_is_named() {
-    let tools = Tools { path: "/nonexistent".into(), ..Tools::here() };
+    let tools = Tools { path: "/nonexistent".into(), ..Tools::of_this_machine() };
     let error = Guest::start_with(&order(), &tools).unwrap_err().to_string();
     assert!(error.contains("no qemu-system-x86_64 in the PATH"), "{error}");
     assert!(error.contains("apt-get install --no-install-recommends qemu-system-x86"), "{error}");

@@ -18,11 +18,11 @@ mod life;
 mod machine;
 mod tracing;
 
-use guest::{Acceleration, Kernel, Nic, Order, Tools};
+use guest::{Acceleration, GuestOrder, Kernel, Nic, Tools};
 
 /// A small guest with two agents.
-fn order() -> Order {
-    Order {
+fn order() -> GuestOrder {
+    GuestOrder {
         name: "transmitter".to_owned(),
         kernel: Kernel::find(kernel::directory().to_str()).unwrap(),
         command_line: String::new(),
@@ -54,6 +54,6 @@ fn fake_qemu(script: &str) -> (tempfile::TempDir, Tools) {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut path = directory.path().as_os_str().to_owned();
     path.push(":");
-    path.push(Tools::here().path);
-    (directory, Tools { path, ..Tools::here() })
+    path.push(Tools::of_this_machine().path);
+    (directory, Tools { path, ..Tools::of_this_machine() })
 }

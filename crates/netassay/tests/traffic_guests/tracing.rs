@@ -5,7 +5,7 @@ mod studies;
 
 use agent::message::{Answer, Request, Traced};
 use load::{Kind, Sender, Traffic};
-use trace::{Account, Found, Journeys, PATHS, Row, Rung, Verdict};
+use trace::{Availability, Journeys, PATHS, ProbePoints, Rung, StageTime, TraceAccount};
 
 use crate::exact::World;
 
@@ -20,7 +20,7 @@ fn bundled(name: &str) -> String {
 }
 
 impl World {
-    fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<Account, String> {
+    fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<TraceAccount, String> {
         self.traced(path, traffic, rounds, false, 0)
     }
 
@@ -31,7 +31,7 @@ impl World {
         rounds: u32,
         asleep: bool,
         every: u32,
-    ) -> Result<Account, String> {
+    ) -> Result<TraceAccount, String> {
         let wanted = Traced {
             path: path.to_owned(),
             functions: true,
@@ -51,7 +51,7 @@ impl World {
 }
 
 /// Packets that arrived, all of them in order and none twice.
-fn all_arrived(account: &Account, packets: u32) {
+fn all_arrived(account: &TraceAccount, packets: u32) {
     let arrived = u64::from(packets * BATCH) * account.all.len() as u64;
     // A tick of the timer may send an acknowledgement: that is another packet, and told as such.
     // Acknowledgements, and what the kernel sends by itself, come in too and are not read.
@@ -60,8 +60,8 @@ fn all_arrived(account: &Account, packets: u32) {
 }
 
 /// What the row that ends at this stage takes.
-fn takes(account: &Account, ends_at: usize) -> f64 {
-    let row = |row: &Row| (row.to == ends_at).then_some(row.corrected);
+fn takes(account: &TraceAccount, ends_at: usize) -> f64 {
+    let row = |row: &StageTime| (row.to == ends_at).then_some(row.corrected);
     account
         .rows()
         .iter()
@@ -69,7 +69,7 @@ fn takes(account: &Account, ends_at: usize) -> f64 {
         .unwrap_or_else(|| panic!("no row ends at {ends_at}: {:?}", account.rows()))
 }
 
-fn stage(account: &Account, label: &str, at: trace::At) -> usize {
+fn stage(account: &TraceAccount, label: &str, at: trace::At) -> usize {
     account.stages.iter().position(|stage| stage.label == label && stage.at == at).unwrap()
 }
 
@@ -78,7 +78,7 @@ fn datagram(message: u32) -> Traffic {
 }
 
 /// Traces a path whose packets all arrive, and whose stages add up: so many `packets` a message.
-fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> Account {
+fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> TraceAccount {
     let rounds = if traffic.kind.is_tcp() { ROUNDS_OF_TCP } else { ROUNDS };
     let account = world.trace(&bundled(path), traffic, rounds).unwrap();
     let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
@@ -87,7 +87,7 @@ fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> Acc
         assert!(stage.seen.is_ok() || stage.optional, "{name}: {stage:?}");
     }
     let closure = account.closure().unwrap().share();
-    eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.whole());
+    eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.time_of_way());
     assert!((0.98..=1.02).contains(&closure), "{name}: the stages add up to {closure} of the whole");
     assert!(account.rows().iter().all(|row| row.raw > 0.0), "{name}: {:?}", account.rows());
     let [without, with] = account.a_message().unwrap();
@@ -96,12 +96,12 @@ fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> Acc
 }
 
 /// What 1399 bytes more take in the row that ends at this stage.
-fn apart([small, large]: [&Account; 2], label: &str, at: trace::At) -> f64 {
+fn apart([small, large]: [&TraceAccount; 2], label: &str, at: trace::At) -> f64 {
     takes(large, stage(large, label, at)) - takes(small, stage(small, label, at))
 }
 
 /// The copy is dearer for more bytes, the rest of the way is not.
-fn only_the_copy_grows(sizes: [&Account; 2], copy: (&str, trace::At), others: &[&str]) {
+fn only_the_copy_grows(sizes: [&TraceAccount; 2], copy: (&str, trace::At), others: &[&str]) {
     let (label, at) = copy;
     let copied = apart(sizes, label, at);
     assert!(copied > 100.0, "to {label}: 1399 bytes more take {copied} instructions to copy");
@@ -112,7 +112,7 @@ fn only_the_copy_grows(sizes: [&Account; 2], copy: (&str, trace::At), others: &[
 }
 
 /// Packets with their own stamps: each passes the same stages, in the same instructions.
-fn sampled_packets_are_like_all_others(world: &mut World, all: &Account) {
+fn sampled_packets_are_like_all_others(world: &mut World, all: &TraceAccount) {
     assert_eq!(all.sampled, None, "nobody asked for samples");
     let account = world.traced(&bundled("udp-tx"), &datagram(1), 1, false, 64).unwrap();
     let sampled = account.sampled.as_ref().unwrap();
@@ -120,8 +120,9 @@ fn sampled_packets_are_like_all_others(world: &mut World, all: &Account) {
     let rows = account.rows();
     let mut apart: Vec<f64> = Vec::new();
     for packet in &sampled.packets {
-        let slices: Vec<trace::Slice> = packet.slices().collect();
-        let passed = |slice: &trace::Slice| slice.points.map(|point| account.at(point).unwrap());
+        let slices: Vec<trace::StampInterval> = packet.slices().collect();
+        let passed =
+            |slice: &trace::StampInterval| slice.points.map(|point| account.stage_at(point).unwrap());
         let stages: Vec<[usize; 2]> = slices.iter().map(passed).collect();
         assert_eq!(stages, rows.iter().map(|row| [row.from, row.to]).collect::<Vec<_>>());
         let own: u64 = slices.iter().map(|slice| slice.takes - slice.aside).sum();
@@ -154,7 +155,7 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     // Half of the packets find their reader awake: they are not in the table.
     let closure = asleep.closure().unwrap().share();
     assert!((0.98..=1.02).contains(&closure), "asleep: the stages add up to {closure} of the whole");
-    let queued = |account: &Account| takes(account, stage(account, "sk_data_ready", trace::At::Return));
+    let queued = |account: &TraceAccount| takes(account, stage(account, "sk_data_ready", trace::At::Return));
     let woken = queued(&asleep) - queued(&small);
     assert!(woken > 300.0, "waking a reader takes {woken} instructions more");
     let went_on = asleep.rows().into_iter().find(|row| row.waits).unwrap();
@@ -204,9 +205,9 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
     let Ok(Answer::Surveyed(survey)) = world.answer(&survey) else { panic!("no survey") };
     for step in &survey.ladder.0 {
         let works = matches!(step.rung, Rung::Trampoline | Rung::Kprobe | Rung::RawTracepoint);
-        assert_eq!(step.verdict == Verdict::Yes, works, "{:?}", survey.ladder);
+        assert_eq!(step.verdict == Availability::Yes, works, "{:?}", survey.ladder);
     }
-    assert!(survey.paths[0].iter().any(|stage| matches!(stage.ipv4, Found::Points(_))), "{survey:?}");
+    assert!(survey.paths[0].iter().any(|stage| matches!(stage.ipv4, ProbePoints::Points(_))), "{survey:?}");
 
     // A function that no kernel has leaves the others; a path without any is refused.
     let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");

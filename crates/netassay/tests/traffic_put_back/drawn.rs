@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use serde_json::Value;
-use words::feature::{GROUPS, Group};
+use words::feature::{FeatureGroup, GROUPS};
 use words::{DeviceSetting, TuningKey, Word as _};
 
 use crate::machines::Machine;
@@ -138,7 +138,7 @@ impl Settings {
                 }
                 "features" => {
                     let groups = GROUPS.iter().filter(|group| has.feature(group.short));
-                    let switch = |group: &Group| {
+                    let switch = |group: &FeatureGroup| {
                         let value = |on| format!("{{ {INTERFACE} = {{ {:?} = {on} }} }}", group.short);
                         [value(true), value(false)]
                     };

@@ -2,11 +2,15 @@
 
 use report::document::Block;
 
-use crate::section::{Section, Study, is_vast};
+use crate::section::{FigureSection, ReportedStudy, is_vast};
 
 /// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
 /// shows the answer.
-pub(super) fn blocks<'p>(study: &Study, is_alone: bool, beside: Option<&'p Section>) -> Vec<Block<'p>> {
+pub(super) fn blocks<'p>(
+    study: &ReportedStudy,
+    is_alone: bool,
+    beside: Option<&'p FigureSection>,
+) -> Vec<Block<'p>> {
     let results = &study.results;
     let mut blocks = Vec::new();
     if !is_alone {

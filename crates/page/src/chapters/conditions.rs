@@ -1,14 +1,14 @@
 //! The table of conditions.
 
 use report::document::Block;
-use report::{Exhibit, Layout};
+use report::{Layout, TitledTable};
 
-use crate::section::Study;
+use crate::section::ReportedStudy;
 
-/// The columns of text that a page shows as it is.
+// The columns of text that a page shows as it is.
 const COLUMNS: usize = 110;
 
-pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+pub(super) fn blocks(study: &ReportedStudy) -> Vec<Block<'static>> {
     let results = &study.results;
     let mut blocks: Vec<Block<'static>> = results.tables().into_iter().map(Block::Table).collect();
     let beware = results.beware();
@@ -17,7 +17,7 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     }
     let limits = results.limits();
     if !limits.table.is_empty() {
-        let Exhibit { title, .. } = &limits;
+        let TitledTable { title, .. } = &limits;
         blocks.push(Block::Fold(title.clone(), vec![Block::Table(limits)]));
     }
     let credit = results.credit_text(Layout { width: COLUMNS, ..Layout::PLAIN });

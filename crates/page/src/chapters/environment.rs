@@ -1,14 +1,14 @@
-//! Where the study was measured: what was requested, and what was applied.
+//! The chapter of the environment: the settings that were requested and that were applied.
 
 use report::document::Block;
-use report::{Exhibit, first_environment, hosts_that_differ, machines};
+use report::{TitledTable, first_environment, hosts_that_differ, machines};
 
-use crate::section::Study;
+use crate::section::ReportedStudy;
 
-/// So many notes of a table are shown: there may be one for each condition.
+// The largest number of notes below a table: there may be one for each condition.
 const NOTES: usize = 8;
 
-pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+pub(super) fn blocks(study: &ReportedStudy) -> Vec<Block<'static>> {
     let (results, stored) = (&study.results, study.results.stored());
     let mut blocks = Vec::new();
     let machines = machines(stored);
@@ -41,7 +41,7 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     blocks
 }
 
-fn shortened(mut exhibit: Exhibit) -> Exhibit {
+fn shortened(mut exhibit: TitledTable) -> TitledTable {
     let more = exhibit.notes.len().saturating_sub(NOTES);
     if more > 1 {
         exhibit.notes.truncate(NOTES);

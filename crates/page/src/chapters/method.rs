@@ -1,10 +1,10 @@
-//! How the numbers were computed.
+//! The chapter of the method.
 
 use report::document::Block;
 
-use crate::section::Study;
+use crate::section::ReportedStudy;
 
-pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+pub(super) fn blocks(study: &ReportedStudy) -> Vec<Block<'static>> {
     let results = &study.results;
     let mut blocks = Vec::new();
     for (of, sentences) in results.methods() {

@@ -1,4 +1,4 @@
-//! What stands in each chapter, in the order of a page.
+//! The chapters of a page, in their order.
 
 mod answer;
 mod conditions;
@@ -9,16 +9,16 @@ mod runs;
 use report::document::Block;
 
 use crate::page::{Chapter, Page, study_heading};
-use crate::section::{Section, Study};
+use crate::section::{FigureSection, ReportedStudy};
 
-/// What opens the figures of a section that not every reader wants.
+// The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
 
-/// Why the advice and the answer may seem to contradict each other.
+// A note on seeming contradictions between the advice and the answer.
 const APART: &str = "The advice has questions of its own. The answer and the tables of conditions judge other \
                      comparisons together, so one of them may prove what the other leaves open.";
 
-/// The sections whose figures show the answer: that of the first which a page has.
+// The sections whose figures show the answer: that of the first which a page has.
 const ANSWERING: [&str; 2] = ["effects", "rates"];
 
 impl Page<'_> {
@@ -30,7 +30,7 @@ impl Page<'_> {
         // The figure of the only study stands under its answer, those of several studies after all
         // answers.
         let beside = answering.filter(|_| is_alone);
-        let answers = self.each(|study| answer::blocks(study, is_alone, beside));
+        let answers = self.of_all_studies(|study| answer::blocks(study, is_alone, beside));
         let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
         chapters.extend(answering.map(|section| figures(section, is_alone)));
         if !self.advice.is_empty() {
@@ -40,19 +40,23 @@ impl Page<'_> {
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new("conditions", "Conditions", self.each(conditions::blocks)));
-        let is_other = |section: &&Section| answering.is_none_or(|shown| shown.id != section.id);
+        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions::blocks)));
+        let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
-        chapters.push(Chapter::new("environment", "Environment", self.each(environment::blocks)));
-        chapters.push(Chapter::new("left-out", "Failed and disturbed runs", self.each(runs::blocks)));
-        chapters.push(Chapter::new("method", "Method", self.each(method::blocks)));
+        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment::blocks)));
+        chapters.push(Chapter::new(
+            "left-out",
+            "Failed and disturbed runs",
+            self.of_all_studies(runs::blocks),
+        ));
+        chapters.push(Chapter::new("method", "Method", self.of_all_studies(method::blocks)));
         chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
         chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
         chapters
     }
 
-    /// The same blocks of each study, under its name if there are several.
-    fn each<'b>(&self, blocks: impl Fn(&Study) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
+    /// The blocks of all studies, each under its name if there are several.
+    fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
         let mut all = Vec::new();
         for study in self.studies {
             let own = blocks(study);
@@ -66,7 +70,7 @@ impl Page<'_> {
 }
 
 /// The chapter of a section; without its first figure and its sentences where the answer has them.
-fn figures(section: &Section, is_first_shown: bool) -> Chapter<'_> {
+fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
     let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
     let about = about.iter().cloned().map(Block::Text);
     let figures = section.figures.iter().skip(shown).map(Block::Figure);

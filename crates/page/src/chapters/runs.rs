@@ -1,14 +1,14 @@
 //! The tries that do not count, and why; how many count in spite of a disturbance.
 
 use report::document::Block;
-use report::{Exhibit, counted};
+use report::{TitledTable, counted};
 
-use crate::section::Study;
+use crate::section::ReportedStudy;
 
-/// The most tries of a list; the command in the note lists the others.
+// The most tries of a list; the command in the note lists the others.
 const MOST: usize = 100;
 
-pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+pub(super) fn blocks(study: &ReportedStudy) -> Vec<Block<'static>> {
     let (uncounted, kept) = (study.results.uncounted(), study.results.kept_disturbed());
     let number = study.results.number();
     let is_whole = uncounted.is_empty();
@@ -24,7 +24,7 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     blocks
 }
 
-fn shortened(mut exhibit: Exhibit, study: i64) -> Exhibit {
+fn shortened(mut exhibit: TitledTable, study: i64) -> TitledTable {
     let all = exhibit.table.rows().count();
     if all > MOST {
         exhibit.table = exhibit.table.first(MOST);

@@ -1,20 +1,20 @@
 //! All runs in the order of time: drift, and boots that differ.
 
-use chart::{Figure, Quantity, Run, Start, Timeline};
+use chart::{BootStart, Figure, Quantity, Timeline, TimelineRun};
 use report::{counted, percent};
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// Units of time in s, with the length of a campaign from which on they are used.
+// Units of time in s, with the length of a campaign from which on they are used.
 const UNITS: [(&str, f64, f64); 3] = [("h", 3600.0, 3.0 * 3600.0), ("min", 60.0, 180.0), ("s", 1.0, 0.0)];
-/// So many warnings on the data are repeated.
+// The largest number of warnings on the data that are repeated.
 const FLAGS: usize = 2;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("campaign");
     let figures = views.iter().filter_map(|view| figure(view, ids)).collect();
     let about = vec![
@@ -22,7 +22,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
          from the first boot to the last. Runs that were disturbed do not count."
             .to_owned(),
     ];
-    Some(Section {
+    Some(FigureSection {
         id,
         title: "The campaign in the order of time".to_owned(),
         about,
@@ -31,7 +31,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     })
 }
 
-fn figure(view: &View<'_>, ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let stored = view.stored;
     let begun = stored
         .boots
@@ -49,20 +49,20 @@ fn figure(view: &View<'_>, ids: &mut Ids) -> Option<Figure> {
         let condition = view.condition(run.condition)?;
         let metric = view.primary(condition.kind);
         let mean = condition.means.get(metric).copied().filter(|mean| *mean > 0.0)?;
-        Some(Run {
+        Some(TimelineRun {
             name: names.get(run.condition)?.clone(),
             at: at(run.started_unix_ms)?,
             value: measure.value(100.0 * (run.metrics.get(metric)? / mean))?,
             counts: run.is_measurement(),
         })
     };
-    let mut runs: Vec<Run> = stored.runs.iter().filter(|run| !run.warmup).filter_map(run).collect();
+    let mut runs: Vec<TimelineRun> = stored.runs.iter().filter(|run| !run.warmup).filter_map(run).collect();
     runs.sort_by(|one, other| one.at.value().total_cmp(&other.at.value()));
     let start = |boot: &store::BootRow| {
         let part = if boot.part > 1 { format!(", part {}", boot.part) } else { String::new() };
-        Some(Start { name: format!("boot {}{part}", boot.number), at: at(boot.started_unix_ms)? })
+        Some(BootStart { name: format!("boot {}{part}", boot.number), at: at(boot.started_unix_ms)? })
     };
-    let mut starts: Vec<Start> = stored.boots.iter().filter_map(start).collect();
+    let mut starts: Vec<BootStart> = stored.boots.iter().filter_map(start).collect();
     starts.sort_by(|one, other| one.at.value().total_cmp(&other.at.value()));
     if runs.iter().filter(|run| run.counts).count() < 2 {
         return None;
@@ -108,8 +108,8 @@ fn seen(plot: &Timeline, measure: &Measure) -> Vec<String> {
 }
 
 /// Warnings on the main metrics' data.
-fn flags(view: &View<'_>) -> Vec<String> {
-    let is_main = |group: &&report::Group| {
+fn flags(view: &StudyView<'_>) -> Vec<String> {
+    let is_main = |group: &&report::ComparisonGroup| {
         let own = view.workloads().into_iter().find(|one| one.name == group.workload);
         own.is_some_and(|one| view.primary(one.kind) == group.metric)
     };

@@ -1,26 +1,26 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
-use chart::{Bar, Bars, Figure, Finite, Group, Panel};
+use chart::{Bar, BarGroup, Bars, Figure, Finite, Panel};
 use report::capital;
 use stats::ConditionEstimate;
 use study::Side;
 
-use super::grid::Sheet;
+use super::grid::BarSheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::{CHOSEN, extremes, paragraph};
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// A CPU account: whose, the metric of the whole, and its parts with their names.
-struct Account {
+/// A CPU account: its owner, the metric of the whole, and the parts with their names.
+struct CpuAccount {
     title: &'static str,
     whole: &'static str,
     parts: &'static [(&'static str, &'static str)],
 }
 
-const ACCOUNTS: [Account; 2] = [
-    Account {
+const ACCOUNTS: [CpuAccount; 2] = [
+    CpuAccount {
         title: "",
         whole: "cpu",
         parts: &[
@@ -31,22 +31,23 @@ const ACCOUNTS: [Account; 2] = [
             ("cpu_steal", "steal"),
         ],
     },
-    Account {
+    CpuAccount {
         title: "'s host",
         whole: "host_cpu",
         parts: &[("host_cpu_vcpu", "executes the guest"), ("host_cpu_io", "moves its packets")],
     },
 ];
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("cpu");
     let (mut figures, mut is_large) = (Vec::new(), false);
     for view in views {
         let all = view.workloads();
-        let telling = |one: &Workload<'_>| view.telling(one).unwrap_or_else(|| one.conditions.clone());
-        let few: Vec<Workload<'_>> =
-            all.iter().map(|one| Workload { conditions: telling(one), ..one.clone() }).collect();
-        for sheet in Sheet::all(view, &few) {
+        let telling =
+            |one: &MeasuredWorkload<'_>| view.telling(one).unwrap_or_else(|| one.conditions.clone());
+        let few: Vec<MeasuredWorkload<'_>> =
+            all.iter().map(|one| MeasuredWorkload { conditions: telling(one), ..one.clone() }).collect();
+        for sheet in BarSheet::for_workloads(view, &few) {
             figures.extend(figure(view, &few, &sheet, ids));
         }
         is_large |= all.iter().zip(&few).any(|(all, few)| all.conditions.len() > few.conditions.len());
@@ -59,10 +60,15 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     if is_large {
         about.push(CHOSEN.to_owned());
     }
-    Some(Section { id, title: "CPU of both sides".to_owned(), about, figures, folded: Vec::new() })
+    Some(FigureSection { id, title: "CPU of both sides".to_owned(), about, figures, folded: Vec::new() })
 }
 
-fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut Ids) -> Option<Figure> {
+fn figure(
+    view: &StudyView<'_>,
+    workloads: &[MeasuredWorkload<'_>],
+    sheet: &BarSheet,
+    ids: &mut Ids,
+) -> Option<Figure> {
     let (mut found, mut reached) = (Vec::new(), Vec::new());
     for account in &ACCOUNTS {
         for side in Side::BOTH {
@@ -83,7 +89,7 @@ fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut 
     }
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (account, side, metric, level, estimates) in found {
-        let mut measure = Measure::of(&metric).reaching(reached.iter().copied());
+        let mut measure = Measure::for_metric(&metric).reaching(reached.iter().copied());
         "CPU in use".clone_into(&mut measure.quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let names: Vec<String> = estimates.iter().map(|one| sheet.name(one.condition)).collect();
@@ -104,9 +110,9 @@ fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut 
 }
 
 fn bars(
-    view: &View<'_>,
-    sheet: &Sheet,
-    account: &Account,
+    view: &StudyView<'_>,
+    sheet: &BarSheet,
+    account: &CpuAccount,
     side: Side,
     measure: &Measure,
     level: f64,
@@ -125,10 +131,10 @@ fn bars(
             parts: account.parts.iter().map(of_part).collect(),
         })
     };
-    let groups = sheet
-        .groups
-        .iter()
-        .map(|group| Group { name: group.name.clone(), bars: group.bars.iter().filter_map(bar).collect() });
+    let groups = sheet.groups.iter().map(|group| BarGroup {
+        name: group.name.clone(),
+        bars: group.bars.iter().filter_map(bar).collect(),
+    });
     Bars {
         quantity: measure.quantity.clone(),
         interval: of_mean(level),

@@ -1,20 +1,19 @@
-//! What each offload of a design gives, its parts with intervals: the rate beside the CPU per unit
-//! of work of both sides.
+//! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
+//! CPU per unit of work of both sides.
 
-use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot};
-use report::{Credit, Part, capital, listed, metric_name, percent};
+use chart::{Bars, Figure, Finite, Forest, ForestRow, Interval, Panel, Plot};
+use report::{Credit, CreditPart, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
-use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("credit");
     let (mut figures, mut folded, mut about) = (Vec::new(), Vec::new(), Vec::new());
     for view in views {
@@ -31,10 +30,10 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         }
     }
     about.dedup();
-    Some(Section { id, title: "What each offload gives".to_owned(), about, figures, folded })
+    Some(FigureSection { id, title: "What each offload gives".to_owned(), about, figures, folded })
 }
 
-/// How the credit of a design is divided.
+/// The division of the credit by the kind of design.
 fn explained(design: DesignKind) -> Option<&'static str> {
     Some(match design {
         DesignKind::Factorial => {
@@ -52,7 +51,7 @@ fn explained(design: DesignKind) -> Option<&'static str> {
     })
 }
 
-fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for credit in credits {
         let Some(plot) = plot(view, credit) else { continue };
@@ -70,7 +69,7 @@ fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> 
     })
 }
 
-fn plot(view: &View<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
+fn plot(view: &StudyView<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
     if credit.parts.is_empty() {
         return None;
     }
@@ -105,8 +104,8 @@ fn shares(credit: &Credit) -> Option<Bars> {
             shares,
         ),
         None => {
-            let measure = Measure::of(credit.metric);
-            let of = |part: &Part| {
+            let measure = Measure::for_metric(credit.metric);
+            let of = |part: &CreditPart| {
                 Some((part.name.clone(), measure.interval(part.change.value, part.change.interval)?))
             };
             let shares = credit.parts.iter().filter_map(of).collect();
@@ -119,7 +118,7 @@ fn shares(credit: &Credit) -> Option<Bars> {
 /// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
     let base = format!("of {}", base(credit));
-    let effect = |part: &Part| Effect {
+    let effect = |part: &CreditPart| ForestRow {
         name: part.name.clone(),
         interval: percentage(credit, &part.change),
         verdict: match percentage(credit, &part.change) {
@@ -135,7 +134,7 @@ fn parts(credit: &Credit) -> Forest {
     }
 }
 
-/// What the percentages of the parts are of.
+/// The base of the parts' percentages.
 fn base(credit: &Credit) -> String {
     match credit.parts.first().map_or("off", |part| part.base) {
         all @ ("on" | "off") => format!("all {all}"),
@@ -147,7 +146,7 @@ fn base(credit: &Credit) -> String {
 fn size(credit: &Credit, change: &Estimated) -> String {
     match change.relative {
         Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(Measure::of(credit.metric).words(change.value)),
+        None => stats::signed(Measure::for_metric(credit.metric).words(change.value)),
     }
 }
 
@@ -158,7 +157,8 @@ fn words(credit: &Credit) -> String {
         (None, Some(why)) => format!("the whole is not known, {why}"),
         (None, None) => String::new(),
     };
-    let mut sure: Vec<&Part> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
+    let mut sure: Vec<&CreditPart> =
+        credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
     sure.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
     let named: Vec<String> =
         sure.iter().map(|part| format!("{} {}", part.name, size(credit, &part.change))).collect();
@@ -170,4 +170,28 @@ fn words(credit: &Credit) -> String {
     };
     let open = if named.is_empty() || open == 0 { String::new() } else { format!("{open} not proven") };
     [whole, sure, open].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// The context of a credit: its workload and the levels of the other factors.
+pub(super) fn place(credit: &Credit) -> String {
+    let parts = [credit.workload.as_str(), credit.at.as_str()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// A change in % with its interval; a count without noise needs none. `None` where there is no
+/// percentage, or too few boots for an interval.
+pub(super) fn percentage(credit: &Credit, change: &Estimated) -> Option<Interval> {
+    let estimate = change.relative?;
+    let exact = credit.exact.then_some((estimate, estimate));
+    let (low, high) = change.relative_interval.or(exact)?;
+    Some(Interval { estimate: Finite::new(estimate)?, low: Finite::new(low), high: Finite::new(high) })
+}
+
+pub(super) fn proven(credit: &Credit, change: &Estimated) -> &'static str {
+    match (credit.is_proven(change), change.value > 0.0, change.interval.is_some() || credit.exact) {
+        (true, true, _) => "higher",
+        (true, false, _) => "lower",
+        (false, _, true) => "no difference proven",
+        (false, _, false) => "too few boots for an interval",
+    }
 }

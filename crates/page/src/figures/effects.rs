@@ -1,26 +1,26 @@
-//! Differences from a baseline as a forest, with what would matter in practice.
+//! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
-use chart::{Effect, Figure, Finite, Forest, Interval, Panel};
-use report::{Group, Row, capital, listed, metric_name, percent};
+use chart::{Figure, Finite, Forest, ForestRow, Interval, Panel};
+use report::{ComparisonGroup, ComparisonRow, capital, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::{MOST, View};
+use super::view::{MOST, StudyView};
 use super::words::{ALL, CHOSEN, others_folded, paragraph};
-use crate::section::{Section, is_vast};
+use crate::section::{FigureSection, is_vast};
 
-/// Panels share a scale unless one reaches so many times as far as another: intervals of that one
-/// would hide those of the others.
+// The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
+// those of the others.
 const APART: f64 = 8.0;
-/// A sentence names at most so many conditions.
+// The largest number of conditions in a sentence.
 const NAMED: usize = 3;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("effects");
     let (mut figures, mut folded, mut is_choice) = (Vec::new(), Vec::new(), false);
     for view in views {
-        for family in Family::all(view) {
+        for family in WorkloadEffects::from_view(view) {
             let telling = family.telling(view);
             is_choice |= telling.is_some();
             figures.extend(figure(view, &family, telling.as_deref(), "", ids));
@@ -39,19 +39,19 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     } else if is_choice {
         about.push(format!("{CHOSEN} The tables of conditions have all."));
     }
-    Some(Section { id, title: "What each condition changes".to_owned(), about, figures, folded })
+    Some(FigureSection { id, title: "What each condition changes".to_owned(), about, figures, folded })
 }
 
 /// The comparisons of a workload.
-struct Family<'a> {
+struct WorkloadEffects<'a> {
     workload: &'a str,
-    groups: Vec<&'a Group>,
-    names: Names,
+    groups: Vec<&'a ComparisonGroup>,
+    names: EffectNames,
 }
 
-impl<'a> Family<'a> {
-    fn all(view: &View<'a>) -> Vec<Self> {
-        let groups: Vec<&Group> =
+impl<'a> WorkloadEffects<'a> {
+    fn from_view(view: &StudyView<'a>) -> Vec<Self> {
+        let groups: Vec<&ComparisonGroup> =
             view.results.comparisons().iter().filter(|group| !group.rows.is_empty()).collect();
         let mut workloads: Vec<&str> = Vec::new();
         for group in &groups {
@@ -60,23 +60,23 @@ impl<'a> Family<'a> {
             }
         }
         let family = |workload| {
-            let groups: Vec<&Group> =
+            let groups: Vec<&ComparisonGroup> =
                 groups.iter().copied().filter(|group| group.workload == workload).collect();
-            Self { workload, names: Names::of(view, &groups), groups }
+            Self { workload, names: EffectNames::from_groups(view, &groups), groups }
         };
         workloads.into_iter().map(family).collect()
     }
 
     /// Its comparisons in each metric, each once.
-    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a Group, Vec<&'a Row>)> {
-        let mut metrics: Vec<(&Group, Vec<&Row>)> = Vec::new();
+    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
+        let mut metrics: Vec<(&ComparisonGroup, Vec<&ComparisonRow>)> = Vec::new();
         for group in &self.groups {
             let place = metrics.iter().position(|(known, _)| known.metric == group.metric);
             let place = place.unwrap_or_else(|| {
                 metrics.push((group, Vec::new()));
                 metrics.len() - 1
             });
-            let ends = |row: &Row| (row.comparison.condition, row.comparison.baseline);
+            let ends = |row: &ComparisonRow| (row.comparison.condition, row.comparison.baseline);
             for row in &group.rows {
                 let is_shown = telling.is_none_or(|few| few.contains(&row.comparison.condition));
                 let rows = &mut metrics[place].1;
@@ -89,8 +89,8 @@ impl<'a> Family<'a> {
         metrics
     }
 
-    /// Of very many compared conditions those that a reader wants to see first.
-    fn telling(&self, view: &View<'_>) -> Option<Vec<usize>> {
+    /// The compared conditions, of very many, that a reader wants to see first.
+    fn telling(&self, view: &StudyView<'_>) -> Option<Vec<usize>> {
         if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
             return None;
         }
@@ -99,8 +99,8 @@ impl<'a> Family<'a> {
 }
 
 fn figure(
-    view: &View<'_>,
-    family: &Family<'_>,
+    view: &StudyView<'_>,
+    family: &WorkloadEffects<'_>,
     telling: Option<&[usize]>,
     more: &str,
     ids: &mut Ids,
@@ -126,7 +126,7 @@ fn figure(
                 .only
                 .as_ref()
                 .map_or("against the baseline".to_owned(), |only| format!("against {only}"));
-            let measure = Measure::of(&group.metric).difference(&base);
+            let measure = Measure::for_metric(&group.metric).difference(&base);
             seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
             forest(&measure, |one| in_unit(&measure, one), group, rows, names)
         };
@@ -153,14 +153,14 @@ fn figure(
 }
 
 /// The names of compared conditions among each other.
-struct Names {
+struct EffectNames {
     /// The only baseline; `None` if there are several.
     only: Option<String>,
     all: Vec<(usize, String)>,
 }
 
-impl Names {
-    fn of(view: &View<'_>, groups: &[&Group]) -> Self {
+impl EffectNames {
+    fn from_groups(view: &StudyView<'_>, groups: &[&ComparisonGroup]) -> Self {
         let (mut members, mut baselines) = (Vec::new(), Vec::new());
         for row in groups.iter().flat_map(|group| &group.rows) {
             baselines.push(row.comparison.baseline);
@@ -175,8 +175,8 @@ impl Names {
         Self { only: only.map(|(_, name)| name.clone()), all }
     }
 
-    /// What differs, and from what if there are several baselines.
-    fn name(&self, row: &Row) -> String {
+    /// The names of a condition and, if there are several, of its baseline.
+    fn name(&self, row: &ComparisonRow) -> String {
         let of =
             |condition: usize| self.all.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
         let (condition, baseline) = (of(row.comparison.condition), of(row.comparison.baseline));
@@ -184,13 +184,13 @@ impl Names {
     }
 }
 
-/// What an axis of these rows must reach, in %.
-fn ends(rows: &[&Row]) -> Vec<f64> {
+/// The values, in %, that an axis of these rows must reach.
+fn ends(rows: &[&ComparisonRow]) -> Vec<f64> {
     rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
 }
 
 /// Whether one scale suits all panels.
-fn is_shared(shown: &[(&Group, Vec<&Row>)]) -> bool {
+fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
     let sizes = shown.iter().map(|(_, rows)| ends(rows).into_iter().map(f64::abs).fold(0.0, f64::max));
     let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
@@ -198,12 +198,12 @@ fn is_shared(shown: &[(&Group, Vec<&Row>)]) -> bool {
 }
 
 /// Whether any difference is known as a share of its baseline.
-fn has_shares(rows: &[&Row]) -> bool {
+fn has_shares(rows: &[&ComparisonRow]) -> bool {
     rows.iter().any(|row| size(&row.comparison).is_some())
 }
 
 /// Whether any difference has an interval in the metric's unit.
-fn has_intervals(rows: &[&Row]) -> bool {
+fn has_intervals(rows: &[&ComparisonRow]) -> bool {
     rows.iter().any(|row| absolute(&row.comparison).is_some())
 }
 
@@ -211,13 +211,13 @@ fn has_intervals(rows: &[&Row]) -> bool {
 fn forest(
     measure: &Measure,
     place: impl Fn(&Comparison) -> Option<Interval>,
-    group: &Group,
-    rows: &[&Row],
-    names: &Names,
+    group: &ComparisonGroup,
+    rows: &[&ComparisonRow],
+    names: &EffectNames,
 ) -> Forest {
-    let effect = |row: &&Row| {
+    let effect = |row: &&ComparisonRow| {
         let interval = place(&row.comparison);
-        Effect { name: names.name(row), verdict: verdict(row, group, interval.is_some()), interval }
+        ForestRow { name: names.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
@@ -267,7 +267,8 @@ fn absolute(comparison: &Comparison) -> Option<[f64; 3]> {
     Some([comparison.difference, low, high])
 }
 
-/// The same as it is drawn, for a metric whose baselines have no shares: where they are about zero.
+/// The interval in the metric's unit, for a metric whose baselines are about zero and give no
+/// shares.
 fn in_unit(measure: &Measure, comparison: &Comparison) -> Option<Interval> {
     measure.interval(comparison.difference, Some(comparison.interval?))
 }
@@ -280,16 +281,16 @@ fn margin(comparison: &Comparison) -> Option<Finite> {
     }
 }
 
-/// What a row proves; where no interval is drawn with its size and what is known of that, and why
-/// there is no interval.
-fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
+/// The verdict of a row; if its interval is not drawn, with the size of the difference and the
+/// reason.
+fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> String {
     let comparison = &row.comparison;
     let size = match (is_drawn, comparison.relative) {
         (true, Some(_)) => None,
         (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
         (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (false, None) => {
-            let measure = Measure::of(&group.metric);
+            let measure = Measure::for_metric(&group.metric);
             Some(measure.signed(comparison.difference, comparison.interval))
         }
     };
@@ -298,17 +299,17 @@ fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
     parts.join(", ")
 }
 
-/// What a panel shows, in words: the largest proven differences, and how many others there are.
-fn words(metric: &str, rows: &[&Row], names: &Names) -> String {
-    let mut proven: Vec<&Row> = rows.iter().copied().filter(|row| row.is_proven()).collect();
-    let share = |row: &Row| size(&row.comparison).map(|[estimate, ..]| estimate);
-    let distance = |row: &Row| share(row).map_or(f64::INFINITY, f64::abs);
+/// The words of a panel: the largest proven differences, and the number of the others.
+fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
+    let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
+    let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
+    let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
-    let said = |row: &&Row| {
+    let said = |row: &&ComparisonRow| {
         let difference = row.comparison.difference;
         let size = match share(row) {
             Some(share) => format!("{} %", percent(share)),
-            None => Measure::of(metric).words(difference),
+            None => Measure::for_metric(metric).words(difference),
         };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
         format!("{} {} ({verdict})", names.name(row), stats::signed(size))

@@ -2,25 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chart::{Bucket, Figure, Histogram, Scale, Series};
+use chart::{Bucket, Figure, Histogram, SampleSet, Scale};
 use record::{LatencyBucket, LatencyHistogram};
 use report::{capital, counted, percent};
 use store::StoredRun;
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::paragraph;
 
 /// The histograms of a condition's runs, added up.
 #[derive(Default)]
-struct Pooled {
+struct PooledHistogram {
     histogram: LatencyHistogram,
     runs: usize,
     boots: BTreeSet<u32>,
 }
 
-impl Pooled {
+impl PooledHistogram {
     fn about(&self) -> String {
         format!("{}, {}", counted(self.runs, "run"), counted(self.boots.len(), "boot"))
     }
@@ -34,15 +34,15 @@ impl Pooled {
     }
 }
 
-/// What a page says of histograms: what is stored, and what studies lack.
-pub(super) fn about(views: &[View<'_>]) -> Vec<String> {
+/// The note on histograms: the form that is stored, and the runs that have none.
+pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
     let stored = format!(
         "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
          The transactions of all runs of a condition are added up.",
         LatencyHistogram::PER_DECADE,
         report::rounded(LatencyHistogram::width_percent())
     );
-    let runs = |view: &View<'_>| Runs::of(view);
+    let runs = |view: &StudyView<'_>| LatencyRuns::count(view);
     let has_any = views.iter().map(runs).any(|runs| runs.without < runs.all);
     let lacking = views.iter().filter_map(|view| Some((view, runs(view).lacking()?)));
     let lacking = lacking.map(|(view, words)| view.titled(&words)).map(|words| paragraph([capital(&words)]));
@@ -50,14 +50,14 @@ pub(super) fn about(views: &[View<'_>]) -> Vec<String> {
 }
 
 /// The runs of a study that measured latencies.
-struct Runs {
+struct LatencyRuns {
     all: usize,
-    /// Those without a histogram.
+    /// The number of runs without a histogram.
     without: usize,
 }
 
-impl Runs {
-    fn of(view: &View<'_>) -> Self {
+impl LatencyRuns {
+    fn count(view: &StudyView<'_>) -> Self {
         let measured = view.stored.measurements().filter(|run| run.metrics.contains_key("latency_p50"));
         measured.fold(Self { all: 0, without: 0 }, |sum, run| Self {
             all: sum.all + 1,
@@ -65,7 +65,7 @@ impl Runs {
         })
     }
 
-    /// What the study lacks; `None` if each run has its histogram.
+    /// The runs without a histogram, in words; `None` if each run has one.
     fn lacking(&self) -> Option<String> {
         match self.without {
             0 => None,
@@ -78,7 +78,12 @@ impl Runs {
 }
 
 /// The histograms of these conditions; `None` if no run has one.
-pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Option<Figure> {
+pub(super) fn figure(
+    view: &StudyView<'_>,
+    workload: &MeasuredWorkload<'_>,
+    more: &str,
+    ids: &mut Ids,
+) -> Option<Figure> {
     let pooled = pooled(view, workload);
     if pooled.is_empty() {
         return None;
@@ -86,12 +91,12 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: 
     let conditions: Vec<usize> =
         workload.conditions.iter().filter(|index| pooled.contains_key(index)).copied().collect();
     let names = view.names(&conditions);
-    let measure = Measure::of_latency();
+    let measure = Measure::for_latency();
     let series = |(index, name): (&usize, &String)| {
         let own = &pooled[index];
-        Series { name: name.clone(), about: own.about(), buckets: own.buckets(&measure) }
+        SampleSet { name: name.clone(), about: own.about(), buckets: own.buckets(&measure) }
     };
-    let series: Vec<Series> = conditions.iter().zip(&names).map(series).collect();
+    let series: Vec<SampleSet> = conditions.iter().zip(&names).map(series).collect();
     Some(Figure::new(
         ids.unique(&view.titled(&format!("latency histogram {}{more}", workload.name))),
         &view.titled(&format!("Latency of {}: histograms", workload.name)),
@@ -111,8 +116,8 @@ fn stored(run: &StoredRun) -> Option<&LatencyHistogram> {
     run.detail.sides().next()?.whole.outcome.latency.as_ref()?.histogram.as_ref()
 }
 
-fn pooled(view: &View<'_>, workload: &Workload<'_>) -> BTreeMap<usize, Pooled> {
-    let mut pooled: BTreeMap<usize, Pooled> = BTreeMap::new();
+fn pooled(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> BTreeMap<usize, PooledHistogram> {
+    let mut pooled: BTreeMap<usize, PooledHistogram> = BTreeMap::new();
     if !workload.kind.is_rr() {
         return pooled;
     }
@@ -126,16 +131,16 @@ fn pooled(view: &View<'_>, workload: &Workload<'_>) -> BTreeMap<usize, Pooled> {
     pooled
 }
 
-/// Where the conditions with the lowest and with the highest peak have it.
-fn seen(measure: &Measure, series: &[Series]) -> String {
-    let mut peaks: Vec<(&Series, &Bucket)> =
+/// The peaks of the conditions with the lowest and the highest one, in words.
+fn seen(measure: &Measure, series: &[SampleSet]) -> String {
+    let mut peaks: Vec<(&SampleSet, &Bucket)> =
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();
     peaks.sort_by(|one, other| one.1.low.value().total_cmp(&other.1.low.value()));
     let edges = |bucket: &Bucket| {
         let [low, high] = [bucket.low, bucket.high].map(|edge| measure.words(edge.value()));
         format!("{low} to {high}")
     };
-    let words = |(one, bucket): &(&Series, &Bucket)| {
+    let words = |(one, bucket): &(&SampleSet, &Bucket)| {
         let share = percent(one.share(bucket).value());
         format!("{} with {} ({share} %, {})", edges(bucket), one.name, one.about)
     };

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use chart::Id;
 
-/// Parts of a figure have names that begin with the figure's.
+// Parts of a figure have names that begin with the figure's.
 const PARTS: [&str; 2] = ["title", "about"];
-/// A name is made of at most so many characters, so that a number still fits behind them.
+// The longest name, in characters, without the number that tells it from others.
 const MOST: usize = 52;
 
 /// The names that a page has given away. The same figures in the same order get the same names, so

@@ -7,17 +7,16 @@ use study::Kind;
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// A figure has lines for at most so many conditions.
+// The largest number of conditions with a line in a figure.
 const CURVES: usize = 4;
-/// A line has at most so many points: the counters add up, so a longer step loses nothing but
-/// detail.
+// The largest number of points in a line. The counters add up, so a longer step only loses detail.
 const POINTS: usize = 100;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("inside");
     let mut folded = Vec::new();
     for view in views {
@@ -29,17 +28,17 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         "The rate inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
          steps; of more than {CURVES} conditions those at both ends of the main metric."
     )];
-    Some(Section { id, title: "Inside a run".to_owned(), about, figures: Vec::new(), folded })
+    Some(FigureSection { id, title: "Inside a run".to_owned(), about, figures: Vec::new(), folded })
 }
 
-fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let metric = view.primary(workload.kind);
     let mut runs: Vec<(&StoredRun, Vec<(f64, f64)>)> =
         ends(view, workload).into_iter().filter_map(|condition| typical(view, workload, condition)).collect();
     runs.retain(|(_, points)| points.len() > 2);
     let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
     let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
-    let measure = Measure::of(metric);
+    let measure = Measure::for_metric(metric);
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
     let mut seen = Vec::new();
     let mut curves = Vec::new();
@@ -69,7 +68,7 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Fig
 }
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
-fn ends(view: &View<'_>, workload: &Workload<'_>) -> Vec<usize> {
+fn ends(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
     let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
     by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
     let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();
@@ -81,8 +80,8 @@ fn ends(view: &View<'_>, workload: &Workload<'_>) -> Vec<usize> {
 /// The run nearest to the mean of its condition that has a series, with its rate over time: ns
 /// after the opening, and the metric's value over the step that ends there.
 fn typical<'a>(
-    view: &View<'a>,
-    workload: &Workload<'_>,
+    view: &StudyView<'a>,
+    workload: &MeasuredWorkload<'_>,
     condition: usize,
 ) -> Option<(&'a StoredRun, Vec<(f64, f64)>)> {
     let metric = view.primary(workload.kind);
@@ -100,7 +99,7 @@ fn typical<'a>(
     })
 }
 
-/// The counter of what the traffic is for.
+/// The counter of the workload's progress.
 fn counted(kind: Kind, series: &Series) -> Option<&[u64]> {
     let name = match kind {
         _ if kind.is_stream() => "bytes_received",

@@ -1,24 +1,24 @@
-//! What pairs of offloads do together.
+//! Figures of the interactions of pairs of offloads.
 
-use chart::{Effect, Figure, Forest, Panel};
-use report::{Credit, EffectView, capital, metric_name, percent};
+use chart::{Figure, Forest, ForestRow, Panel};
+use report::{Credit, DesignEffect, capital, metric_name, percent};
 
-use super::change::{percentage, place, proven};
+use super::credit::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
 
-/// A sentence names at most so many pairs.
+// The largest number of pairs in a sentence.
 const NAMED: usize = 3;
-/// Of more pairs only those with a proven interaction are drawn.
+// The largest number of pairs of which those without a proven interaction are drawn too.
 const MOST: usize = 6;
 
-/// What the section says where pairs are left out.
+/// The note of the section if pairs are left out.
 pub(super) const ONLY_PROVEN: &str =
     "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
 
-pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
+pub(super) fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for credit in credits {
         if pairs(credit).next().is_none() {
@@ -39,7 +39,7 @@ pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Opti
 }
 
 /// The interactions of two offloads.
-fn pairs(credit: &Credit) -> impl Iterator<Item = &EffectView> {
+fn pairs(credit: &Credit) -> impl Iterator<Item = &DesignEffect> {
     credit.effects.iter().filter(|one| one.factors.len() == 2)
 }
 
@@ -49,14 +49,14 @@ pub(super) fn is_choice(credits: &[Credit]) -> bool {
 }
 
 fn forest(credit: &Credit) -> Option<Forest> {
-    let effect = |one: &EffectView| {
+    let effect = |one: &DesignEffect| {
         let interval = percentage(credit, &one.effect)?;
         let verdict = proven(credit, &one.effect).to_owned();
-        Some(Effect { name: one.name.clone(), interval: Some(interval), verdict })
+        Some(ForestRow { name: one.name.clone(), interval: Some(interval), verdict })
     };
     let is_choice = pairs(credit).count() > MOST;
     let drawn = pairs(credit).filter(|one| !is_choice || credit.is_proven(&one.effect));
-    let effects: Vec<Effect> = drawn.filter_map(effect).collect();
+    let effects: Vec<ForestRow> = drawn.filter_map(effect).collect();
     (!effects.is_empty()).then(|| Forest {
         quantity: Measure::percent(
             "interaction",
@@ -71,13 +71,13 @@ fn forest(credit: &Credit) -> Option<Forest> {
 
 /// The proven pairs, the largest first.
 fn words(credit: &Credit) -> String {
-    let mut sure: Vec<&EffectView> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
+    let mut sure: Vec<&DesignEffect> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
     sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
     let of = pairs(credit).count();
     if sure.is_empty() {
         return format!("none of the {of} pairs has a proven interaction");
     }
-    let said = |one: &&EffectView| {
+    let said = |one: &&DesignEffect| {
         let size = one.effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
         format!("{}{}", one.name, size.unwrap_or_default())
     };

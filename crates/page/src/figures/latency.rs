@@ -6,11 +6,11 @@ use super::histogram;
 use super::ids::Ids;
 use super::measure::Measure;
 use super::offered;
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::{others_folded, paragraph};
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// The metrics of quantiles, with the share of the transactions that they stay within.
+// The metrics of quantiles, with the share of the transactions that they stay within.
 const QUANTILES: [(&str, f64); 5] = [
     ("latency_p50", 0.5),
     ("latency_p90", 0.9),
@@ -19,11 +19,11 @@ const QUANTILES: [(&str, f64); 5] = [
     ("latency_p99_99", 0.9999),
 ];
 
-/// What quantile curves show.
+// The explanation of quantile curves.
 const QUANTILE_CURVES: &str = "The time from request to response within which a share of the transactions stayed: of each quantile the mean \
      over boots. The tail is drawn out, and the scale of time is logarithmic.";
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("latency");
     let (mut figures, mut folded, mut has_load) = (Vec::new(), Vec::new(), false);
     for view in views {
@@ -35,7 +35,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                 figures.extend(of_conditions(view, &workload, "", ids));
                 continue;
             };
-            let chosen = Workload { conditions: telling, ..workload.clone() };
+            let chosen = MeasuredWorkload { conditions: telling, ..workload.clone() };
             figures.extend(of_conditions(view, &chosen, "", ids));
             folded.extend(of_conditions(view, &workload, " all", ids));
         }
@@ -48,25 +48,35 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     if !folded.is_empty() {
         about.push(others_folded());
     }
-    Some(Section { id, title: "Latency".to_owned(), about, figures, folded })
+    Some(FigureSection { id, title: "Latency".to_owned(), about, figures, folded })
 }
 
 /// The latencies of these conditions, as quantiles and as histograms.
-fn of_conditions(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Vec<Figure> {
+fn of_conditions(
+    view: &StudyView<'_>,
+    workload: &MeasuredWorkload<'_>,
+    more: &str,
+    ids: &mut Ids,
+) -> Vec<Figure> {
     let quantiles = figure(view, workload, more, ids);
     quantiles.into_iter().chain(histogram::figure(view, workload, more, ids)).collect()
 }
 
 /// The quantiles of a condition, by their place in the list.
-fn quantiles(view: &View<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()] {
+fn quantiles(view: &StudyView<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()] {
     let means = view.condition(condition).map(|one| &one.means);
     QUANTILES.map(|(key, _)| means.and_then(|means| means.get(key)).copied())
 }
 
-fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Option<Figure> {
+fn figure(
+    view: &StudyView<'_>,
+    workload: &MeasuredWorkload<'_>,
+    more: &str,
+    ids: &mut Ids,
+) -> Option<Figure> {
     let has_any = |index: &&usize| quantiles(view, **index).iter().any(Option::is_some);
     let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
-    let measure = Measure::of_latency();
+    let measure = Measure::for_latency();
     let names = view.names(&conditions);
     let curve = |(index, name): (&usize, &String)| {
         let points = QUANTILES.iter().zip(quantiles(view, *index));
@@ -83,7 +93,7 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -
         let of = |index: &usize| quantiles(view, *index)[place];
         let values: Vec<(f64, &String)> =
             conditions.iter().zip(&names).filter_map(|(index, name)| Some((of(index)?, name))).collect();
-        at(&measure, QUANTILES[place].1, &values)
+        quantile_sentence(&measure, QUANTILES[place].1, &values)
     });
     Some(Figure::new(
         ids.unique(&view.titled(&format!("latency {}{more}", workload.name))),
@@ -94,7 +104,7 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -
 }
 
 /// The fastest and the slowest at a quantile.
-fn at(measure: &Measure, share: f64, values: &[(f64, &String)]) -> String {
+fn quantile_sentence(measure: &Measure, share: f64, values: &[(f64, &String)]) -> String {
     let by = |one: &&(f64, &String), other: &&(f64, &String)| one.0.total_cmp(&other.0);
     let (Some(least), Some(most)) = (values.iter().min_by(by), values.iter().max_by(by)) else {
         return String::new();

@@ -1,16 +1,16 @@
-//! Where packets were lost, as a flow from the sender to the reader.
+//! Figures of lost packets, as a flow from the sender to the reader.
 
-use chart::{Figure, Finite, Flow, Panel, Passage, Quantity};
+use chart::{Figure, Finite, FlowPlace, FlowPlot, Panel, Quantity};
 use report::{counted, percent, rounded};
 
 use super::ids::Ids;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// A figure has at most so many conditions: those that lose most.
+// The largest number of conditions in a figure: those that lose most.
 const PANELS: usize = 4;
-/// What was lost before each place, and what a message there has passed.
+// The metric of the loss before each place, the place, and the words of the loss.
 const PLACES: [(&str, &str, &str); 4] = [
     ("lost_queue", "after the sender's queue", "dropped by the sender's queue"),
     ("lost_device", "after the devices and the link", "dropped by a device or on the link"),
@@ -18,7 +18,7 @@ const PLACES: [(&str, &str, &str); 4] = [
     ("lost_unaccounted", "the reader", "lost at a place without a counter"),
 ];
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("loss");
     let (mut figures, mut about) = (Vec::new(), vec![
         "Messages over whole runs, as the mean over boots: how many came how far, and what became of the others."
@@ -41,16 +41,22 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             figures.extend(figure(view, workload.name, &losing, ids));
         }
     }
-    Some(Section { id, title: "Where packets were lost".to_owned(), about, figures, folded: Vec::new() })
+    Some(FigureSection {
+        id,
+        title: "Where packets were lost".to_owned(),
+        about,
+        figures,
+        folded: Vec::new(),
+    })
 }
 
 /// The share that was lost, in %; none without losses.
-fn share(view: &View<'_>, condition: usize) -> Option<f64> {
+fn share(view: &StudyView<'_>, condition: usize) -> Option<f64> {
     let (lost, offered) = (view.mean(condition, "lost")?, view.mean(condition, "offered")?);
     (lost > 0.0 && offered > 0.0).then_some(100.0 * (lost / offered))
 }
 
-fn figure(view: &View<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Ids) -> Option<Figure> {
     let conditions: Vec<usize> = losing.iter().map(|(index, _)| *index).collect();
     let names = view.names(&conditions);
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
@@ -73,15 +79,19 @@ fn figure(view: &View<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Id
     })
 }
 
-fn flow(view: &View<'_>, condition: usize) -> Option<Flow> {
+fn flow(view: &StudyView<'_>, condition: usize) -> Option<FlowPlot> {
     let mut left = view.mean(condition, "offered")?;
     let passage = |name: &str, left: f64, lost: &str| {
-        Some(Passage { name: name.to_owned(), arrived: Finite::new(left)?, lost: lost.to_owned() })
+        Some(FlowPlace { name: name.to_owned(), arrived: Finite::new(left)?, lost: lost.to_owned() })
     };
     let mut passages = vec![passage("the sender", left, "")?];
     for (key, name, how) in PLACES {
         left = (left - view.mean(condition, key).unwrap_or(0.0)).max(0.0);
         passages.push(passage(name, left, how)?);
     }
-    Some(Flow { quantity: Quantity::new("messages", "", rounded).relative("of a run"), percent, passages })
+    Some(FlowPlot {
+        quantity: Quantity::new("messages", "", rounded).relative("of a run"),
+        percent,
+        passages,
+    })
 }

@@ -1,8 +1,8 @@
-//! How the values of a metric are drawn and written.
+//! The form in which values of a metric are drawn and written.
 
 use chart::{Finite, Interval, Quantity};
 use report::{figure, metric_name, plain, rounded};
-use study::metric::{self, Group};
+use study::metric::{self, MetricGroup};
 
 /// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
 #[derive(Debug, Clone)]
@@ -11,35 +11,35 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// Of a metric.
-    pub(super) fn of(key: &str) -> Self {
+    pub(super) fn for_metric(key: &str) -> Self {
         let known = metric::find(key);
         let unit = known.map_or("", |metric| plain(metric.unit));
         let quantity = Quantity::new(&metric_name(key), unit, figure);
         Self { quantity: quantity.relative(known.map_or("", base)) }
     }
 
-    /// Of latencies, whatever their quantile.
-    pub(super) fn of_latency() -> Self {
+    /// The measure of latencies, whatever their quantile.
+    pub(super) fn for_latency() -> Self {
         Self { quantity: Quantity::new("latency", "ns", figure).relative("from request to response") }
     }
 
-    /// Of whole numbers of a unit, such as requests/s.
-    pub(super) fn of_plain(name: &str, unit: &str) -> Self {
+    /// The measure of whole numbers of a unit, such as requests/s.
+    pub(super) fn for_unit(name: &str, unit: &str) -> Self {
         Self { quantity: Quantity::new(name, unit, rounded) }
     }
 
-    /// Of figures that have words and no metric: `segments per packet at the transmitter`.
+    /// The measure of figures that have words and no metric: `segments per packet at the
+    /// transmitter`.
     pub(super) fn in_words(words: &str) -> Self {
         Self { quantity: Quantity::new(words, "", figure) }
     }
 
-    /// Differences in %, of what `base` says.
+    /// Differences in % of `base`.
     pub(super) fn percent(name: &str, base: &str) -> Self {
         Self { quantity: Quantity::new(name, "%", report::percent).relative(base) }
     }
 
-    /// The same for differences of the metric from `base`.
+    /// The measure of differences of the metric from `base`.
     pub(super) fn difference(mut self, base: &str) -> Self {
         self.quantity.name.insert_str(0, "difference of ");
         base.clone_into(&mut self.quantity.base);
@@ -85,15 +85,15 @@ impl Measure {
     }
 }
 
-/// What a metric's unit is relative to.
+/// The base of a metric's unit.
 fn base(metric: &metric::Metric) -> &'static str {
     match metric.group {
-        Group::Rate if metric.unit == "Mbit/s" => "of payload",
-        Group::Latency => "from request to response",
-        Group::Cpu => "of all CPUs of the host",
-        Group::ServiceDemand => "of CPU time",
-        Group::Messages if metric.unit == "%" => "of the messages sent",
-        Group::Counter if metric.unit == "%" => "of the host's CPUs of this side",
+        MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
+        MetricGroup::Latency => "from request to response",
+        MetricGroup::Cpu => "of all CPUs of the host",
+        MetricGroup::ServiceDemand => "of CPU time",
+        MetricGroup::Messages if metric.unit == "%" => "of the messages sent",
+        MetricGroup::Counter if metric.unit == "%" => "of the host's CPUs of this side",
         _ => "",
     }
 }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_metric_has_one_unit_and_a_base() {
         let shown = |key: &str, value: f64| {
-            let measure = Measure::of(key);
+            let measure = Measure::for_metric(key);
             format!("{} {}", measure.words(value), measure.quantity.base)
         };
         assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");

@@ -4,7 +4,6 @@
 //! in words what can be seen in it, and is left out where the data has nothing to show.
 
 mod campaign;
-mod change;
 mod cpu;
 mod credit;
 mod effects;
@@ -26,15 +25,15 @@ mod why;
 mod words;
 
 use crate::figures::ids::Ids;
-use crate::figures::view::View;
-use crate::section::{Section, Study};
+use crate::figures::view::StudyView;
+use crate::section::{FigureSection, ReportedStudy};
 
 pub use history::history;
 
 /// The sections of figures, in the order of the page; one without figures is left out.
 #[must_use]
-pub fn sections(studies: &[Study]) -> Vec<Section> {
-    let views = View::all(studies);
+pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
+    let views = StudyView::from_studies(studies);
     let mut ids = Ids::default();
     let kinds = [
         runs::section,

@@ -9,39 +9,39 @@ use study::{Name, NameWord};
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::paragraph;
 
-/// The factor whose levels are offered loads.
+// The factor whose levels are offered loads.
 const RATE: &str = "rate";
-/// The quantiles that are drawn, with what their lines are called.
+// The quantiles that are drawn, with the names of their lines.
 const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99", "99 % quantile")];
-/// A curve of fewer loads has no knee: its ends are all that it has.
+// A curve of fewer loads has no knee: its ends are all that it has.
 const LEAST: usize = 3;
 
-/// What the knee is, for the text of a page.
+/// The definition of the knee, for the text of a page.
 pub(super) const KNEE: &str = "The knee of latency against offered load is the load at which requests answered per second, divided by \
      the mean latency, are at their most (Kleinrock's power, Proc. ICC 1979, pp. 43.1.1-43.1.10): below it more load \
      costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
      measured; marked is their median, and the least and the largest of them hold it with the confidence given.";
 
 /// The conditions that differ in nothing but the offered load.
-struct Path {
-    /// What tells them from others; empty for the only ones.
+struct LoadCurve {
+    /// A name that tells it from others; empty for the only one.
     name: String,
     /// Offered loads in 1/s with their conditions, rising.
     loads: Vec<(f64, usize)>,
 }
 
 /// The knee of a path, in words, and where it is marked with which label.
-struct Found {
+struct MarkedKnee {
     words: String,
     mark: Option<(Finite, String)>,
 }
 
-impl Found {
-    /// A knee at a load, with the ends of its interval and what can be said of them.
-    fn at(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
+impl MarkedKnee {
+    /// A knee at a load, with the ends of its interval and a note on them.
+    fn at_load(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
         let (at, range) =
             (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));
         let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
@@ -52,12 +52,12 @@ impl Found {
 }
 
 /// The curves of a workload, a panel for each path; `None` if its rate was not varied.
-pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Figure> {
+pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
-    let measure = Measure::of_latency();
+    let measure = Measure::for_latency();
     let measure = measure.reaching(paths.iter().flat_map(|path| path.latencies(view)));
     let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
-    let offered = Measure::of_plain("offered load", "requests/s").reaching(loads);
+    let offered = Measure::for_unit("offered load", "requests/s").reaching(loads);
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for path in &paths {
         let curve = |(key, name): (&str, &str)| {
@@ -88,13 +88,14 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) ->
 }
 
 /// The paths of a workload of which several loads were measured.
-fn paths(view: &View<'_>, workload: &Workload<'_>) -> Vec<Path> {
-    type Levels = Vec<(String, String)>;
-    let mut groups: Vec<(Levels, Vec<(f64, usize)>)> = Vec::new();
+fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
+    type OtherLevels = Vec<(String, String)>;
+    let mut groups: Vec<(OtherLevels, Vec<(f64, usize)>)> = Vec::new();
     for index in &workload.conditions {
         let Some(condition) = view.stored.plan.conditions.get(*index) else { continue };
         let Some(rate) = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr()) else { continue };
-        let own: Levels = condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
+        let own: OtherLevels =
+            condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
         let load = (f64::from(rate), *index);
         match groups.iter_mut().find(|(levels, _)| *levels == own) {
             Some((_, loads)) => loads.push(load),
@@ -104,28 +105,27 @@ fn paths(view: &View<'_>, workload: &Workload<'_>) -> Vec<Path> {
     groups.retain(|(_, loads)| loads.len() > 1);
     let names: Vec<Name> = groups.iter().map(|(_, loads)| name(view, loads[0].1)).collect();
     let alone = groups.len() == 1;
-    let path = |((_, mut loads), name): ((Levels, Vec<(f64, usize)>), String)| {
+    let path = |((_, mut loads), name): ((OtherLevels, Vec<(f64, usize)>), String)| {
         loads.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Path { name: if alone { String::new() } else { name }, loads }
+        LoadCurve { name: if alone { String::new() } else { name }, loads }
     };
-    groups.into_iter().zip(report::apart(&names)).map(path).collect()
+    groups.into_iter().zip(report::distinct_names(&names)).map(path).collect()
 }
 
-/// A condition's name without its rate.
-fn name(view: &View<'_>, condition: usize) -> Name {
+fn name(view: &StudyView<'_>, condition: usize) -> Name {
     let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
     let is_rate = |word: &&NameWord| word.factor.as_deref() == Some(RATE);
     words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
 }
 
-impl Path {
-    fn latencies(&self, view: &View<'_>) -> Vec<f64> {
+impl LoadCurve {
+    fn latencies(&self, view: &StudyView<'_>) -> Vec<f64> {
         let of = |condition: usize| QUANTILES.map(|(key, _)| view.mean(condition, key));
         self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
     }
 
     /// The curve of each boot that measured every load.
-    fn curves(&self, view: &View<'_>) -> Vec<Vec<Point>> {
+    fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
         let by_boot = |metric: &str| {
             let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
             for (condition, boot, value) in view.stored.values(metric) {
@@ -152,8 +152,8 @@ impl Path {
         boots.into_iter().filter_map(curve).collect()
     }
 
-    fn knee(&self, view: &View<'_>) -> Found {
-        let none = |why: &str| Found { words: format!("no knee: {why}"), mark: None };
+    fn knee(&self, view: &StudyView<'_>) -> MarkedKnee {
+        let none = |why: &str| MarkedKnee { words: format!("no knee: {why}"), mark: None };
         let most = self.loads.last().map_or(0.0, |load| load.0);
         let curves = self.curves(view);
         if self.loads.len() < LEAST {
@@ -165,11 +165,11 @@ impl Path {
             (Some(knee), _) if knee.is_beyond(most) => beyond(),
             (Some(Knee { load, lower, upper, confidence }), _) => {
                 let sure = format!("{} % confidence", report::percent(100.0 * confidence));
-                Found::at(load, Some([lower, upper]), &sure)
+                MarkedKnee::at_load(load, Some([lower, upper]), &sure)
             }
             (None, [only]) => match of_curve(only) {
                 Some(load) if load >= most => beyond(),
-                Some(load) => Found::at(load, None, "one boot: no interval"),
+                Some(load) => MarkedKnee::at_load(load, None, "one boot: no interval"),
                 None => none("nothing was answered"),
             },
             (None, []) => none("no boot measured every load"),
@@ -178,8 +178,8 @@ impl Path {
     }
 
     /// From which load on less was answered than was asked for, as a part of a sentence.
-    fn unanswered(&self, view: &View<'_>) -> String {
-        /// A window's edges cut requests: less than this share proves nothing.
+    fn unanswered(&self, view: &StudyView<'_>) -> String {
+        // A window's edges cut requests: less than this share proves nothing.
         const SHORT: f64 = 0.98;
         let short = self.loads.iter().find_map(|(load, condition)| {
             let served = view.mean(*condition, "transactions")?;

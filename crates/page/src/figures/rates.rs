@@ -1,22 +1,22 @@
-//! What the traffic reached in each condition, TCP beside UDP, by scenario, MTU and study.
+//! Figures of the rate of each condition, TCP beside UDP, by scenario, MTU and study.
 
 use std::collections::BTreeMap;
 
-use chart::{Bar, Bars, Figure, Group, Panel};
+use chart::{Bar, BarGroup, Bars, Figure, Panel};
 use report::capital;
 use stats::ConditionEstimate;
 
-use super::grid::Sheet;
+use super::grid::BarSheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::{CHOSEN, extremes, paragraph};
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// A figure has at most so many panels; the others are folded.
+// The largest number of panels in a figure; the others are folded.
 const PANELS: usize = 8;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("rates");
     let (mut figures, mut folded, mut is_large) = (Vec::new(), Vec::new(), false);
     for metric in metrics(views) {
@@ -37,7 +37,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     if is_large {
         about.push(CHOSEN.to_owned());
     }
-    Some(Section {
+    Some(FigureSection {
         id,
         title: if is_exact { "What each condition executes" } else { "What each condition reached" }
             .to_owned(),
@@ -48,17 +48,17 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
 }
 
 /// The bars of a study in one scenario and MTU.
-struct Rates {
+struct RateBars {
     title: String,
-    sheet: Sheet,
+    sheet: BarSheet,
     level: f64,
     estimates: BTreeMap<usize, ConditionEstimate>,
-    /// What was limited by something outside both hosts, in words.
+    /// The limits outside both hosts, in words.
     limited: String,
 }
 
 /// The main metrics of all workloads.
-fn metrics(views: &[View<'_>]) -> Vec<&'static str> {
+fn metrics(views: &[StudyView<'_>]) -> Vec<&'static str> {
     let mut metrics: Vec<&'static str> = Vec::new();
     for view in views {
         for workload in view.workloads() {
@@ -71,11 +71,11 @@ fn metrics(views: &[View<'_>]) -> Vec<&'static str> {
     metrics
 }
 
-/// Of the most telling conditions; says whether these are fewer than all.
-fn sheets(views: &[View<'_>], metric: &str) -> (Vec<Rates>, bool) {
+/// The sheets of the most telling conditions; returns whether these are fewer than all.
+fn sheets(views: &[StudyView<'_>], metric: &str) -> (Vec<RateBars>, bool) {
     let (mut found, mut is_large) = (Vec::new(), false);
     for view in views {
-        let mut workloads: Vec<Workload<'_>> = Vec::new();
+        let mut workloads: Vec<MeasuredWorkload<'_>> = Vec::new();
         for mut workload in view.workloads() {
             if view.primary(workload.kind) != metric {
                 continue;
@@ -93,7 +93,7 @@ fn sheets(views: &[View<'_>], metric: &str) -> (Vec<Rates>, bool) {
             level = own;
             estimates.extend(of_workload.into_iter().map(|one| (one.condition, one)));
         }
-        for sheet in Sheet::all(view, &workloads) {
+        for sheet in BarSheet::for_workloads(view, &workloads) {
             let of_sheet = sheet.conditions().filter_map(|one| Some((one, *estimates.get(&one)?)));
             let estimates: BTreeMap<usize, ConditionEstimate> = of_sheet.collect();
             if estimates.is_empty() {
@@ -102,14 +102,14 @@ fn sheets(views: &[View<'_>], metric: &str) -> (Vec<Rates>, bool) {
             let title = [view.name.as_str(), sheet.title.as_str()];
             let title: Vec<&str> = title.into_iter().filter(|part| !part.is_empty()).collect();
             let limited = limited(view, &sheet);
-            found.push(Rates { title: title.join(", "), sheet, level, estimates, limited });
+            found.push(RateBars { title: title.join(", "), sheet, level, estimates, limited });
         }
     }
     (found, is_large)
 }
 
 /// The conditions whose rate was set from outside both hosts.
-fn limited(view: &View<'_>, sheet: &Sheet) -> String {
+fn limited(view: &StudyView<'_>, sheet: &BarSheet) -> String {
     let mut by: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for condition in sheet.conditions() {
         let limit = view.condition(condition).and_then(|one| one.limited_by.as_ref());
@@ -126,13 +126,13 @@ fn limited(view: &View<'_>, sheet: &Sheet) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-fn figure(metric: &str, sheets: &[Rates], more: &str, ids: &mut Ids) -> Option<Figure> {
+fn figure(metric: &str, sheets: &[RateBars], more: &str, ids: &mut Ids) -> Option<Figure> {
     let all: Vec<ConditionEstimate> =
         sheets.iter().flat_map(|rates| rates.estimates.values().copied()).collect();
     if all.is_empty() {
         return None;
     }
-    let measure = Measure::of(metric).reaching(reach(&all));
+    let measure = Measure::for_metric(metric).reaching(reach(&all));
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for rates in sheets {
         let bar = |(name, condition): &(String, usize)| {
@@ -140,7 +140,7 @@ fn figure(metric: &str, sheets: &[Rates], more: &str, ids: &mut Ids) -> Option<F
             let whole = measure.interval(one.mean, one.interval)?;
             Some(Bar { name: name.clone(), whole, parts: Vec::new() })
         };
-        let groups = rates.sheet.groups.iter().map(|group| Group {
+        let groups = rates.sheet.groups.iter().map(|group| BarGroup {
             name: group.name.clone(),
             bars: group.bars.iter().filter_map(bar).collect(),
         });

@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use chart::{Boot, Condition, Dots, Figure, Finite, Panel};
+use chart::{Dots, DotsBoot, DotsCondition, Figure, Finite, Panel};
 
-use report::{Group, capital, percent};
+use report::{ComparisonGroup, capital, percent};
 use stats::{Component, Components};
 
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ALL, extremes, others_folded, paragraph};
-use crate::section::{Section, is_vast};
+use crate::section::{FigureSection, is_vast};
 
-/// What the section says where the runs of other metrics are left out.
+// The note of the section if the runs of other metrics are left out.
 const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
                          every metric.";
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("runs");
     let (mut figures, mut folded, mut is_main_only) = (Vec::new(), Vec::new(), false);
     for view in views {
         for metric in metrics(view) {
             let workloads = view.workloads();
-            let telling: Vec<Workload<'_>> = workloads
+            let telling: Vec<MeasuredWorkload<'_>> = workloads
                 .iter()
-                .map(|one| Workload {
+                .map(|one| MeasuredWorkload {
                     conditions: view.telling(one).unwrap_or(one.conditions.clone()),
                     ..one.clone()
                 })
@@ -55,11 +55,11 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     if is_main_only {
         about.push(MAIN_ONLY.to_owned());
     }
-    Some(Section { id, title: "Every run".to_owned(), about, figures, folded })
+    Some(FigureSection { id, title: "Every run".to_owned(), about, figures, folded })
 }
 
 /// The compared metrics, the main ones of the workloads first.
-fn metrics(view: &View<'_>) -> Vec<String> {
+fn metrics(view: &StudyView<'_>) -> Vec<String> {
     let primary = view.workloads().into_iter().map(|one| view.primary(one.kind).to_owned());
     let compared = view.results.comparisons().iter().map(|group| group.metric.clone());
     let mut metrics: Vec<String> = Vec::new();
@@ -72,9 +72,9 @@ fn metrics(view: &View<'_>) -> Vec<String> {
 }
 
 fn figure(
-    view: &View<'_>,
+    view: &StudyView<'_>,
     metric: &str,
-    workloads: &[Workload<'_>],
+    workloads: &[MeasuredWorkload<'_>],
     more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
@@ -105,7 +105,12 @@ fn figure(
     })
 }
 
-fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> Option<(Dots, String)> {
+fn dots(
+    view: &StudyView<'_>,
+    metric: &str,
+    workload: &MeasuredWorkload<'_>,
+    place: &str,
+) -> Option<(Dots, String)> {
     let mut runs: BTreeMap<(usize, u32), Vec<f64>> = BTreeMap::new();
     for (condition, boot, value) in view.stored.values(metric) {
         if workload.conditions.contains(&condition) {
@@ -113,18 +118,18 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> 
         }
     }
     let (level, estimates) = view.estimates(workload.name, metric, &workload.conditions);
-    let measure = Measure::of(metric);
+    let measure = Measure::for_metric(metric);
     let measured: Vec<usize> =
         workload.conditions.iter().copied().filter(|index| runs.keys().any(|(of, _)| of == index)).collect();
     let names = view.names(&measured);
     let condition = |(index, name): (&usize, &String)| {
         let own = runs.iter().filter(|((of, _), _)| of == index);
-        let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| Boot {
+        let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| DotsBoot {
             name: format!("boot {boot}"),
             runs: values.iter().filter_map(|value| measure.value(*value)).collect::<Vec<Finite>>(),
         };
         let estimate = estimates.iter().find(|one| one.condition == *index);
-        Condition {
+        DotsCondition {
             name: name.clone(),
             boots: own.map(boot).collect(),
             interval: estimate
@@ -132,7 +137,7 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> 
                 .and_then(|one| measure.interval(one.mean, one.interval)),
         }
     };
-    let conditions: Vec<Condition> = measured.iter().zip(&names).map(condition).collect();
+    let conditions: Vec<DotsCondition> = measured.iter().zip(&names).map(condition).collect();
     if conditions.is_empty() {
         return None;
     }
@@ -142,8 +147,8 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> 
     Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
 }
 
-/// How much boots and runs differ, and whether that shows as clusters.
-fn spread(group: &Group) -> String {
+/// The spread of boots and runs, and whether runs cluster.
+fn spread(group: &ComparisonGroup) -> String {
     let mean = group.mean().abs();
     let share = |sd: f64| format!("{} %", percent(100.0 * (sd / mean)));
     let sd = |component: &Option<Component>| component.map(|one| one.sd);

@@ -9,14 +9,14 @@ use store::StoredRun;
 
 use super::ids::Ids;
 use super::measure::Measure;
-use super::view::View;
+use super::view::StudyView;
 use super::words::paragraph;
-use crate::section::Section;
+use crate::section::FigureSection;
 
-/// A figure has at most so many flows.
+// The largest number of flows in a figure.
 const PANELS: usize = 4;
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("turns");
     let figures = views.iter().filter_map(|view| figure(view, ids)).collect();
     let about = vec![
@@ -26,10 +26,10 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
          first flow is shown."
             .to_owned(),
     ];
-    Some(Section { id, title: "Turns in a flow".to_owned(), about, figures, folded: Vec::new() })
+    Some(FigureSection { id, title: "Turns in a flow".to_owned(), about, figures, folded: Vec::new() })
 }
 
-fn figure(view: &View<'_>, ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let measure = Measure::percent("rate", "of the mean of all turns");
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     let flows = flows(view);
@@ -60,12 +60,12 @@ fn figure(view: &View<'_>, ids: &mut Ids) -> Option<Figure> {
 }
 
 /// The runs of the first flow of each set of conditions that shared one, by the first of them.
-fn flows<'a>(view: &View<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>> {
+fn flows<'a>(view: &StudyView<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>> {
     let mut flows: BTreeMap<usize, Vec<(&StoredRun, &Turns)>> = BTreeMap::new();
     let planned = view.stored.plan.flows();
     for run in view.stored.measurements() {
         let Some(turns) = run.detail.turns() else { continue };
-        let first = planned.with(run.condition).first().copied();
+        let first = planned.containing(run.condition).first().copied();
         let flow = flows.entry(first.unwrap_or(run.condition)).or_default();
         if flow.first().is_none_or(|(first, _)| (first.boot, first.repeat) == (run.boot, run.repeat)) {
             flow.push((run, turns));
@@ -76,7 +76,7 @@ fn flows<'a>(view: &View<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>
 }
 
 /// The words that the names of a flow's conditions share.
-fn shared(view: &View<'_>, flow: &[(&StoredRun, &Turns)]) -> String {
+fn shared(view: &StudyView<'_>, flow: &[(&StoredRun, &Turns)]) -> String {
     let label = |run: &StoredRun| view.stored.plan.conditions[run.condition].label.to_string();
     let labels: Vec<String> = flow.iter().map(|(run, _)| label(run)).collect();
     let is_in_all = |word: &&str| labels.iter().all(|label| label.split(' ').any(|one| one == *word));
@@ -84,9 +84,9 @@ fn shared(view: &View<'_>, flow: &[(&StoredRun, &Turns)]) -> String {
     words.unwrap_or_default().join(" ")
 }
 
-/// Which flow it is, a line for each condition, and what is seen.
+/// A figure of a flow: a line for each condition, and a sentence on it.
 fn drawn(
-    view: &View<'_>,
+    view: &StudyView<'_>,
     flow: &[(&StoredRun, &Turns)],
     measure: &Measure,
 ) -> Option<(String, Vec<Curve>, String)> {

@@ -1,19 +1,18 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
-use report::{Condition, Group, Results};
+use report::{ComparisonGroup, ConditionResult, Results};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
 use study::{Kind, Name};
 
-use crate::section::Study;
+use crate::section::ReportedStudy;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
 pub(super) const MOST: usize = 12;
-/// Of conditions without a design, so many of the lowest and as many of the highest are telling.
+// The number of the lowest and of the highest conditions that are telling without a design.
 const ENDS: usize = 4;
 
-/// A study of the page.
-pub(super) struct View<'a> {
+pub(super) struct StudyView<'a> {
     pub(super) results: &'a Results,
     pub(super) stored: &'a StoredStudy,
     pub(super) series: &'a [StoredSeries],
@@ -23,15 +22,15 @@ pub(super) struct View<'a> {
 
 /// The measured conditions of a workload.
 #[derive(Clone)]
-pub(super) struct Workload<'a> {
+pub(super) struct MeasuredWorkload<'a> {
     pub(super) name: &'a str,
     pub(super) kind: Kind,
     pub(super) conditions: Vec<usize>,
 }
 
-impl<'a> View<'a> {
-    pub(super) fn all(studies: &'a [Study]) -> Vec<Self> {
-        let view = |study: &'a Study| {
+impl<'a> StudyView<'a> {
+    pub(super) fn from_studies(studies: &'a [ReportedStudy]) -> Vec<Self> {
+        let view = |study: &'a ReportedStudy| {
             let stored = study.results.stored();
             let several = studies.len() > 1;
             let name = if several {
@@ -50,15 +49,15 @@ impl<'a> View<'a> {
     }
 
     /// The workloads that were measured, in the order of the plan.
-    pub(super) fn workloads(&self) -> Vec<Workload<'a>> {
-        let mut workloads: Vec<Workload<'a>> = Vec::new();
+    pub(super) fn workloads(&self) -> Vec<MeasuredWorkload<'a>> {
+        let mut workloads: Vec<MeasuredWorkload<'a>> = Vec::new();
         for (index, condition) in self.results.conditions().iter().enumerate() {
             if condition.runs == 0 {
                 continue;
             }
             match workloads.iter_mut().find(|one| one.name == condition.workload) {
                 Some(known) => known.conditions.push(index),
-                None => workloads.push(Workload {
+                None => workloads.push(MeasuredWorkload {
                     name: &condition.workload,
                     kind: condition.kind,
                     conditions: vec![index],
@@ -68,7 +67,7 @@ impl<'a> View<'a> {
         workloads
     }
 
-    pub(super) fn condition(&self, index: usize) -> Option<&'a Condition> {
+    pub(super) fn condition(&self, index: usize) -> Option<&'a ConditionResult> {
         self.results.conditions().get(index)
     }
 
@@ -77,10 +76,10 @@ impl<'a> View<'a> {
         self.condition(condition)?.means.get(metric).copied()
     }
 
-    /// What the conditions are called among each other.
+    /// Names that tell these conditions from each other.
     pub(super) fn names(&self, conditions: &[usize]) -> Vec<String> {
         let name = |index: &usize| self.condition(*index).map_or_else(Name::default, |one| one.label.clone());
-        report::apart(&conditions.iter().map(name).collect::<Vec<_>>())
+        report::distinct_names(&conditions.iter().map(name).collect::<Vec<_>>())
     }
 
     /// The metric by which a workload is judged first.
@@ -102,7 +101,7 @@ impl<'a> View<'a> {
     }
 
     /// The comparisons of a workload in a metric.
-    pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a Group> {
+    pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a ComparisonGroup> {
         let all = self.results.comparisons().iter();
         all.filter(move |group| group.workload == workload && group.metric == metric)
     }
@@ -110,7 +109,7 @@ impl<'a> View<'a> {
     /// The conditions that a reader wants to see first, where there are very many: of a design all
     /// on, then one more off at a time; else the baselines, and those at both ends of the main
     /// metric. `None` where all can be seen.
-    pub(super) fn telling(&self, workload: &Workload<'_>) -> Option<Vec<usize>> {
+    pub(super) fn telling(&self, workload: &MeasuredWorkload<'_>) -> Option<Vec<usize>> {
         if workload.conditions.len() <= MOST {
             return None;
         }
@@ -133,7 +132,7 @@ impl<'a> View<'a> {
 
     /// The conditions of a design from all on to all off, one more off at each step, for every
     /// combination of the other factors.
-    fn rungs(&self, workload: &Workload<'_>) -> Vec<usize> {
+    fn rungs(&self, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
         let Some(design) = &self.stored.plan.design else { return Vec::new() };
         let is_rung = |on: &[bool]| on.is_sorted();
         let mut rungs: Vec<(usize, usize)> = Vec::new();

@@ -1,28 +1,29 @@
-//! Why conditions differ: the counters that explain effects, side by side, and the evidence that
+//! Figures of reasons: the counters that explain effects, side by side, and the evidence that
 //! offloads acted.
 
 use chart::{Bars, Figure, Interval, Panel};
-use report::{Acted, Counter, capital, listed};
+use report::{ActedOffloads, ExplainingCounter, capital, listed};
 
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
-use super::view::{View, Workload};
+use super::view::{MeasuredWorkload, StudyView};
 use super::words::paragraph;
-use crate::section::{Section, is_vast};
+use crate::section::{FigureSection, is_vast};
 
-/// A figure has at most so many counters; of a study with very many conditions, so few.
+// The largest number of counters in a figure, and the largest for a study with very many
+// conditions.
 const PANELS: usize = 6;
 const FEW: usize = 3;
-/// At most so many explanations are put into words.
+// The largest number of explanations in words.
 const NAMED: usize = 4;
-/// What differs by less between conditions is no news.
+// The least ratio between conditions that is worth a figure.
 const DIFFERS: f64 = 1.2;
 
 /// The evidence that an offload acted, with its words.
-type Evidence = (fn(&Acted) -> Option<f64>, &'static str, &'static str);
+type EvidenceMetric = (fn(&ActedOffloads) -> Option<f64>, &'static str, &'static str);
 
-/// Evidence, the counter that is the same, and words.
-const EVIDENCE: [Evidence; 3] = [
+// Evidence, the counter that is the same, and words.
+const EVIDENCE: [EvidenceMetric; 3] = [
     (
         |acted| acted.segments_per_buffer,
         "transmitter.segments_per_wire_packet",
@@ -36,7 +37,7 @@ const EVIDENCE: [Evidence; 3] = [
     (|acted| acted.packets_per_batch, "", "packets in each batch that TCP got at the receiver"),
 ];
 
-pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
     let id = ids.unique("why");
     let mut figures = Vec::new();
     for view in views {
@@ -53,17 +54,23 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     if views.iter().any(|view| is_vast(view.results)) {
         about.push(format!("With so many conditions, at most {FEW} counters of a workload are drawn."));
     }
-    Some(Section { id, title: "Why conditions differ".to_owned(), about, figures, folded: Vec::new() })
+    Some(FigureSection { id, title: "Why conditions differ".to_owned(), about, figures, folded: Vec::new() })
 }
 
-fn figure(view: &View<'_>, workload: &Workload<'_>, counters: &[Counter], ids: &mut Ids) -> Option<Figure> {
+fn figure(
+    view: &StudyView<'_>,
+    workload: &MeasuredWorkload<'_>,
+    counters: &[ExplainingCounter],
+    ids: &mut Ids,
+) -> Option<Figure> {
     let shown = view.telling(workload).unwrap_or_else(|| workload.conditions.clone());
     let names = view.names(&shown);
     let name = |condition: usize| {
         let place = shown.iter().position(|one| *one == condition)?;
         names.get(place).cloned()
     };
-    let counters: Vec<&Counter> = counters.iter().filter(|one| one.workload == workload.name).collect();
+    let counters: Vec<&ExplainingCounter> =
+        counters.iter().filter(|one| one.workload == workload.name).collect();
     let mut panels = Vec::new();
     for counter in &counters {
         let measure = Measure::in_words(&counter.words);
@@ -106,7 +113,7 @@ fn panel(words: &str, bars: Vec<(String, Interval)>, measure: Measure, interval:
 }
 
 /// The explanations of the comparisons, each once.
-fn seen(view: &View<'_>, workload: &Workload<'_>, panels: &[Panel]) -> Vec<String> {
+fn seen(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, panels: &[Panel]) -> Vec<String> {
     let groups = view.results.comparisons().iter().filter(|group| group.workload == workload.name);
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for row in groups.flat_map(|group| &group.rows) {

@@ -1,22 +1,22 @@
-//! Sentences about what can be seen.
+//! Sentences that describe figures.
 
 use report::capital;
 use stats::ConditionEstimate;
 
 use super::measure::Measure;
 
-/// What a section says where not all conditions are shown.
+/// The note of a section if not all conditions are shown.
 pub(super) const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
                       design those that lead from all on to all off, else the baselines and both ends.";
 
-/// The same where the others are folded.
+/// The note of a section if the other conditions are folded.
 pub(super) fn others_folded() -> String {
     format!(
         "{CHOSEN} The folded figures below have all conditions, in the main metric where several are compared."
     )
 }
 
-/// What the title of a figure of all conditions ends with, where another one has a choice of them.
+/// The end of the title of a figure of all conditions, where another figure has a choice of them.
 pub(super) const ALL: &str = ", all conditions";
 
 /// Words with a full stop. Names keep their letters: a condition has no capital at the beginning.

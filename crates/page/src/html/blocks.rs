@@ -2,34 +2,34 @@
 
 use chart::{Attribute, Id, Markup, fixed};
 use report::document::bounded::{line as shown, lines as shown_lines};
-use report::document::{Block, Item};
-use report::{Exhibit, Tone};
+use report::document::{Block, ListItem};
+use report::{TitledTable, Tone};
 
-use crate::data::Data;
+use crate::data::Download;
 
 /// Writes blocks, and numbers the tables.
-pub(super) struct Writer<'m> {
+pub(super) struct HtmlWriter<'m> {
     pub(super) to: &'m mut Markup,
     tables: usize,
-    /// What is written is shown on demand.
+    /// The blocks are in a fold.
     is_folded: bool,
 }
 
-impl<'m> Writer<'m> {
+impl<'m> HtmlWriter<'m> {
     pub(super) fn new(to: &'m mut Markup) -> Self {
         Self { to, tables: 0, is_folded: false }
     }
 
-    /// An element with what `inside` writes.
+    /// Writes an element with the content that `inside` writes.
     pub(super) fn within(
         &mut self,
         name: &'static str,
         attributes: &[(&'static str, Attribute<'_>)],
-        inside: impl FnOnce(&mut Writer<'_>),
+        inside: impl FnOnce(&mut HtmlWriter<'_>),
     ) {
         let (tables, is_folded) = (&mut self.tables, self.is_folded);
         self.to.element(name, attributes, |to| {
-            let mut writer = Writer { to, tables: *tables, is_folded };
+            let mut writer = HtmlWriter { to, tables: *tables, is_folded };
             inside(&mut writer);
             *tables = writer.tables;
         });
@@ -88,7 +88,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &ListItem) {
         self.to.text(&shown(&item.sentence));
         if item.facts.is_empty() {
             return;
@@ -114,7 +114,7 @@ impl<'m> Writer<'m> {
         self.to.element(name, &attributes[..count], |inside| inside.text(&shown(words)));
     }
 
-    fn table(&mut self, Exhibit { title, table, notes }: &Exhibit) {
+    fn table(&mut self, TitledTable { title, table, notes }: &TitledTable) {
         self.tables += 1;
         let number = format!("Table {}", self.tables);
         let id = Id::new(&number);
@@ -166,7 +166,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    pub(super) fn data(&mut self, data: &Data) {
+    pub(super) fn data(&mut self, data: &Download) {
         self.within("div", &[("class", "download".into())], |inside| {
             inside.words(
                 "p",

@@ -32,8 +32,8 @@ pub(crate) fn write(html: &mut Markup, title: &str) {
     });
 }
 
-/// Nothing is loaded, sent or framed; only this style and this script, named by their hashes, act
-/// (Content Security Policy Level 3, section 2.3.1).
+/// The security policy: the page loads, sends and frames no resource; only this style and this
+/// script, named by their hashes, act (Content Security Policy Level 3, section 2.3.1).
 fn policy(style: &Code, script: &Code) -> String {
     let hash = |code: &Code| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
     format!(

@@ -6,7 +6,7 @@ pub(crate) mod head;
 use chart::{Attribute, Markup, fixed};
 use report::document::Block;
 
-use crate::html::blocks::Writer;
+use crate::html::blocks::HtmlWriter;
 use crate::page::{Chapter, Page};
 
 impl Page<'_> {
@@ -29,7 +29,7 @@ impl Page<'_> {
                 });
                 contents(body, &chapters);
                 body.element("main", &[("id", "main".into())], |main| {
-                    let mut writer = Writer::new(main);
+                    let mut writer = HtmlWriter::new(main);
                     for one in &chapters {
                         chapter(&mut writer, one);
                     }
@@ -57,7 +57,7 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
                             for figure in figures {
                                 inner.element("li", &[], |item| {
                                     item.element("a", &[("href", Attribute::Link(&figure.id))], |link| {
-                                        link.text(&text::reason(&figure.title));
+                                        link.text(&words::shortened_reason(&figure.title));
                                     });
                                 });
                             }
@@ -76,7 +76,7 @@ fn figure<'a>(block: &Block<'a>) -> Option<&'a chart::Figure> {
     }
 }
 
-fn chapter(writer: &mut Writer<'_>, chapter: &Chapter<'_>) {
+fn chapter(writer: &mut HtmlWriter<'_>, chapter: &Chapter<'_>) {
     let label = chapter.id.part("title");
     let attributes = [("id", chapter.id.as_str().into()), ("aria-labelledby", label.as_str().into())];
     writer.within("section", &attributes, |writer| {

@@ -1,25 +1,25 @@
 //! Histograms of latency, and latency against offered load.
 
-use chart::{Cell, Figure, NARROW, Theme, WIDE};
+use chart::{Figure, FigureCell, NARROW, Theme, WIDE};
 use insta::assert_snapshot;
-use netassay_page::{Section, figures};
+use netassay_page::{FigureSection, figures};
 use record::{Detail, LatencyHistogram};
 use store::StoredStudy;
 
 use crate::faults::faults;
 use crate::made_up::{guests, offered, shown};
 
-fn latency(stored: &StoredStudy) -> Section {
+fn latency(stored: &StoredStudy) -> FigureSection {
     let sections = figures::sections(&[shown(stored)]);
     sections.into_iter().find(|section| section.id.as_str() == "latency").unwrap()
 }
 
-fn figure<'a>(section: &'a Section, id: &str) -> &'a Figure {
+fn figure<'a>(section: &'a FigureSection, id: &str) -> &'a Figure {
     section.figures.iter().find(|figure| figure.id.as_str() == id).unwrap()
 }
 
-fn number(cell: &Cell) -> Option<f64> {
-    if let Cell::Number(value, _) = cell { Some(value.value()) } else { None }
+fn number(cell: &FigureCell) -> Option<f64> {
+    if let FigureCell::Number(value, _) = cell { Some(value.value()) } else { None }
 }
 
 /// Forgets the histograms of the runs of the first boots.
@@ -41,8 +41,8 @@ fn a_histogram_has_the_quantiles_that_are_stored_beside_it() {
     let curves = figure(&section, "latency-udp-rr").panels[0].plot.table();
     for (column, name) in ["ipv4", "ipv6"].into_iter().enumerate() {
         for share in [50.0, 90.0, 99.0] {
-            let of_curve = |row: &&Vec<Cell>| {
-                row[0] == Cell::Text(name.to_owned()) && number(&row[1]).unwrap() * 100.0 == share
+            let of_curve = |row: &&Vec<FigureCell>| {
+                row[0] == FigureCell::Text(name.to_owned()) && number(&row[1]).unwrap() * 100.0 == share
             };
             let quantile = number(&curves.rows.iter().find(of_curve).unwrap()[2]).unwrap();
             let mut passed = 0.0;

@@ -1,6 +1,6 @@
 //! Made-up studies like the published ones.
 
-use netassay_page::Study as Shown;
+use netassay_page::ReportedStudy as Shown;
 use record::{CountedTurn, Detail, LatencyHistogram, Response, Series, Turns, sample};
 use report::Results;
 use store::{RunStatus, StoredSeries, StoredStudy};
@@ -222,7 +222,7 @@ pub(crate) fn with_histograms(mut stored: StoredStudy) -> StoredStudy {
         };
         let mut account = sample::account();
         account.transmitter.whole.outcome.latency.as_mut().unwrap().histogram =
-            Some(LatencyHistogram::of((0..10_000).map(latency)));
+            Some(LatencyHistogram::from_latencies((0..10_000).map(latency)));
         run.detail = Detail::Measured(Box::new(account));
     }
     stored
@@ -303,7 +303,7 @@ pub(crate) fn guests() -> StoredStudy {
     with_histograms(stored)
 }
 
-/// As many conditions, boots and runs, of one workload.
+/// A study of one workload with these numbers of conditions, boots and runs.
 pub(crate) fn large(conditions: usize, boots: u32, runs: u32) -> StoredStudy {
     let sizes: Vec<String> = (1..=conditions).map(|size| (100 * size).to_string()).collect();
     let (study, plan) = parsed(&format!(

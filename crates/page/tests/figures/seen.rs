@@ -1,20 +1,20 @@
-//! What figures show.
+//! The marks and words of figures.
 
 use std::fmt::Write as _;
 
 use chart::{Figure, NARROW, NARROWEST, Theme, WIDE};
 use insta::assert_snapshot;
-use netassay_page::{Section, Study, figures};
+use netassay_page::{FigureSection, ReportedStudy, figures};
 
 use crate::faults::faults;
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
 
-fn all(sections: &[Section]) -> impl Iterator<Item = &Figure> {
+fn figures_of(sections: &[FigureSection]) -> impl Iterator<Item = &Figure> {
     sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
 }
 
 /// Titles and descriptions, as a reader meets them.
-fn words(sections: &[Section]) -> String {
+fn words(sections: &[FigureSection]) -> String {
     let mut words = String::new();
     for section in sections {
         writeln!(words, "# {} [{}]\n{}\n", section.title, section.id, section.about.join("\n")).unwrap();
@@ -32,10 +32,10 @@ fn words(sections: &[Section]) -> String {
 }
 
 /// Snapshots of the words and of each drawing, and checks of the drawings at all widths.
-fn check(name: &str, studies: &[Study]) {
+fn check(name: &str, studies: &[ReportedStudy]) {
     let sections = figures::sections(studies);
     assert_snapshot!(format!("{name}-words"), words(&sections));
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         let svg = figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<");
         assert_snapshot!(format!("{name}-{}", figure.id), svg);
         for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
@@ -68,7 +68,7 @@ fn guests_with_their_hosts_latency_and_losses() {
 fn of_many_conditions_the_most_telling_come_first() {
     let sections = figures::sections(&[shown(&large(40, 2, 2))]);
     assert_snapshot!("large-words", words(&sections));
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         for width in [NARROW, WIDE] {
             assert_eq!(faults(figure, width), [""; 0]);
         }
@@ -87,7 +87,7 @@ fn several_studies_are_side_by_side_and_named() {
     let rates = sections.iter().find(|section| section.id.as_str() == "rates").unwrap();
     assert_eq!(rates.figures.len(), 1, "both studies are in one figure, on one scale");
     assert_eq!(rates.figures[0].panels.len(), 4);
-    for figure in all(&sections) {
+    for figure in figures_of(&sections) {
         assert_eq!(faults(figure, WIDE), [""; 0]);
     }
 }
@@ -96,7 +96,8 @@ fn several_studies_are_side_by_side_and_named() {
 #[test]
 fn conditions_that_took_turns() {
     let sections = figures::sections(&[shown(&in_turns())]);
-    let turns: Vec<Section> = sections.into_iter().filter(|section| section.id.as_str() == "turns").collect();
+    let turns: Vec<FigureSection> =
+        sections.into_iter().filter(|section| section.id.as_str() == "turns").collect();
     assert_snapshot!("turns-words", words(&turns));
     let [figure] = turns[0].figures.as_slice() else { panic!("one figure") };
     assert_eq!(figure.panels.len(), 2, "IPv4 and IPv6 have flows of their own");
@@ -111,9 +112,9 @@ fn one_boot_has_no_interval() {
     let mut stored = factorial();
     stored.runs.retain(|run| run.boot == 1);
     let sections = figures::sections(&[shown(&stored)]);
-    let ends = |figure: &Figure| -> Vec<chart::Cell> {
+    let ends = |figure: &Figure| -> Vec<chart::FigureCell> {
         let tables = figure.panels.iter().map(|panel| panel.plot.table());
-        let end = |table: chart::Table| {
+        let end = |table: chart::FigureTable| {
             let is_end = |head: &String| head == "lower end" || head == "upper end";
             let columns: Vec<usize> = (0..table.head.len()).filter(|at| is_end(&table.head[*at])).collect();
             let cells = table.rows.iter().flat_map(|row| columns.iter().map(|at| row[*at].clone()));
@@ -121,8 +122,8 @@ fn one_boot_has_no_interval() {
         };
         tables.flat_map(end).collect()
     };
-    let ends: Vec<chart::Cell> = all(&sections).flat_map(ends).collect();
-    assert!(!ends.is_empty() && ends.iter().all(|cell| *cell == chart::Cell::Empty), "{ends:?}");
+    let ends: Vec<chart::FigureCell> = figures_of(&sections).flat_map(ends).collect();
+    assert!(!ends.is_empty() && ends.iter().all(|cell| *cell == chart::FigureCell::Empty), "{ends:?}");
     let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
     assert_eq!(ids, ["runs", "rates", "credit", "campaign"], "interactions without intervals show nothing");
 }
@@ -131,7 +132,7 @@ fn one_boot_has_no_interval() {
 fn names_in_the_page_are_unique_and_stay() {
     let ids = || -> Vec<String> {
         let sections = figures::sections(&[shown(&ladder()), shown(&large(20, 2, 2)), clusters()]);
-        let figures = all(&sections).map(|figure| figure.id.to_string());
+        let figures = figures_of(&sections).map(|figure| figure.id.to_string());
         sections.iter().map(|section| section.id.to_string()).chain(figures).collect()
     };
     let names = ids();

@@ -1,9 +1,9 @@
 //! Pages stay small.
 
-use netassay_page::{Packed, Page, Study, figures};
+use netassay_page::{PackedStudy, Page, ReportedStudy, figures};
 use record::{Evidence, Limit, Threads};
 use store::StoredStudy;
-use study::metric::{METRICS, Needs};
+use study::metric::{METRICS, MetricNeeds};
 use study::{Condition, Side};
 
 use crate::made::is_on;
@@ -12,8 +12,8 @@ use crate::made_up::{large, parsed, shown};
 /// A page of 1,000 runs is at most so large, in bytes, its downloads included.
 const MOST: usize = 1_000_000;
 
-fn bytes(studies: &[Study]) -> usize {
-    let of = |section: &netassay_page::Section| -> usize {
+fn bytes(studies: &[ReportedStudy]) -> usize {
+    let of = |section: &netassay_page::FigureSection| -> usize {
         let shown = section.figures.iter().map(|figure| figure.html().as_str().len());
         shown.chain(section.folded.iter().map(|figure| figure.small_html().as_str().len())).sum()
     };
@@ -28,7 +28,8 @@ fn the_figures_of_a_thousand_runs_leave_room_in_a_page_of_a_megabyte() {
     }
 }
 
-/// What is 0 in every run between namespaces, in a stored study of `offload-gain-veth`.
+/// The metrics that are 0 in every run between namespaces, in a stored study of
+/// `offload-gain-veth`.
 const IDLE: [&str; 7] = ["_irq", "_steal", "_tasklet", "_net_tx", "_hrtimer", ".drops", "lost_device"];
 
 /// Every combination of these switches for each of these workloads, TCP and UDP in turn, with as
@@ -61,7 +62,8 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
     let values = |condition: &Condition, _: u32, _: u32| {
         let kind = condition.workload.traffic.kind;
         let on = switches.iter().filter(|switch| is_on(condition, switch)).count() as f64;
-        let own = METRICS.iter().filter(|metric| metric.needs == Needs::Nothing && kind.produces(metric));
+        let own =
+            METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(metric));
         let value = |metric: &study::metric::Metric| {
             let value = match metric.unit {
                 _ if IDLE.iter().any(|end| metric.key.ends_with(end)) => 0.0,
@@ -95,12 +97,12 @@ fn factorial(switches: &[&str], workloads: &[&str], boots: u32, runs: u32) -> St
 /// The page of a study with its downloads and advice, and how large each chapter of it is.
 fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
     let studies = [shown(stored)];
-    let advice = advice::Advice::of([stored], &advice::Request::default()).unwrap();
+    let advice = advice::Advice::from_studies([stored], &advice::AdviceRequest::default()).unwrap();
     let page = Page {
         studies: &studies,
         figures: figures::sections(&studies),
-        data: vec![Packed::of(stored).compressed()],
-        advice: advice.blocks(advice::Detail::Full),
+        data: vec![PackedStudy::from_stored(stored).compressed()],
+        advice: advice.blocks(advice::AdviceDetail::Full),
     };
     let html = page.html().to_string();
     let mut parts: Vec<(String, usize)> = html
@@ -120,7 +122,7 @@ fn a_thousand_runs_in_48_conditions_have_less_than_a_megabyte() {
     assert!(html.len() < MOST, "{} bytes: {chapters:?}", html.len());
 }
 
-/// Of more conditions each has its rows in a dozen tables, and few runs.
+/// Further conditions add rows to a dozen tables, and few runs.
 #[test]
 fn a_thousand_runs_in_128_conditions_have_less_than_a_megabyte() {
     let switches = ["transmitter.tso", "transmitter.tx", "transmitter.gso", "receiver.gro", "receiver.rx"];

@@ -81,7 +81,7 @@ fn study(hostile: &str) -> StoredStudy {
     let limit = record::Limit {
         label: record::Label::Path,
         evidence: vec![record::Evidence::Lost {
-            place: record::Place::Queue { side: study::Side::Receiver, wire: hostile.into() },
+            place: record::LossPlace::Queue { side: study::Side::Receiver, wire: hostile.into() },
             datagrams: 1,
             offered: 2,
         }],
@@ -104,7 +104,7 @@ fn study(hostile: &str) -> StoredStudy {
     study
 }
 
-/// What a page is made of.
+/// The elements that a page consists of.
 const ELEMENTS: &str = "html head meta title style body a header p button h1 nav ul li main section h2 h3 dl div \
     dt dd details summary table caption thead tbody tr th td pre footer script figure figcaption svg desc g path \
     rect circle text";
@@ -134,7 +134,7 @@ fn hostile_texts_are_only_text_in_html() {
                 }
                 Piece::Text(text) => {
                     texts += usize::from(text.contains("onerror"));
-                    assert!(text::is_plain(&text.replace(['\n', '\t'], " ")), "{text:?}");
+                    assert!(words::is_plain(&text.replace(['\n', '\t'], " ")), "{text:?}");
                     // A long label of a figure is wrapped, at any blank.
                     let forges = text.lines().any(|line| line.starts_with("Forged"));
                     assert!(!forges || within == "text", "{text:?} in {within}");
@@ -157,7 +157,7 @@ fn hostile_texts_are_only_text_in_markdown() {
             None if mark.len() >= 3 => fence = Some(mark),
             None => {
                 shown += usize::from(line.contains("onerror"));
-                assert!(text::is_plain(line), "{line:?}");
+                assert!(words::is_plain(line), "{line:?}");
                 assert!(!line.starts_with("Forged"), "{line}");
                 let rest = ["<!-- -->", "<details>", "</details>", "<summary>", "</summary>"]
                     .iter()

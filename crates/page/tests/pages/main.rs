@@ -13,8 +13,8 @@ mod made_up;
 mod partial;
 mod size;
 
-use chart::{Boot, Condition, Dots, Figure, Finite, Id, Quantity};
-use netassay_page::{Data, Packed, Page, Section, Study};
+use chart::{Dots, DotsBoot, DotsCondition, Figure, Finite, Id, Quantity};
+use netassay_page::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
 use report::Results;
 use report::document::Block;
 use store::{RunStatus, StoredStudy};
@@ -23,12 +23,14 @@ use self::check::{Piece, read};
 use self::made_up::{run, stored};
 
 /// The studies as a page shows them, with their downloads.
-pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<Study>, Vec<Data>) {
-    let study =
-        |one: &StoredStudy| Study { results: Results::of(one.clone().shown()).unwrap(), series: Vec::new() };
+pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<ReportedStudy>, Vec<Download>) {
+    let study = |one: &StoredStudy| ReportedStudy {
+        results: Results::from_owned(one.clone().sanitised()).unwrap(),
+        series: Vec::new(),
+    };
     (
         studies.iter().map(study).collect(),
-        studies.iter().map(|study| Packed::of(study).compressed()).collect(),
+        studies.iter().map(|study| PackedStudy::from_stored(study).compressed()).collect(),
     )
 }
 
@@ -67,13 +69,13 @@ fn study() -> StoredStudy {
     stored
 }
 
-fn section() -> Section {
+fn section() -> FigureSection {
     let runs = [1000.0, 1010.0].map(|value| Finite::new(value).unwrap()).to_vec();
-    let boots = vec![Boot { name: "boot 1".to_owned(), runs }];
-    let conditions = vec![Condition { name: "6.18".to_owned(), boots, interval: None }];
+    let boots = vec![DotsBoot { name: "boot 1".to_owned(), runs }];
+    let conditions = vec![DotsCondition { name: "6.18".to_owned(), boots, interval: None }];
     let quantity = Quantity::new("throughput", "Mbit/s", report::figure);
     let plot = Dots { quantity, interval: "95 % interval".to_owned(), conditions };
-    Section {
+    FigureSection {
         id: Id::new("over-versions"),
         title: "Over versions".to_owned(),
         about: vec!["Each kernel has a point.".to_owned()],

@@ -1,6 +1,6 @@
-//! How large pages are.
+//! The size of pages.
 
-use study::metric::{METRICS, Needs};
+use study::metric::{METRICS, MetricNeeds};
 
 use crate::made_up::stored;
 use crate::{Piece, pieces, written};
@@ -9,7 +9,8 @@ use crate::{Piece, pieces, written};
 fn large(runs: usize) -> store::StoredStudy {
     let mut study = stored(u32::try_from(runs.div_ceil(12)).unwrap());
     let kind = study.plan.conditions[0].workload.traffic.kind;
-    let metrics = || METRICS.iter().filter(|metric| metric.needs == Needs::Nothing && kind.produces(metric));
+    let metrics =
+        || METRICS.iter().filter(|metric| metric.needs == MetricNeeds::Nothing && kind.produces(metric));
     // A linear congruential generator (Knuth, MMIX): digits that do not repeat.
     let mut state = 1_u64;
     for run in &mut study.runs {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use words::Side;
 
 use crate::figure::percent;
-use crate::taken::Taken;
+use crate::taken::CpuTaken;
 
-/// How busy the threads of an end were; shares are means of the threads.
+/// Load of an end's threads; shares are means of the threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Threads {
@@ -26,37 +26,37 @@ pub struct Threads {
     pub user: Option<f64>,
 }
 
-/// What kept an end off its CPUs.
+/// Reasons why an end did not get its CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contended {
     /// The end.
     pub side: Side,
-    /// How it waited for a CPU; `None` if that was little.
+    /// The end's wait for a CPU; `None` if it was short.
     pub waited: Option<Wait>,
     /// The share of its CPUs' time that the hypervisor gave to others; `None` if that was little.
     pub stolen: Option<f64>,
 }
 
-/// How an end waited for a CPU.
+/// An end's wait for a CPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wait {
     /// The share in which it was ready but without a CPU.
     pub share: f64,
-    /// Who had the CPU.
+    /// The work that had the CPU meanwhile.
     pub behind: WaitedFor,
 }
 
-/// Whom an end waited for.
+/// The work that an end waited for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitedFor {
     /// Other processes.
-    Others(Taken),
+    Others(CpuTaken),
     /// Nobody who was seen.
     Unexplained {
-        /// What of the share the guests' own threads explain.
+        /// The part of the share that the guests' own threads explain.
         explained: f64,
     },
 }
@@ -67,13 +67,13 @@ pub enum WaitedFor {
 pub struct OnHost {
     /// Its side; `None`: both sides are in it.
     pub side: Option<Side>,
-    /// To run.
+    /// CPU time to run the guest.
     pub ran: f64,
-    /// To move its packets.
+    /// CPU time to move its packets.
     pub moved: f64,
     /// The time in which a virtual CPU was ready but without a CPU.
     pub waited: f64,
-    /// The same as the guest's kernel reports it; 0 without a report.
+    /// The share that the guest's kernel reports; 0 without a report.
     pub reported: f64,
     /// The time in which the threads that move its packets were ready but without a CPU.
     pub moving_waited: f64,

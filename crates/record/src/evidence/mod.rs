@@ -1,4 +1,4 @@
-//! The figures that show what limited a run.
+//! Evidence for the limit of a run.
 
 mod ends;
 mod path;
@@ -11,177 +11,128 @@ use words::{Direction, Label, Side};
 use crate::figure::{bits, count, percent};
 
 pub use ends::{Contended, OnHost, Threads, Wait, WaitedFor};
-pub use path::{AtLinkRate, Driver, Dropped, Place, Tcp};
+pub use path::{AtLinkRate, Driver, Dropped, LossPlace, Tcp};
+
+/// The limit of a run, and the evidence for it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// The limit.
+    pub label: Label,
+    /// First the evidence that decided, then further figures.
+    pub evidence: Vec<Evidence>,
+}
 
 /// One piece of evidence. It prints as a sentence without a full stop. Rates are in bits/s and
 /// shares are of the window, if not stated otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "fields without a unit are explained by their names")]
 pub enum Evidence {
-    /// What limited one way of a stream of both ways.
-    WayLimited {
-        /// The way.
-        way: Direction,
-        /// What limited it.
-        by: Label,
-    },
-    /// What speaks for the limit of one way.
-    Way {
-        /// The way.
-        way: Direction,
-        /// What speaks for it.
-        evidence: Box<Evidence>,
-    },
+    /// The limit of one way of a stream of both ways.
+    WayLimited { way: Direction, by: Label },
+    /// Evidence for the limit of one way.
+    Way { way: Direction, evidence: Box<Evidence> },
     /// The rate sent, where one was requested.
-    Sent {
-        /// What was sent.
-        rate_bits: f64,
-        /// What was requested.
-        requested_bits: f64,
-    },
+    Sent { rate_bits: f64, requested_bits: f64 },
     /// The rate received, where one was requested.
-    Received {
-        /// What was received.
-        rate_bits: f64,
-        /// What was requested.
-        requested_bits: f64,
-    },
+    Received { rate_bits: f64, requested_bits: f64 },
     /// Requests answered, where a rate was requested.
-    Answered {
-        /// Answered per second.
-        per_second: f64,
-        /// Requested per second.
-        requested: u32,
-    },
+    Answered { per_second: f64, requested: u32 },
     /// A side's queue rejected datagrams.
-    QueueRejected {
-        /// Whose queue.
-        side: Side,
-        /// How many.
-        datagrams: u64,
-    },
+    QueueRejected { side: Side, datagrams: u64 },
     /// The sender was idle.
     SenderIdle,
     /// No end was busy, and little was dropped.
     NobodyBusy,
     /// Datagrams were lost where nobody counts.
     LostUncounted {
-        /// Of those offered.
+        /// The share of the offered datagrams.
         share: f64,
     },
     /// Transactions waited for the round trip.
-    RoundTrip {
-        /// Transactions in flight.
-        in_flight: u64,
-        /// Whether an end polls.
-        polls: bool,
-    },
+    RoundTrip { in_flight: u64, polls: bool },
     /// An interface carried as much as it can.
     AtLinkRate(AtLinkRate),
     /// Segments were dropped between the devices.
     Dropped(Dropped),
-    /// How busy the threads of an end were.
+    /// Load of the threads of an end.
     Threads(Threads),
     /// A side's threads poll.
     Polls(Side),
     /// A CPU was in interrupts.
     Interrupts {
-        /// Whose CPU.
         side: Side,
-        /// Its number.
         cpu: u32,
-        /// For how long.
+        /// The share of the window in interrupts.
         share: f64,
     },
     /// A CPU was busy.
     CpuFull {
-        /// Whose CPU.
         side: Side,
-        /// Its number.
         cpu: u32,
-        /// For how long.
+        /// The share of the window in which it was busy.
         busy: f64,
-        /// What of the window it was in interrupts.
+        /// The share of the window that it spent in interrupts.
         interrupts: f64,
     },
     /// All CPUs of a side were busy.
     CpusFull {
-        /// The side.
         side: Side,
-        /// How many they are.
         cpus: usize,
-        /// For how long.
+        /// The share of the window in which they were busy.
         busy: f64,
     },
     /// TCP: the receive window was closed.
     WindowClosed {
-        /// Of the time with data to send.
+        /// The share of the time with data to send.
         share: f64,
     },
     /// TCP: the send buffer was full.
     BufferFull {
-        /// Of the time with data to send.
+        /// The share of the time with data to send.
         share: f64,
     },
     /// TCP: segments were lost.
     SegmentsLost {
-        /// How many.
         lost: u64,
-        /// Segments sent.
         segments: u64,
         /// The congestion window, in segments.
         window: u32,
     },
     /// TCP: segments were retransmitted needlessly.
     SegmentsLate {
-        /// How many.
         late: u64,
-        /// Segments sent.
         segments: u64,
         /// The congestion window, in segments.
         window: u32,
     },
-    /// What TCP waited for.
+    /// Reasons for which TCP waited.
     Tcp(Tcp),
     /// An end was kept off its CPUs.
     Contended(Contended),
     /// A quota of CPU time throttled an end.
-    Throttled {
-        /// The end.
-        side: Side,
-        /// The quota, and how often.
-        by: host::Throttled,
-    },
+    Throttled { side: Side, by: host::Throttled },
     /// A side's virtual CPU waited behind threads of the run's own guests.
     BehindGuests {
-        /// The side.
         side: Side,
-        /// For how long.
+        /// The share of the window.
         share: f64,
-        /// Virtual CPUs of all guests.
         vcpus: usize,
         /// The CPUs that they share.
         cpus: usize,
     },
     /// Interrupts take the time of a side's CPUs, for datagrams that it then drops.
     Livelock {
-        /// The side.
         side: Side,
-        /// Of its CPUs' time.
+        /// The share of its CPUs' time.
         share: f64,
     },
     /// Datagrams were lost at one place.
-    Lost {
-        /// The place.
-        place: Place,
-        /// How many.
-        datagrams: u64,
-        /// Those offered.
-        offered: u64,
-    },
-    /// What an interface's driver counted as dropped, failed or paused.
+    Lost { place: LossPlace, datagrams: u64, offered: u64 },
+    /// Packets that an interface's driver counted as dropped, failed or paused.
     Driver(Driver),
-    /// What a virtual machine took of its host.
+    /// CPU time that a virtual machine used on its host.
     OnHost(OnHost),
 }
 

@@ -12,15 +12,15 @@ use crate::figure::{bits, count, percent};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtLinkRate {
-    /// Whose interface.
+    /// The side of the interface.
     pub side: Side,
     /// Whether it sent so much; else it received it.
     pub sent: bool,
-    /// What it carried, with headers, in bits/s.
+    /// The rate carried, with headers, in bits/s.
     pub carried_bits: f64,
-    /// What it lets through, in bits/s.
+    /// The highest possible rate, in bits/s.
     pub rate_bits: f64,
-    /// What says so.
+    /// The source of that rate.
     pub from: String,
     /// Packets that its queue delayed.
     pub delayed: u64,
@@ -32,7 +32,7 @@ pub struct AtLinkRate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dropped {
-    /// Who sent them.
+    /// The sending side.
     pub side: Side,
     /// Packets that the queue before the wire dropped.
     pub queue: u64,
@@ -42,7 +42,7 @@ pub struct Dropped {
     pub retransmitted: u64,
     /// Segments sent.
     pub segments: u64,
-    /// What the wire is.
+    /// The kind of wire.
     pub wire: String,
 }
 
@@ -51,16 +51,17 @@ pub struct Dropped {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Driver {
-    /// Whose interface.
+    /// The side of the interface.
     pub side: Side,
     /// The interface.
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
-    /// How often, by the driver's names.
+    /// The numbers of losses, by the driver's names.
     pub losses: BTreeMap<String, u64>,
 }
 
-/// What TCP waited for in the life of the connections; shares are of the time with data to send.
+/// Reasons for which TCP waited in the life of the connections; shares are of the time with data to
+/// send.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tcp {
@@ -70,7 +71,7 @@ pub struct Tcp {
     pub full: f64,
     /// Segments retransmitted.
     pub retransmitted: u64,
-    /// Those of them that had arrived.
+    /// Retransmitted segments whose first copy had arrived.
     pub needless: u64,
     /// Segments sent.
     pub segments: u64,
@@ -80,19 +81,19 @@ pub struct Tcp {
     pub rtt_us: u32,
 }
 
-/// Where datagrams are lost.
+/// A place where datagrams are lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Place {
+pub enum LossPlace {
     /// The socket of this side.
     Socket(Side),
     /// The device or the backlog before this side.
     Behind(Side),
     /// The queue before a wire.
     Queue {
-        /// Whose wire.
+        /// The side of the wire.
         side: Side,
-        /// What the wire is.
+        /// The kind of wire.
         wire: String,
     },
     /// This side's device.
@@ -129,7 +130,7 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// How many counters of a driver the sentence names: the largest.
+/// The number of a driver's counters that the sentence names: the largest.
 const NAMED: usize = 3;
 
 impl fmt::Display for Driver {
@@ -167,7 +168,7 @@ impl fmt::Display for Tcp {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LossPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(side) => write!(f, "{side}'s socket"),

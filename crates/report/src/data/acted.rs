@@ -1,5 +1,5 @@
-//! Which of a condition's offloads acted, by the kernel's counters, and where these contradict what
-//! the switches read back.
+//! The offloads of a condition that acted, by the kernel's counters, and contradictions between
+//! these and the switches that read back.
 
 use serde::Serialize;
 use store::Metrics;
@@ -7,16 +7,17 @@ use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::{counted, figure};
 
-/// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
+// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
 const ONE: f64 = 1.05;
 
-/// From this ratio on, something merged them.
+// From this ratio on, something merged them.
 const SEVERAL: f64 = 1.5;
 
-/// What an interface counts of a full packet beyond its MTU: an Ethernet header with two VLAN tags.
+// The size beyond its MTU that an interface counts of a full packet: an Ethernet header with two
+// VLAN tags.
 const HEADER: f64 = 22.0;
 
-/// Where the checksums of what is sent are computed.
+/// The place where checksums of sent packets are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checksum {
@@ -40,9 +41,9 @@ impl Checksum {
     }
 }
 
-/// Which offloads acted in a condition's runs. `None` where no counter tells.
+/// The offloads that acted in a condition's runs; `None` where no counter tells.
 #[derive(Debug, Serialize)]
-pub struct Acted {
+pub struct ActedOffloads {
     /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
     /// cut the buffer, as between namespaces).
     pub segments_per_buffer: Option<f64>,
@@ -50,29 +51,29 @@ pub struct Acted {
     pub segments_per_underlay_packet: Option<f64>,
     /// Packets in each batch that TCP got at the receiver: above 1, GRO acted.
     pub packets_per_batch: Option<f64>,
-    /// What the switches say of the checksums that the transmitter sends; no counter tells.
+    /// The place of the transmitter's checksums by its switches; no counter tells.
     pub checksum: Option<Checksum>,
-    /// Where switches and counters contradict each other.
+    /// The contradictions between switches and counters.
     pub contradictions: Vec<Contradiction>,
 }
 
-/// A switch whose reading the counters contradict.
+/// A contradiction between a switch and the counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Contradiction {
     /// The offload: `TSO`, `GRO`.
     #[serde(skip)]
     offload: &'static str,
-    /// What its switch reads back.
+    /// The state that its switch reads back.
     #[serde(skip)]
     is_on: bool,
     /// In words, without a full stop.
     pub(crate) sentence: String,
 }
 
-/// The flags of conditions, each with its label and without a full stop; of those that say the same
-/// of the same switch the first alone, with how many others there are.
-pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<String> {
+/// The flags of conditions, each with its label and without a full stop; the first of several equal
+/// flags of a switch stands for all, with the number of the others.
+pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let mut kinds: Vec<(&Contradiction, String, usize)> = Vec::new();
     for (label, acted) in all {
         for (one, flag) in acted.contradictions.iter().zip(acted.flags(label)) {
@@ -92,9 +93,13 @@ pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<
     kinds.into_iter().map(told).collect()
 }
 
-impl Acted {
+impl ActedOffloads {
     /// From the means of a condition's metrics.
-    pub(crate) fn of(condition: &Condition, effective: Option<&Effective>, means: &Metrics) -> Self {
+    pub(crate) fn for_condition(
+        condition: &Condition,
+        effective: Option<&Effective>,
+        means: &Metrics,
+    ) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
@@ -122,7 +127,7 @@ impl Acted {
         acted
     }
 
-    /// What TSO's switch says against what the interface got.
+    /// Compares the switch of TSO with the packets that the interface got.
     fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<Contradiction> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
@@ -146,7 +151,8 @@ impl Acted {
         Some(Contradiction { offload: "TSO", is_on, sentence: sentence? })
     }
 
-    /// What GRO's switch says against what TCP got. Packets that arrived large cannot be merged.
+    /// Compares the switch of GRO with the packets that TCP got. Packets that arrived large cannot
+    /// be merged.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<Contradiction> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
@@ -167,14 +173,13 @@ impl Acted {
         Some(Contradiction { offload: "GRO", is_on: reads_on, sentence: sentence? })
     }
 
-    /// Where switches and counters contradict each other, for the condition of this label, without
-    /// full stops.
+    /// Sentences on the contradictions, for the condition of this label, without full stops.
     pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
         self.contradictions.iter().map(move |one| format!("{label}: {}", one.sentence))
     }
 }
 
-/// What the switches say of the checksums of this traffic.
+/// The place of the checksums of this traffic, by the switches.
 fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;

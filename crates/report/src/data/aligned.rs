@@ -7,9 +7,9 @@ use record::{PassedPlace, PathTrace};
 use serde::Serialize;
 use stats::parts::range;
 
-/// What traces of a path have in common.
+/// The parts that traces of a path have in common.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Aligned {
+pub(crate) struct AlignedTraces {
     /// The places that all of them passed, in order.
     pub(crate) places: Vec<PassedPlace>,
     /// Whether packets wait for their reader from each of these to the next.
@@ -21,20 +21,21 @@ pub(crate) struct Aligned {
 /// A stage of the path that is not seen at one place in all traces: it is no boundary of a stage
 /// that is compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Unmatched {
+pub(crate) struct UnmatchedStage {
     /// The stage.
     pub(crate) stage: String,
     /// The functions by which it was seen, in each group of traces; none if it was not.
     pub(crate) seen_at: Vec<BTreeSet<String>>,
     /// The stages between which its cost is; `None` beyond the ends of what is compared.
     pub(crate) within: Option<(String, String)>,
-    /// How much moves across it from run to run, if it is seen at one place in all traces.
+    /// The spread, from run to run, of the cost that moves across it, if it is seen at one place in
+    /// all traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) moved: Option<f64>,
 }
 
-impl Unmatched {
-    /// Where its cost is, as a clause.
+impl UnmatchedStage {
+    /// The place of its cost, as a clause.
     pub(crate) fn cost(&self) -> String {
         match &self.within {
             Some((from, to)) => format!("its cost is in {from} to {to}"),
@@ -43,7 +44,7 @@ impl Unmatched {
     }
 }
 
-/// No path has more places; each is compared with each.
+// No path has more places; each is compared with each.
 const MOST_PLACES: usize = 64;
 
 /// Whether a stored trace is one that netassay makes.
@@ -57,7 +58,7 @@ pub(crate) fn stage(place: &PassedPlace) -> String {
     format!("{}{end}", place.label)
 }
 
-/// The function without what a compiler added to its name for a copy.
+/// The function without the suffix that a compiler adds to the name of a copy.
 fn function(place: &PassedPlace) -> &str {
     place.seen_at.split('.').next().unwrap_or_default()
 }
@@ -71,9 +72,9 @@ fn position(trace: &PathTrace, place: &PassedPlace) -> Option<usize> {
     trace.places.iter().position(|own| is_same(own, place))
 }
 
-impl Aligned {
-    /// Of traces with their parts fitting each other.
-    pub(crate) fn of(traces: &[&PathTrace]) -> Self {
+impl AlignedTraces {
+    /// Aligns traces, so that their parts fit each other.
+    pub(crate) fn from_traces(traces: &[&PathTrace]) -> Self {
         let mut places = traces.first().map(|trace| trace.places.clone()).unwrap_or_default();
         for trace in traces {
             let mut last = None;
@@ -93,14 +94,13 @@ impl Aligned {
         aligned
     }
 
-    /// What each stage costs in a trace of those: the work in it, without a wait.
+    /// The cost of each common stage in one of these traces: its work, without a wait.
     pub(crate) fn costs(&self, trace: &PathTrace) -> Vec<f64> {
         self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
     }
 
     /// Joins neighbouring stages whose costs do not repeat within `most` in each group of traces,
-    /// while their sum does, or does far better: what one of them has more in a run the other has
-    /// less.
+    /// while their sum does, or does far better: the cost moves between the two from run to run.
     pub(crate) fn join(&mut self, groups: &[Vec<&PathTrace>], most: f64) {
         while let Some((place, moved)) = self.moving(groups, most) {
             self.waits.remove(place);
@@ -142,8 +142,8 @@ impl Aligned {
     }
 
     /// The stages that are no boundary here, by groups of the traces that this is of.
-    pub(crate) fn unmatched(&self, groups: &[Vec<&PathTrace>]) -> Vec<Unmatched> {
-        let mut found: Vec<Unmatched> = Vec::new();
+    pub(crate) fn unmatched(&self, groups: &[Vec<&PathTrace>]) -> Vec<UnmatchedStage> {
+        let mut found: Vec<UnmatchedStage> = Vec::new();
         for (group, traces) in groups.iter().enumerate() {
             for trace in traces {
                 for (at, place) in trace.places.iter().enumerate() {
@@ -154,7 +154,7 @@ impl Aligned {
                     let known = found.iter().position(|one| one.stage == name).unwrap_or_else(|| {
                         let within = self.around(trace, at);
                         let joined = self.joined.iter().find(|(joined, _)| is_same(joined, place));
-                        found.push(Unmatched {
+                        found.push(UnmatchedStage {
                             stage: name,
                             seen_at: vec![BTreeSet::new(); groups.len()],
                             within,
@@ -209,7 +209,7 @@ pub(crate) mod tests {
     fn a_stage_that_one_kernel_inlines_is_in_the_one_before() {
         let one = trace(&["a", "b", "c", "d"], &[10.0, 20.0, 30.0]);
         let other = trace(&["a", "c", "d"], &[25.0, 35.0]);
-        let aligned = Aligned::of(&[&one, &other]);
+        let aligned = AlignedTraces::from_traces(&[&one, &other]);
         let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
         assert_eq!(aligned.stages(), [pair("a", "c"), pair("c", "d")]);
         assert_eq!((aligned.costs(&one), aligned.costs(&other)), (vec![30.0, 30.0], vec![25.0, 35.0]));
@@ -223,22 +223,22 @@ pub(crate) mod tests {
     fn the_same_label_at_another_function_is_another_place() {
         let one = trace(&["a", "b@f", "c"], &[10.0, 20.0]);
         let other = trace(&["a", "b@g", "c"], &[15.0, 20.0]);
-        let aligned = Aligned::of(&[&one, &other]);
+        let aligned = AlignedTraces::from_traces(&[&one, &other]);
         assert_eq!((aligned.costs(&one), aligned.costs(&other)), (vec![30.0], vec![35.0]));
         let unmatched = aligned.unmatched(&[vec![&one], vec![&other]]);
         assert!(unmatched[0].seen_at[0].contains("f") && unmatched[0].seen_at[1].contains("g"));
         // A copy that the compiler made is the same function.
         let copy = trace(&["a", "b@f.constprop.0", "c"], &[11.0, 20.0]);
-        assert_eq!(Aligned::of(&[&one, &copy]).costs(&copy), [11.0, 20.0]);
+        assert_eq!(AlignedTraces::from_traces(&[&one, &copy]).costs(&copy), [11.0, 20.0]);
     }
 
     #[test]
     fn a_wait_is_no_cost() {
         let one = trace(&["a", "b", "c", "d"], &[10.0, -500.0, 30.0]);
-        let aligned = Aligned::of(&[&one]);
+        let aligned = AlignedTraces::from_traces(&[&one]);
         assert_eq!((aligned.costs(&one), aligned.waits), (vec![10.0, 0.0, 30.0], vec![false, true, false]));
         let other = trace(&["a", "d"], &[45.0]);
-        let aligned = Aligned::of(&[&one, &other]);
+        let aligned = AlignedTraces::from_traces(&[&one, &other]);
         assert_eq!((aligned.costs(&one), aligned.waits), (vec![40.0], vec![false]));
     }
 
@@ -248,7 +248,7 @@ pub(crate) mod tests {
         let joined = |runs: &[[f64; 4]]| {
             let traces: Vec<PathTrace> = runs.iter().map(|costs| trace(&STAGES, costs)).collect();
             let groups = vec![traces.iter().collect::<Vec<_>>()];
-            let mut aligned = Aligned::of(&groups[0]);
+            let mut aligned = AlignedTraces::from_traces(&groups[0]);
             aligned.join(&groups, 1.0);
             let kept: Vec<String> = aligned.places.iter().map(stage).collect();
             let moved: Vec<(String, Option<f64>)> =
@@ -289,7 +289,7 @@ pub(crate) mod tests {
         #[test]
         fn what_lies_between_the_common_places_is_the_whole(traces in any_traces()) {
             let all: Vec<&PathTrace> = traces.iter().collect();
-            let aligned = Aligned::of(&all);
+            let aligned = AlignedTraces::from_traces(&all);
             for trace in &all {
                 let costs = aligned.costs(trace);
                 prop_assert_eq!(costs.len(), aligned.places.len() - 1);
@@ -318,7 +318,7 @@ pub(crate) mod tests {
                 })
                 .collect();
             let all: Vec<&PathTrace> = traces.iter().collect();
-            let aligned = Aligned::of(&all);
+            let aligned = AlignedTraces::from_traces(&all);
             let lengths: Vec<usize> = all.iter().map(|trace| aligned.costs(trace).len()).collect();
             prop_assert!(lengths.iter().all(|length| *length == aligned.places.len().saturating_sub(1)));
         }

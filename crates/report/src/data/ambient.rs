@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use store::StoredStudy;
 
-/// The sysctls, each with its default; with several, those of successive kernels.
+// The sysctls, each with its default; with several, those of successive kernels.
 const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.core.busy_poll", &["0"]),
     ("net.core.busy_read", &["0"]),
@@ -39,7 +39,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         let flush = interfaces.clone().map(|all| all?.filter_map(|one| one.gro_flush_timeout).max());
         let defer = interfaces.map(|all| all?.filter_map(|one| one.napi_defer_hard_irqs).max());
         for (name, found) in [("gro_flush_timeout", flush), ("napi_defer_hard_irqs", defer)] {
-            let of_host = |value: u64| Setting { value: value.to_string(), usual: value == 0 };
+            let of_host = |value: u64| HostSetting { value: value.to_string(), usual: value == 0 };
             let [transmitter, receiver] = found.map(|value| value.map(of_host));
             push(&mut lines, line(name, "0", transmitter, receiver));
         }
@@ -49,7 +49,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
 
 /// The value on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Setting {
+struct HostSetting {
     value: String,
     /// Whether it is a kernel's default.
     usual: bool,
@@ -60,10 +60,10 @@ fn setting(
     memory: Option<u64>,
     name: &str,
     defaults: &[&str],
-) -> Option<Setting> {
+) -> Option<HostSetting> {
     let value = sysctls.get(name)?;
     let usual = defaults.iter().any(|default| is_default(value, default, memory));
-    Some(Setting { value: value.clone(), usual })
+    Some(HostSetting { value: value.clone(), usual })
 }
 
 /// Whether a value is the default. The largest buffer of TCP is smaller on a small machine: 1/128
@@ -84,8 +84,8 @@ fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
 fn line(
     name: &str,
     default: &str,
-    transmitter: Option<Setting>,
-    receiver: Option<Setting>,
+    transmitter: Option<HostSetting>,
+    receiver: Option<HostSetting>,
 ) -> Option<String> {
     match (transmitter, receiver) {
         (Some(one), Some(other)) if one.value != other.value && !(one.usual && other.usual) => Some(format!(
@@ -107,17 +107,17 @@ fn push(lines: &mut Vec<String>, line: Option<String>) {
 mod tests {
     use super::*;
 
-    fn told(value: &str, usual: bool) -> Option<Setting> {
-        Some(Setting { value: value.to_owned(), usual })
+    fn host_setting(value: &str, usual: bool) -> Option<HostSetting> {
+        Some(HostSetting { value: value.to_owned(), usual })
     }
 
     #[test]
     fn nothing_is_reported_of_what_is_usual() {
         for (one, other) in [
             (None, None),
-            (told("1", true), told("1", true)),
-            (told("1", true), None),
-            (told("1", true), told("2", true)),
+            (host_setting("1", true), host_setting("1", true)),
+            (host_setting("1", true), None),
+            (host_setting("1", true), host_setting("2", true)),
         ] {
             assert_eq!(line("x", "1", one, other), None);
         }
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn a_difference_and_an_unusual_value_are_reported_in_one_line() {
-        let differ = line("x", "1", told("1", true), told("3", false)).unwrap();
+        let differ = line("x", "1", host_setting("1", true), host_setting("3", false)).unwrap();
         assert_eq!(differ, "the hosts differ: x is 1 at the transmitter, 3 at the receiver (default 1)");
-        let both = line("x", "1", told("3", false), told("3", false)).unwrap();
+        let both = line("x", "1", host_setting("3", false), host_setting("3", false)).unwrap();
         assert_eq!(both, "x is 3, not 1 as by default");
-        assert_eq!(line("x", "1", None, told("3", false)), Some(both.clone()));
-        assert_eq!(line("x", "1", told("3", false), None), Some(both));
+        assert_eq!(line("x", "1", None, host_setting("3", false)), Some(both.clone()));
+        assert_eq!(line("x", "1", host_setting("3", false), None), Some(both));
     }
 
     #[test]

@@ -1,64 +1,65 @@
-//! What a gate judges: conditions beside their baselines, in some metrics, of two stored studies or
-//! of one.
+//! The cases of a gate: conditions beside their baselines, in some metrics, of two stored studies
+//! or of one.
 
 use serde::Serialize;
 use stats::{Comparison, Components, Correction, Design, Question, Spending};
 use store::{Outline, StoredStudy};
-use study::metric::{Metric, Needs};
+use study::metric::{Metric, MetricNeeds};
 use study::{Condition, Plan};
 
-use crate::data::differences::Difference;
+use crate::data::differences::StudyDifference;
 use crate::data::disturbed::{kept_in, kept_in_stored};
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::matched::{self, Matched};
+use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::missing::why_without;
-use crate::data::named::Named;
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::stored::subjects;
+use crate::data::study_ref::StudyRef;
 use crate::data::subject::Subject;
-use crate::data::target::{ComparisonRequest, Target, condition, own_targets, rebase};
+use crate::data::target::{ComparisonRequest, ComparisonTarget, condition, own_targets, rebase};
 use crate::data::truth;
 
 /// Conditions beside their baselines, in some metrics.
 #[derive(Debug)]
-pub struct Cases {
+pub struct GateCases {
     /// The study that is judged.
-    pub study: Named,
-    /// What it is judged against: another study, or conditions of its own.
-    pub baseline: Against,
+    pub study: StudyRef,
+    /// The baseline: another study, or conditions of its own.
+    pub baseline: GateBaseline,
     /// Each condition in each metric, metric by metric. Never empty.
-    pub all: Vec<Case>,
-    /// Why the study is not complete, as sentences without full stops: planned runs that were not
-    /// recorded, conditions of the baseline that it does not have.
+    pub all: Vec<GateCase>,
+    /// The reasons why the study is not complete, as sentences without full stops: planned runs
+    /// that were not recorded, conditions of the baseline that it does not have.
     pub lacks: Vec<String>,
-    /// What the machines, testbeds and plans of two studies do not share, the weightiest first.
-    pub differences: Vec<Difference>,
-    /// What a reader must know, as sentences without full stops.
+    /// The differences between the machines, testbeds and plans of two studies, the weightiest
+    /// first.
+    pub differences: Vec<StudyDifference>,
+    /// Notes for the reader, as sentences without full stops.
     pub notes: Vec<String>,
     /// The kind of the values, if not time on a machine.
     pub truth: Option<&'static str>,
 }
 
-/// What a study is judged against.
+/// The baseline of a study.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Against {
+pub enum GateBaseline {
     /// Another stored study.
-    Study(Named),
+    Study(StudyRef),
     /// Conditions of the same study, as they were asked for: a label, or a factor with its level.
     Conditions(String),
 }
 
 /// A condition beside its baseline in one metric.
 #[derive(Debug)]
-pub struct Case {
+pub struct GateCase {
     /// The condition's name for people.
     pub label: String,
     /// Its name for files.
     pub slug: String,
-    /// What it is compared with.
+    /// The name of its baseline.
     pub against: String,
     /// The metric.
     pub metric: &'static Metric,
@@ -71,7 +72,7 @@ pub struct Case {
 pub struct CaseAnswer {
     /// The comparison; its intervals have the level asked for, each by itself.
     pub comparison: Comparison,
-    /// How much boots and runs differ.
+    /// The spread of boots and runs.
     pub spread: Components,
     /// Whether both sides share boots.
     pub design: Design,
@@ -79,7 +80,7 @@ pub struct CaseAnswer {
     pub runs: f64,
 }
 
-impl Cases {
+impl GateCases {
     /// The conditions of a study beside those of another study, the baseline. Both hold the values
     /// of `metrics`.
     ///
@@ -87,7 +88,7 @@ impl Cases {
     /// [`Error::NotComparable`] for what cannot be compared, or a metric that no condition of both
     /// has; [`Error::NothingRecorded`] for a metric that was not measured in both.
     pub fn between(baseline: &Outline, study: &Outline, metrics: &[&'static Metric]) -> Result<Self, Error> {
-        let matched = Matched::of(baseline, study)?;
+        let matched = MatchedConditions::between(baseline, study)?;
         let mut all = Vec::new();
         let mut notes = Vec::new();
         for metric in metrics {
@@ -120,7 +121,7 @@ impl Cases {
                     let lacking = if is_in(&study, after) { baseline } else { study };
                     format!("study {} has no value of it", lacking.row.id)
                 });
-                all.push(Case::new(condition, against, metric, measured));
+                all.push(GateCase::new(condition, against, metric, measured));
             }
         }
         let label = |of: &Outline, index: &usize| of.plan.conditions[*index].label.to_string();
@@ -128,7 +129,7 @@ impl Cases {
             let (name, lacking) = (label(baseline, index), study.row.id);
             format!("study {lacking} does not have the condition {name} of study {}", baseline.row.id)
         });
-        let lacks = [study, baseline].into_iter().filter_map(|of| Shortfall::of(&of.row, &of.plan));
+        let lacks = [study, baseline].into_iter().filter_map(|of| Shortfall::from_row(&of.row, &of.plan));
         let lacks = lacks.map(|lack| lack.to_string()).chain(lost).collect();
         if !matched.only_study.is_empty() {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
@@ -136,15 +137,15 @@ impl Cases {
         }
         notes.extend([baseline, study].into_iter().filter_map(kept_in));
         notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
-        let differences = matched::differences(baseline, study, Some(&matched));
+        let differences = matched_conditions::differences(baseline, study, Some(&matched));
         Ok(Self {
-            study: Named::of(&study.row),
-            baseline: Against::Study(Named::of(&baseline.row)),
+            study: StudyRef::from_row(&study.row),
+            baseline: GateBaseline::Study(StudyRef::from_row(&baseline.row)),
             all,
             lacks,
             differences,
             notes,
-            truth: truth::of(&study.plan, &study.environments),
+            truth: truth::note(&study.plan, &study.environments),
         })
     }
 
@@ -158,7 +159,7 @@ impl Cases {
     /// has, [`Error::NothingRecorded`] for one that was not measured.
     pub fn within(stored: &StoredStudy, word: &str, metrics: &[&'static Metric]) -> Result<Self, Error> {
         let beside = beside(stored, word)?;
-        let mut all: Vec<Case> = Vec::new();
+        let mut all: Vec<GateCase> = Vec::new();
         let mut notes: Vec<String> = kept_in_stored(stored).into_iter().collect();
         for metric in metrics {
             let first = all.len();
@@ -169,7 +170,7 @@ impl Cases {
                 let condition = &stored.plan.conditions[*index];
                 let measured = subject(stored, (*baseline, *index), metric)?;
                 add_notes(&mut notes, measured.iter());
-                all.push(Case::new(condition, stored.label(*baseline), metric, measured));
+                all.push(GateCase::new(condition, stored.label(*baseline), metric, measured));
             }
             let study = stored.row.id.0;
             if all.len() == first {
@@ -183,10 +184,10 @@ impl Cases {
             }
         }
         Ok(Self {
-            study: Named::of(&stored.row),
-            baseline: Against::Conditions(word.to_owned()),
+            study: StudyRef::from_row(&stored.row),
+            baseline: GateBaseline::Conditions(word.to_owned()),
             all,
-            lacks: Shortfall::of(&stored.row, &stored.plan).iter().map(Shortfall::to_string).collect(),
+            lacks: Shortfall::from_row(&stored.row, &stored.plan).iter().map(Shortfall::to_string).collect(),
             differences: Vec::new(),
             notes,
             truth: truth::truth(stored),
@@ -194,7 +195,7 @@ impl Cases {
     }
 }
 
-impl Case {
+impl GateCase {
     fn new(
         condition: &Condition,
         against: String,
@@ -204,7 +205,7 @@ impl Case {
         Self { label: condition.label.to_string(), slug: condition.slug.clone(), against, metric, measured }
     }
 
-    /// Why there is nothing to compare; `None` if both sides were measured.
+    /// The reason why nothing can be compared; `None` if both sides were measured.
     #[must_use]
     pub fn why_unmeasured(&self) -> Option<&str> {
         self.measured.as_ref().err().map(String::as_str)
@@ -220,7 +221,7 @@ impl Case {
     /// measured.
     ///
     /// # Errors
-    /// What the statistics refuse.
+    /// [`Error::Stats`] for data that the statistics refuse.
     pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
@@ -233,7 +234,7 @@ impl Case {
     }
 }
 
-/// Adds what is said of these subjects, each once.
+/// Adds the notes of these subjects, each once.
 fn add_notes<'s>(notes: &mut Vec<String>, subjects: impl Iterator<Item = &'s Subject>) {
     for note in subjects.flat_map(|subject| &subject.notes) {
         if !notes.contains(note) {
@@ -250,14 +251,14 @@ fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
         && (!plan.exact || exact::is_count(metric))
 }
 
-/// Why no condition yields a metric.
+/// The reason why no condition yields a metric.
 fn without(plan: &Plan, metric: &Metric) -> String {
     let key = metric.key;
     match (plan.exact, metric.needs) {
-        (true, needs) if needs != Needs::Exact => {
+        (true, needs) if needs != MetricNeeds::Exact => {
             format!("it counts instructions, and {key} is none of the counts of exact mode")
         }
-        (false, Needs::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
+        (false, MetricNeeds::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
         _ => format!("no condition that is compared gives {key}"),
     }
 }
@@ -274,7 +275,7 @@ fn subject(
         return Ok(Err(format!("{}: {why}", stored.label(lacking))));
     }
     let workload = stored.plan.conditions[index].workload.name.clone();
-    let target = Target { workload, metric, baseline, conditions: vec![index], equivalent: None };
+    let target = ComparisonTarget { workload, metric, baseline, conditions: vec![index], equivalent: None };
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
     let subjects = subjects(stored, &[target], &request)?;
     Ok(subjects.into_iter().next().ok_or_else(|| "it is not compared".to_owned()))
@@ -305,8 +306,8 @@ fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error
     }
 }
 
-/// Every condition beside the one that has this level of a factor, `FACTOR=LEVEL`, and is like it
-/// in all others.
+/// Every condition beside the condition that has this level of a factor, `FACTOR=LEVEL`, and all
+/// its other levels.
 fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
     let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
     // As the study's file has it, or as a label does: a kernel by its release.

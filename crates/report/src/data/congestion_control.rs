@@ -4,7 +4,7 @@ use store::StoredStudy;
 
 use study::CongestionControl;
 
-/// Those whose rate the window alone sets. All others may pace by a timer.
+// The algorithms whose rate the window alone sets. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
@@ -35,7 +35,7 @@ pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// Where no run tells: the plan's, or the transmitters' default.
+/// The algorithms of the plan, or the transmitters' default, for runs that do not tell their own.
 fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a str> {
     let system = |boot: &'a store::BootRow| {
         boot.environment.transmitter.sysctls.get("net.ipv4.tcp_congestion_control").map(String::as_str)
@@ -47,12 +47,12 @@ fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a s
     }
 }
 
-/// Those of all runs, in the order in which the page names them; none without TCP.
+/// The algorithms of all runs, in the order of the page; empty without TCP.
 pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
     of_runs(stored).into_iter().map(|(name, _)| name).collect()
 }
 
-/// What a reader must know of those that may pace.
+/// A note on the algorithms that may pace.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);

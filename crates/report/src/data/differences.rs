@@ -1,4 +1,4 @@
-//! What differs between the machines and testbeds of two studies.
+//! Differences between the machines and testbeds of two studies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use store::Outline;
 use study::metric::Metric;
 use study::{BootKind, Plan};
 
-use crate::data::leaves::{each, leaves};
+use crate::data::leaves::{leaves, visit_leaves};
 
 /// Something that two studies do not share, with every value that each has of it; none where it is
 /// not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// What differs: `kernel release (transmitter)`.
+pub struct StudyDifference {
+    /// The setting: `kernel release (transmitter)`.
     pub what: String,
     /// Every value in the baseline.
     pub baseline: Vec<String>,
@@ -22,20 +22,19 @@ pub struct Difference {
     pub study: Vec<String>,
 }
 
-impl Difference {
+impl StudyDifference {
     pub(crate) fn new(what: String, baseline: Option<&str>, study: Option<&str>) -> Self {
         let values = |value: Option<&str>| value.map(str::to_owned).into_iter().collect();
         Self { what, baseline: values(baseline), study: values(study) }
     }
 }
 
-/// What each boot of a machine has anew, or what only names it: no part of these paths explains a
-/// difference.
+// Paths that each boot of a machine has anew, or that only name it: they explain no difference.
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-/// What is named first, by the beginning of its path in a host's description, or by a part of it
-/// that begins with a dot.
+// The differences that are named first, by the beginning of their path in a host's description, or
+// by a part of it that begins with a dot.
 const FIRST: [&str; 12] = [
     "netassay",
     "kernel.release",
@@ -51,23 +50,23 @@ const FIRST: [&str; 12] = [
     "interfaces.",
 ];
 
-/// What is named last: other kernels list others of them.
+// The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
 /// The values of a path in all boots of a study.
-type Values = BTreeMap<String, BTreeSet<String>>;
+type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
-/// What a boot started afresh between machines.
-pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
+/// The difference in the fresh start of a boot between machines.
+pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
-    (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
+    (before != after).then(|| StudyDifference::new("each boot".to_owned(), before, after))
 }
 
-/// So many builds are named.
+// The largest number of builds that are named.
 const TOLD: usize = 3;
 
-/// Why a metric may differ though the machines do not: another build of netassay made the traffic.
-/// `None` if one build did, or its work is no part of the metric.
+/// The reason why a metric may differ though the machines do not: another build of netassay made
+/// the traffic. `None` if one build did, or if its work is no part of the metric.
 pub(crate) fn of_builds<'e>(
     environments: impl IntoIterator<Item = &'e Environment>,
     metric: &Metric,
@@ -89,7 +88,7 @@ pub(crate) fn of_builds<'e>(
 }
 
 /// The differences between the environments of two studies, the weightiest first.
-pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Difference> {
+pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
     let [one, other] = [baseline, study].map(values);
     let none = BTreeSet::new();
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
@@ -100,7 +99,7 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
             found.insert(path, (before, after));
         }
     }
-    let mut differences: Vec<(usize, Difference)> = Vec::new();
+    let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
     for (path, (before, after)) in &found {
         let (host, own) = host_of(path);
         let twin = match host {
@@ -118,14 +117,18 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
         let rank = FIRST.iter().position(is_of).filter(|_| !own.starts_with(LAST)).unwrap_or(FIRST.len());
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
         let what = format!("{}{whose}", shown(own));
-        differences.push((rank, Difference { what, baseline: list(before), study: list(after) }));
+        differences.push((rank, StudyDifference { what, baseline: list(before), study: list(after) }));
     }
     differences.sort_by_key(|(rank, _)| *rank);
     differences.into_iter().map(|(_, difference)| difference).collect()
 }
 
-/// What interfaces read back otherwise in conditions that the plans set alike.
-pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize, usize)]) -> Vec<Difference> {
+/// The settings of interfaces that read back differently in conditions that the plans set alike.
+pub(crate) fn of_read_back(
+    baseline: &Outline,
+    study: &Outline,
+    pairs: &[(usize, usize)],
+) -> Vec<StudyDifference> {
     let mut found: BTreeMap<(String, Option<String>, Option<String>), usize> = BTreeMap::new();
     for (before, after) in pairs {
         let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
@@ -148,16 +151,16 @@ pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize,
             path.replace('.', " "),
             crate::words::number::counted(count, "condition")
         );
-        Difference::new(what, before.as_deref(), after.as_deref())
+        StudyDifference::new(what, before.as_deref(), after.as_deref())
     };
     found.into_iter().map(said).collect()
 }
 
-fn values(outline: &Outline) -> Values {
-    let mut values = Values::new();
+fn values(outline: &Outline) -> ValuesByPath {
+    let mut values = ValuesByPath::new();
     let lasts = |name: &str| !name.split('.').any(|part| PASSING.contains(&part));
     for environment in &outline.environments {
-        each(environment, &lasts, &mut |path, value| {
+        visit_leaves(environment, &lasts, &mut |path, value| {
             // Nearly every boot has the same values as the one before.
             let Some(known) = values.get_mut(path) else {
                 values.insert(path.to_owned(), BTreeSet::from([value.to_owned()]));
@@ -179,7 +182,7 @@ fn host_of(path: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// A path as it is said. A sysctl has a name of its own.
+/// The words for a path. A sysctl has a name of its own.
 fn shown(path: &str) -> String {
     match path.strip_prefix("sysctls.") {
         Some(sysctl) => sysctl.to_owned(),

@@ -7,18 +7,17 @@ use study::Condition;
 use crate::data::notes::kept_disturbed;
 use crate::words::number::counted;
 
-/// That runs of a study count though something disturbed them, as a sentence without a full stop;
-/// `None` if none does.
+/// A note that disturbed runs of a study count, without a full stop; `None` if none does.
 pub(crate) fn kept_in(outline: &Outline) -> Option<String> {
-    kept(&outline.row, outline.disturbed_runs)
+    kept_sentence(&outline.row, outline.disturbed_runs)
 }
 
-/// The same of a study with its runs.
+/// The note of a study that is stored with its runs.
 pub(crate) fn kept_in_stored(stored: &StoredStudy) -> Option<String> {
-    kept(&stored.row, kept_disturbed(stored).0)
+    kept_sentence(&stored.row, kept_disturbed(stored).0)
 }
 
-fn kept(row: &StudyRow, disturbed: usize) -> Option<String> {
+fn kept_sentence(row: &StudyRow, disturbed: usize) -> Option<String> {
     let (study, all) = (row.id, row.recorded_runs as usize);
     let runs = match disturbed {
         0 => return None,
@@ -32,32 +31,32 @@ fn kept(row: &StudyRow, disturbed: usize) -> Option<String> {
 
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]
-pub(crate) struct Disturbed {
-    /// How many runs were disturbed, those included that were repeated well.
+pub(crate) struct DisturbedRuns {
+    /// The number of disturbed runs, with those whose repeat was undisturbed.
     pub(crate) runs: usize,
-    /// How many planned runs have no undisturbed try, and so no value.
+    /// The number of planned runs that have no undisturbed try, and so no value.
     pub(crate) left: usize,
     /// Each of them, in the order of measurement.
-    each: Vec<One>,
+    each: Vec<DisturbedRun>,
 }
 
 /// One disturbed run.
 #[derive(Debug, Serialize)]
-struct One {
+struct DisturbedRun {
     condition: String,
     boot: u32,
     run: u32,
     reason: String,
 }
 
-impl Disturbed {
-    pub(crate) fn of(stored: &StoredStudy, conditions: &[Condition]) -> Self {
+impl DisturbedRuns {
+    pub(crate) fn from_stored(stored: &StoredStudy, conditions: &[Condition]) -> Self {
         let label = |condition: usize| conditions.get(condition).map(|one| one.label.to_string());
-        let each: Vec<One> = stored
+        let each: Vec<DisturbedRun> = stored
             .runs
             .iter()
             .filter(|run| run.status == RunStatus::Invalid)
-            .map(|run| One {
+            .map(|run| DisturbedRun {
                 condition: label(run.condition).unwrap_or_default(),
                 boot: run.boot,
                 run: run.repeat,

@@ -1,9 +1,9 @@
-//! Why a report cannot be made.
+//! Errors of a report.
 
 use store::Outline;
 use thiserror::Error as ThisError;
 
-/// Why a report cannot be made.
+/// A reason why a report cannot be made.
 #[derive(Debug, ThisError)]
 pub enum Error {
     /// No run gave a value.
@@ -16,7 +16,7 @@ pub enum Error {
         /// The way out.
         hint: String,
     },
-    /// There is no such metric.
+    /// The metric does not exist.
     #[error("there is no metric {word:?}{}", suggestion(.nearest))]
     UnknownMetric {
         /// The metric asked for.
@@ -24,7 +24,7 @@ pub enum Error {
         /// The most similar metric.
         nearest: Option<String>,
     },
-    /// There is no such condition.
+    /// The condition does not exist.
     #[error("study {study} has no condition {word:?}; it has {known}")]
     UnknownCondition {
         /// The study's number.
@@ -34,7 +34,7 @@ pub enum Error {
         /// The conditions that it has.
         known: String,
     },
-    /// It is no A/A study.
+    /// The study is no A/A study.
     #[error(
         "study {study} ({name}) is no A/A study: it must have one condition under two labels of the factor `twin` \
          (`netassay run STUDY --aa` measures one)"
@@ -54,7 +54,7 @@ pub enum Error {
     /// No two conditions of a study have traces of the same path.
     #[error(
         "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them, and `{}` makes them",
-        text::command(["netassay", "trace", .name])
+        words::shell_command(["netassay", "trace", .name])
     )]
     NothingTraced {
         /// The study's number.
@@ -72,7 +72,7 @@ pub enum Error {
         baseline: i64,
         /// The other.
         study: i64,
-        /// What keeps them apart.
+        /// The difference that keeps them apart.
         why: String,
     },
     /// A study has no conditions that may be judged as asked.
@@ -80,7 +80,7 @@ pub enum Error {
     NothingToJudge {
         /// The study's number.
         study: i64,
-        /// What is missing.
+        /// The missing part.
         why: String,
     },
     /// ministat has no table for this confidence.

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::Observation;
-use study::metric::{Metric, Needs};
+use study::metric::{Metric, MetricNeeds};
 use study::{Copies, Plan};
 
 use crate::words::number::{figure, percent};
-use crate::words::phrases::{list, words};
+use crate::words::phrases::{listed, words};
 
 /// Counts repeat within this share, in %, on any machine and under any load; larger differences are
 /// real.
 pub(crate) const RESOLUTION: f64 = 0.1;
 
-/// What counts mean, and what they do not include; `$copies` says how copies are counted.
+/// The meaning of counts, and the work that they leave out; `$copies` says how copies are counted.
 macro_rules! truth {
     ($copies:literal) => {
         concat!(
@@ -37,7 +37,7 @@ pub(crate) fn truth(plan: &Plan) -> &'static str {
     }
 }
 
-/// How copies were counted, for the method's line.
+/// The way in which copies were counted, for the line of the method.
 pub(crate) fn way(copies: Copies) -> &'static str {
     match copies {
         Copies::Words => {
@@ -51,12 +51,12 @@ pub(crate) fn way(copies: Copies) -> &'static str {
 
 /// Does the metric count instructions?
 pub(crate) fn is_count(metric: &Metric) -> bool {
-    metric.needs == Needs::Exact
+    metric.needs == MetricNeeds::Exact
 }
 
 /// A condition whose counts do not repeat within the resolution. No verdict uses it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Unlike {
+pub(crate) struct UnequalCounts {
     #[serde(skip)]
     pub(crate) condition: usize,
     label: String,
@@ -67,14 +67,14 @@ pub(crate) struct Unlike {
     by_boot: Vec<(String, BTreeSet<u32>)>,
 }
 
-impl Unlike {
+impl UnequalCounts {
     /// The page's first lines on it, without a full stop.
     fn sentence(&self) -> String {
         let (low, high) = self.counts;
         let share = percent(100.0 * (high - low) / low.abs());
         let boots = |boots: &BTreeSet<u32>| {
             let word = if boots.len() == 1 { "boot" } else { "boots" };
-            format!("{word} {}", list(&boots.iter().map(u32::to_string).collect::<Vec<_>>()))
+            format!("{word} {}", listed(&boots.iter().map(u32::to_string).collect::<Vec<_>>()))
         };
         let by_boot: Vec<String> =
             self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
@@ -88,7 +88,7 @@ impl Unlike {
 }
 
 /// The page's first lines on counts that do not repeat; empty if all do.
-pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
+pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in unlike.into_iter().map(|unlike| format!("No verdict: {}.\n", unlike.sentence())) {
         // Several comparisons may use one condition.
@@ -100,7 +100,11 @@ pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
 }
 
 /// The conditions whose counts of this metric do not repeat. `label` names one.
-pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -> String) -> Vec<Unlike> {
+pub(crate) fn unlike(
+    runs: &[Observation],
+    metric: &str,
+    label: impl Fn(usize) -> String,
+) -> Vec<UnequalCounts> {
     let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
     let told = |condition: usize| {
         let runs: Vec<&Observation> = runs.iter().filter(|run| run.condition == condition).collect();
@@ -108,7 +112,7 @@ pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -
         let (low, high) =
             runs.iter().fold(ends, |(low, high), run| (low.min(run.value), high.max(run.value)));
         let is_unlike = 100.0 * (high - low) / low.abs() > RESOLUTION;
-        is_unlike.then(|| Unlike {
+        is_unlike.then(|| UnequalCounts {
             condition,
             label: label(condition),
             metric: metric.to_owned(),

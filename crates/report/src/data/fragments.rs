@@ -4,15 +4,15 @@ use store::StoredStudy;
 use study::{Condition, Family, Traffic};
 
 use crate::words::number::counted;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
-/// So many conditions are named.
+// The largest number of conditions that are named.
 const NAMED: usize = 3;
-/// What a fragment has of UDP's header, or of IPv6's extension for fragments; each begins at a
-/// multiple of as many bytes (RFC 791, RFC 8200).
+// The bytes of UDP's header, or of IPv6's extension for fragments, in a fragment; each begins at a
+// multiple of as many bytes (RFC 791, RFC 8200).
 const OCTETS: u32 = 8;
 
-/// Which conditions send fragments, as a sentence without a full stop; `None` if none does.
+/// The conditions that send fragments, as a sentence without a full stop; `None` if none does.
 pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let of = |condition: &Condition| {
         let mtu = stored.plan.effective.get(condition.index)?.transmitter.mtu;
@@ -26,7 +26,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let which = match (found.len(), stored.plan.conditions.len()) {
         (some, all) if some == all => "every condition".to_owned(),
-        (some, _) if some <= NAMED => list(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
+        (some, _) if some <= NAMED => listed(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
         (some, all) => format!("{some} of {}, such as {}", counted(all, "condition"), found[0].0),
     };
     Some(format!(
@@ -35,7 +35,7 @@ pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
     ))
 }
 
-/// As how many packets a datagram of so many bytes leaves.
+/// The number of packets of a datagram of this size, in bytes.
 fn packets(message: u32, mtu: u32, family: Family) -> u32 {
     if message <= Traffic::largest_segment(mtu, family) {
         return 1;

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Every value of a record by its path, as text; what is null is left out, and a list of values is
-/// one.
+/// Every value of a record by its path, as text; null is left out, and a list of values is one
+/// value.
 pub(crate) fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    each(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));
+    visit_leaves(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));
     found
 }
 
-/// Shows `visit` each of these values with its path, without those below a field that does not
-/// `count`.
-pub(crate) fn each(
+/// Calls `visit` for each of these values with its path, except below fields for which `counts` is
+/// false.
+pub(crate) fn visit_leaves(
     record: &impl Serialize,
     counts: &impl Fn(&str) -> bool,
     visit: &mut impl FnMut(&str, &str),
@@ -81,7 +81,7 @@ mod tests {
     fn what_is_below_a_field_that_does_not_count_is_left_out() {
         let mut found = Vec::new();
         let record = json!({"a": {"b": {"c": 1}, "d": 2}, "b": [{"e": 3}]});
-        each(&record, &|name| name != "b", &mut |path, value| found.push(format!("{path} {value}")));
+        visit_leaves(&record, &|name| name != "b", &mut |path, value| found.push(format!("{path} {value}")));
         assert_eq!(found, ["a.d 2"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What limited each condition's runs, and what that means for a comparison.
+//! The limits of each condition's runs, and their meaning for a comparison.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use study::Condition;
 
 use crate::words::table::Table;
 
-/// Metrics that such a limit sets.
+// Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
-/// What limited one condition's runs.
+/// The limit of one condition's runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LimitView {
+pub struct ConditionLimit {
     /// The limit of most of its runs; of several, the first in the alphabet.
     pub label: Label,
     /// The number of these runs.
@@ -27,9 +27,9 @@ pub struct LimitView {
     pub evidence: Vec<String>,
 }
 
-impl LimitView {
-    /// Of the runs that count; `None` if no run has a limit.
-    pub(crate) fn of(stored: &StoredStudy, condition: usize) -> Option<Self> {
+impl ConditionLimit {
+    /// The limit of the runs that count; `None` if no run has one.
+    pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Option<Self> {
         let of_condition = || stored.measurements().filter(|run| run.condition == condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
         let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
@@ -63,8 +63,8 @@ impl LimitView {
 }
 
 /// A table of the conditions that have a limit.
-pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a LimitView>)>) -> Table {
-    let limited: Vec<(&str, &LimitView)> =
+pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a ConditionLimit>)>) -> Table {
+    let limited: Vec<(&str, &ConditionLimit)> =
         conditions.filter_map(|(label, limit)| Some((label, limit?))).collect();
     let mixed = limited.iter().any(|(_, limit)| limit.labels.len() > 1);
     let mut head = vec!["condition", "limited by", "in runs"];
@@ -83,8 +83,8 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     table
 }
 
-/// What set the rate of both conditions, in words, if `metric` is a rate and it was outside both
-/// hosts: the two then cannot differ, unless they were paced otherwise.
+/// The limit that set the rate of both conditions, in words, if `metric` is a rate and the limit
+/// was outside both hosts: the two then cannot differ, unless they were paced differently.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: &str,
@@ -94,7 +94,7 @@ pub(crate) fn set_from_outside(
     if !RATES.contains(&metric) {
         return None;
     }
-    let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
+    let label = |condition: usize| ConditionLimit::for_condition(stored, condition).map(|limit| limit.label);
     let limit = label(one).filter(|limit| limit.is_outside())?;
     let pace = |condition: usize| {
         let condition = stored.plan.conditions.get(condition)?;

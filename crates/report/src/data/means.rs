@@ -15,7 +15,7 @@ pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<Metrics> {
     by_boot(stored, condition).into_values().collect()
 }
 
-/// The same by the boots' numbers.
+/// The means of each boot, by its number.
 pub(crate) fn by_boot(stored: &StoredStudy, condition: usize) -> BTreeMap<u32, Metrics> {
     let mut boots: BTreeMap<u32, Vec<&Metrics>> = BTreeMap::new();
     for run in stored.measurements().filter(|run| run.condition == condition) {

@@ -5,34 +5,33 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 
-use crate::data::decided::is_decided;
+use crate::data::early_stop::is_decided;
 use crate::data::turns::not_in_turns;
 use crate::words::number::counted;
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
-pub(crate) struct Missing {
+pub(crate) struct MissingRuns {
     /// Their number.
     runs: usize,
     /// The number of planned runs.
     planned: usize,
-    /// Those whose last try failed.
+    /// The runs whose last try failed.
     failed: usize,
-    /// Those that were disturbed in every try.
+    /// The runs that were disturbed in every try.
     disturbed: usize,
-    /// Those that were not tried.
     not_tried: usize,
-    /// Why runs failed, the most frequent reason first.
-    reasons: Vec<Reason>,
+    /// The reasons of the failures, the most frequent first.
+    reasons: Vec<FailureReason>,
     #[serde(skip)]
     study: i64,
     #[serde(skip)]
     status: StudyStatus,
 }
 
-/// Why runs failed.
+/// A reason why runs failed.
 #[derive(Debug, Serialize)]
-struct Reason {
+struct FailureReason {
     /// The number of missing runs.
     runs: usize,
     /// The condition of the last of them.
@@ -43,9 +42,9 @@ struct Reason {
     why: String,
 }
 
-impl Missing {
-    /// What a stored study lacks; `None` if nothing.
-    pub(crate) fn of(stored: &StoredStudy) -> Option<Self> {
+impl MissingRuns {
+    /// The missing runs of a stored study; `None` if it is complete.
+    pub(crate) fn from_stored(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
@@ -85,7 +84,7 @@ impl Missing {
                 known.runs += 1;
                 (known.condition, known.boot) = (condition, boot);
             }
-            None => self.reasons.push(Reason { runs: 1, condition, boot, why: why.to_owned() }),
+            None => self.reasons.push(FailureReason { runs: 1, condition, boot, why: why.to_owned() }),
         }
     }
 
@@ -94,11 +93,11 @@ impl Missing {
         self.lines().map(|line| line + "\n").concat()
     }
 
-    /// What is missing and why; what to do about it.
+    /// The missing runs with the reasons; the remedy.
     pub(crate) fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
-            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
+            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(FailureReason::text).collect();
             let more = match self.reasons.len().saturating_sub(REASONS) {
                 0 => String::new(),
                 more => format!("; and {}", counted(more, "other reason")),
@@ -137,7 +136,7 @@ fn not_tried(status: StudyStatus) -> &'static str {
     }
 }
 
-/// Why a condition has no value of a metric.
+/// The reason why a condition has no value of a metric.
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
@@ -161,6 +160,45 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) 
     }
 }
 
+/// The reason why a condition has no value of any metric, and the remedy, without the last full
+/// stop.
+pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
+    let (id, label) = (stored.row.id.0, stored.label(condition));
+    let tries: Vec<&StoredRun> =
+        stored.runs.iter().filter(|run| !run.warmup && run.condition == condition).collect();
+    let with = |status| tries.iter().filter(move |run| run.status == status);
+    let valid = with(RunStatus::Ok).count();
+    if valid > 0 {
+        let is_disturbed = |run: &&&StoredRun| !run.detail.disturbed().is_empty();
+        let disturbed = with(RunStatus::Ok).filter(is_disturbed).count();
+        let why = if disturbed > 0 {
+            format!(
+                ": something disturbed {disturbed} of them, which count because of --keep-disturbed, and a disturbed side has no CPU time per unit of work. Stop the cause, and measure again"
+            )
+        } else {
+            not_in_turns(stored, condition).to_owned()
+        };
+        return format!("{} of {label} did not yield it{why}", counted(valid, "run"));
+    }
+    let (status, became, remedy) = if with(RunStatus::Invalid).count() > 0 {
+        let remedy = format!(
+            "Stop the cause and repeat the study with --resume {id}; to count disturbed runs, add --keep-disturbed"
+        );
+        (RunStatus::Invalid, "was disturbed", remedy)
+    } else {
+        (RunStatus::Failed, "failed", format!("Correct that and repeat the study with --resume {id}"))
+    };
+    let Some(last) = with(status).next_back() else {
+        return format!("{label} has not been measured yet. Repeat the study with --resume {id}");
+    };
+    let reason = last.reason.as_deref().unwrap_or("no reason was recorded");
+    format!(
+        "every try of {label} {became}, {} in all; the last, in boot {}: {reason}. {remedy}. netassay show {id} --runs lists every try",
+        with(status).count(),
+        last.boot
+    )
+}
+
 /// The planned runs of a study. If it ended at a look, without those of later boots.
 fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     let protocol = &stored.plan.asked.protocol;
@@ -176,10 +214,10 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
         .collect()
 }
 
-/// How many reasons a page gives.
+// The largest number of reasons on a page.
 const REASONS: usize = 2;
 
-impl Reason {
+impl FailureReason {
     fn text(&self) -> String {
         format!(
             "{}, last in {}, boot {}: {}",

@@ -1,37 +1,35 @@
-//! What is read from a stored study: plan, runs, questions, and the runs' accounts.
+//! Facts of a stored study: plan, runs, questions, and the runs' accounts.
 
 pub(crate) mod acted;
 pub(crate) mod aligned;
 pub(crate) mod ambient;
 pub(crate) mod cases;
-pub(crate) mod chosen;
 pub(crate) mod congestion_control;
-pub(crate) mod decided;
 pub(crate) mod differences;
 pub(crate) mod disturbed;
+pub(crate) mod early_stop;
 pub(crate) mod error;
 pub(crate) mod exact;
-pub(crate) mod explained;
 pub(crate) mod fragments;
+pub(crate) mod history_choice;
 pub(crate) mod leaves;
 pub(crate) mod limits;
-pub(crate) mod looks;
-pub(crate) mod matched;
+pub(crate) mod matched_conditions;
 pub(crate) mod means;
 pub(crate) mod metric;
 pub(crate) mod missing;
-pub(crate) mod named;
 pub(crate) mod notes;
 pub(crate) mod origin;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
+pub(crate) mod path_comparison;
 pub(crate) mod pilot;
 pub(crate) mod profiled;
 pub(crate) mod series;
 pub(crate) mod shortfall;
 pub(crate) mod stored;
+pub(crate) mod study_ref;
 pub(crate) mod subject;
 pub(crate) mod target;
 pub(crate) mod truth;
 pub(crate) mod turns;
-pub(crate) mod unmeasured;

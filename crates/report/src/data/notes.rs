@@ -10,7 +10,8 @@ use crate::data::outcomes::fallbacks;
 use crate::data::turns;
 use crate::words::number::counted;
 
-/// The limitations of the testbeds, and what of the machine affects the results, each once.
+/// The limitations of the testbeds, and the properties of the machine that affect results, each
+/// once.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {
@@ -52,7 +53,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     notes
 }
 
-/// How many runs count though something disturbed them, and what disturbed the last of them.
+/// The number of disturbed runs that count, and the disturbance of the last of them.
 pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbance>) {
     let kept = || stored.measurements().filter_map(|run| run.detail.disturbed().first());
     (kept().count(), kept().last())

@@ -1,4 +1,4 @@
-//! What was traced, and by which version: figures of a path are those of one kernel.
+//! The kernels and versions that were traced: figures of a path belong to one kernel.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use store::StoredStudy;
 
 /// The kernels of a study, and the version that measured it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Origin {
-    /// Those that were traced, with their command lines, each once.
+pub(crate) struct TraceOrigin {
+    /// The kernels, with their command lines, each once.
     kernels: Vec<String>,
     /// The version of netassay that began the study.
     measured_by: String,
 }
 
-impl Origin {
-    /// Of all boots of a study.
-    pub(crate) fn of(stored: &StoredStudy) -> Self {
+impl TraceOrigin {
+    /// The origin of all boots of a study.
+    pub(crate) fn from_stored(stored: &StoredStudy) -> Self {
         Self::of_boots(stored, |_| true)
     }
 
-    /// Of the boots in which a condition was measured.
-    pub(crate) fn of_condition(stored: &StoredStudy, condition: usize) -> Self {
+    /// The origin of the boots in which a condition was measured.
+    pub(crate) fn for_condition(stored: &StoredStudy, condition: usize) -> Self {
         let runs: Vec<_> = stored.measurements().filter(|run| run.condition == condition).collect();
         Self::of_boots(stored, |boot| runs.iter().any(|run| (run.boot, run.part) == boot))
     }
@@ -38,7 +38,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for TraceOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}; netassay {}", self.kernels.join(" and "), self.measured_by)
     }

@@ -1,4 +1,4 @@
-//! What the load engine reported: sends without copying, refused options, the cost of its clock.
+//! Reports of the load engine: sends without copying, refused options, the cost of its clock.
 
 use store::StoredStudy;
 use study::Condition;
@@ -9,7 +9,7 @@ use crate::words::table::Table;
 /// Sends without copying, and how many the kernel copied; a table, empty without any.
 pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String {
     let mut table =
-        Table::new(&["condition", "sends", "copied", "share"]).under(&["", "completed", "after all", "%"]);
+        Table::new(&["condition", "sends", "copied", "share"]).units(&["", "completed", "after all", "%"]);
     let mut any = false;
     for (index, condition) in conditions.iter().enumerate() {
         let sides =
@@ -30,7 +30,7 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
     if any { format!("\nSends without copying, over all runs:\n{}", table.render()) } else { String::new() }
 }
 
-/// Options that the kernel refused, and what was done instead, each once.
+/// The options that the kernel refused, with the substitute, each once.
 pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<String> {
     let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
     for run in stored.measurements() {

@@ -11,7 +11,7 @@ use study::{Name, Plan, Quality};
 use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::matched::Matched;
+use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::{known, range_of};
 use crate::data::subject::{BootNames, Subject};
 use crate::data::target::{ComparisonRequest, own_targets};
@@ -19,7 +19,7 @@ use crate::data::truth;
 
 /// One condition in one metric, in two studies: its index in the baseline's plan and in the
 /// study's, and its runs, of which condition 0 is the baseline's and condition 1 the study's.
-pub(crate) type Pair = ((usize, usize), Subject);
+pub(crate) type PairedSubject = ((usize, usize), Subject);
 
 /// The metrics that a comparison with another study takes of a plan: the one asked for, or those
 /// that the study compares in; of counts also the main one.
@@ -67,8 +67,8 @@ pub(crate) fn metrics(
     }
 }
 
-/// What is compared of the matched conditions; those without a value in one of the studies are
-/// left out.
+/// The subjects of a comparison of matched conditions; conditions without a value in one of the
+/// studies are left out.
 ///
 /// # Errors
 /// [`Error::NotComparable`] where the studies are of different truth, or judged by different
@@ -76,9 +76,9 @@ pub(crate) fn metrics(
 pub(crate) fn pairs(
     baseline: &Outline,
     study: &Outline,
-    matched: &Matched,
+    matched: &MatchedConditions,
     request: &ComparisonRequest,
-) -> Result<Vec<Pair>, Error> {
+) -> Result<Vec<PairedSubject>, Error> {
     let asked = request.metric.as_deref().map(known).transpose()?;
     let [one, other] = [baseline, study].map(|of| truth::kind(&of.plan, &of.environments));
     if one != other {
@@ -122,7 +122,7 @@ pub(crate) fn pairs(
         let subject = subject([baseline, study], conditions, metric, request.margin.or(margin), request)?;
         Some((conditions, subject))
     };
-    let pairs: Vec<Pair> = shared.iter().copied().filter_map(pair).collect();
+    let pairs: Vec<PairedSubject> = shared.iter().copied().filter_map(pair).collect();
     if pairs.is_empty() {
         let metrics: BTreeSet<&str> = shared.iter().map(|(_, metric, _)| metric.key).collect();
         let lacks =
@@ -192,8 +192,8 @@ fn subject(
     Some(Subject {
         notes: of_builds(environments, metric).into_iter().collect(),
         boots: BootNames::Named(boots),
-        quality: Some(Quality::of(metric)),
-        truth: truth::of(&studies[1].plan, &studies[1].environments),
+        quality: Some(Quality::from_metric(metric)),
+        truth: truth::note(&studies[1].plan, &studies[1].environments),
         resolution: is_counted.then_some(exact::RESOLUTION),
         copies: is_counted.then(|| condition.copies()),
         ..subject

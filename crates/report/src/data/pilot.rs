@@ -1,4 +1,4 @@
-//! What a stored study says of the spread that another one will have.
+//! The spread that a stored study predicts for another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,20 +10,20 @@ use study::{Condition, Plan, Study, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::metric::known;
-use crate::data::target::{Target, own_targets};
+use crate::data::target::{ComparisonTarget, own_targets};
 use crate::words::number::{counted, instant};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 /// The confidence of a pilot's upper limit of a spread.
 pub(crate) const ASSURANCE: f64 = 0.8;
-/// The upper end of a 60 % interval is a limit with 80 % confidence.
+// The upper end of a 60 % interval is a limit with 80 % confidence.
 const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
 
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
-pub struct Spread {
-    /// Of the effects of a boot on one condition alone; where conditions of several states of the
-    /// testbed are compared, of all effects of a boot.
+pub struct PilotSpread {
+    /// The spread of the effects of a boot on one condition alone; where conditions of several
+    /// states of the testbed are compared, of all effects of a boot.
     pub interaction: f64,
     /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
     pub interaction_at_most: Option<f64>,
@@ -37,11 +37,11 @@ pub struct Spread {
     pub boots: Option<u32>,
     /// Their source.
     pub source: String,
-    /// How near a stored study is to the planned one; `None` if the figures are stated.
+    /// The nearness of the stored study to the planned one; `None` if the figures are stated.
     pub near: Option<Nearness>,
 }
 
-/// How near a stored study is to a planned one: the greater, the better its spread serves.
+/// The nearness of a stored study to a planned one: the greater, the better its spread serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Nearness {
     /// Whether it is the same study, whatever was set in it.
@@ -57,7 +57,12 @@ impl Nearness {
     ///
     /// # Errors
     /// As [`crate::Sizing::new`].
-    pub fn of(row: &StudyRow, stored: &Plan, study: &Study, metric: Option<&str>) -> Result<Self, Error> {
+    pub fn between(
+        row: &StudyRow,
+        stored: &Plan,
+        study: &Study,
+        metric: Option<&str>,
+    ) -> Result<Self, Error> {
         let plan = study.plan();
         let planned = &plan.conditions[target(study, metric)?.baseline];
         let mut alike = stored.conditions.iter().filter(|one| is_alike(one, planned));
@@ -68,8 +73,8 @@ impl Nearness {
         })
     }
 
-    /// What makes its spread another one than that of the planned study, as a sentence without a
-    /// full stop; `None` if nothing does.
+    /// The difference that makes its spread another one than that of the planned study, as a
+    /// sentence without a full stop; `None` if there is none.
     pub(crate) fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
@@ -81,7 +86,7 @@ impl Nearness {
         (!remarks.is_empty()).then(|| {
             format!(
                 "the spread is that of {}: a complete pilot of the study itself, with its windows, tells more",
-                list(&remarks)
+                listed(&remarks)
             )
         })
     }
@@ -97,27 +102,31 @@ fn window(condition: &Condition) -> Duration {
     condition.workload.duration
 }
 
-impl Spread {
+impl PilotSpread {
     /// The spread of a stored study in the metric of `study`, if it measured the same kind of
     /// traffic with that metric in the same scenario over two boots or more, in turns if `study`
     /// does.
     ///
     /// # Errors
-    /// As [`crate::Sizing::new`], and what the statistics refuse.
-    pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
+    /// As [`crate::Sizing::new`], and [`Error::Stats`].
+    pub fn from_pilot(
+        stored: &StoredStudy,
+        study: &Study,
+        metric: Option<&str>,
+    ) -> Result<Option<PilotSpread>, Error> {
         let target = target(study, metric)?;
         let plan = study.plan();
-        let near = Nearness::of(&stored.row, &stored.plan, study, metric)?;
+        let near = Nearness::between(&stored.row, &stored.plan, study, metric)?;
         let planned = &plan.conditions[target.baseline];
         let alike = |condition: usize| {
             stored.plan.conditions.get(condition).is_some_and(|one| is_alike(one, planned))
         };
         let flows = plan.flows();
-        let flow = flows.with(target.baseline);
+        let flow = flows.containing(target.baseline);
         if target.conditions.iter().all(|condition| flow.contains(condition)) {
             let own = (0..stored.plan.conditions.len()).filter(|condition| alike(*condition));
             let flows = stored.plan.flows();
-            if let Some(flow) = own.map(|one| flows.with(one)).find(|flow| flow.len() > 1) {
+            if let Some(flow) = own.map(|one| flows.containing(one)).find(|flow| flow.len() > 1) {
                 return Ok(Self::of_flows(stored, near, flow, target.metric));
             }
         }
@@ -146,8 +155,13 @@ impl Spread {
         Ok(Self::from(stored, near, (baseline, mean), components, false))
     }
 
-    /// That of differences inside the flows in which these conditions took turns.
-    fn of_flows(stored: &StoredStudy, near: Nearness, together: &[usize], metric: &Metric) -> Option<Spread> {
+    /// The spread of differences inside the flows in which these conditions took turns.
+    fn of_flows(
+        stored: &StoredStudy,
+        near: Nearness,
+        together: &[usize],
+        metric: &Metric,
+    ) -> Option<PilotSpread> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
             if let (Some(_), Some(value)) = (run.detail.turns(), run.metrics.get(metric.key)) {
@@ -170,7 +184,7 @@ impl Spread {
         (baseline, mean): (usize, f64),
         components: Components,
         in_turns: bool,
-    ) -> Option<Spread> {
+    ) -> Option<PilotSpread> {
         let Components { boots, interaction: Some(interaction), runs } = components else { return None };
         let with_boots = |of: fn(&Component) -> Option<f64>| {
             Some(of(&interaction)?.hypot(boots.as_ref().map_or(Some(0.0), of)?))
@@ -188,7 +202,7 @@ impl Spread {
             study::format_duration(window),
             if in_turns { ", in turns" } else { "" }
         );
-        (mean != 0.0).then(|| Spread {
+        (mean != 0.0).then(|| PilotSpread {
             interaction: share(cell),
             interaction_at_most: cell_at_most.map(share),
             runs: runs.map(|runs| share(runs.sd)),
@@ -200,8 +214,8 @@ impl Spread {
     }
 }
 
-/// What is sized: the study's first comparison, or its first in the given metric.
-pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
+/// The comparison to size: the study's first, or its first in the given metric.
+pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<ComparisonTarget, Error> {
     let metric = metric.map(known).transpose()?;
     let plan = study.plan();
     let nothing = || Error::NothingToSize { study: study.name().to_owned() };
@@ -214,7 +228,7 @@ pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<Target, Erro
 }
 
 /// The number of states of the testbed for the conditions of a comparison.
-pub(crate) fn states_of(plan: &Plan, target: &Target) -> usize {
+pub(crate) fn states_of(plan: &Plan, target: &ComparisonTarget) -> usize {
     let of_conditions = plan.states_of_conditions();
     let compared = target.conditions.iter().chain([&target.baseline]);
     let states: BTreeSet<usize> = compared.filter_map(|one| of_conditions.get(*one).copied()).collect();

@@ -10,16 +10,16 @@ use store::StoredStudy;
 use study::Waiting;
 
 use crate::data::error::Error;
-use crate::data::explained::{compared, together};
+use crate::data::path_comparison::{compared, together};
 
-/// What was sampled under two conditions.
+/// The samples of two conditions.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProfilePair {
     pub(crate) reader: Waiting,
     /// Boots of the one with fewer, or that both have in common.
     pub(crate) boots: usize,
     #[serde(flatten)]
-    pub(crate) rest: Sampled,
+    pub(crate) rest: SampledFunctions,
     /// The differences of the functions, in their order, of a message's CPU time, and of all other
     /// functions together.
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct ProfilePair {
 
 /// Two conditions, and the functions in which they are compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct Sampled {
+pub(crate) struct SampledFunctions {
     /// The condition compared with.
     pub(crate) baseline: String,
     /// The other one.
@@ -37,22 +37,22 @@ pub(crate) struct Sampled {
     pub(crate) runs: usize,
     /// All samples, of the one with fewer.
     pub(crate) samples: u64,
-    /// Those with at least [`LEAST`] of all samples, in the order of their names.
+    /// The functions with at least [`LEAST`] of all samples, in the order of their names.
     pub(crate) functions: Vec<String>,
-    /// How many more there are.
+    /// The number of smaller functions.
     pub(crate) smaller: usize,
     /// Whether only the machine that sends was sampled, not both ends.
     pub(crate) one_end: bool,
 }
 
-/// The stacks of two conditions, with what each costs for a message as the mean of all runs.
+/// The stacks of two conditions, each with its cost for a message as the mean of all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stacks {
     /// The condition compared with.
     pub baseline: String,
     /// The other one.
     pub condition: String,
-    /// What readers did.
+    /// The readers' way of waiting.
     pub reader: Waiting,
     /// The functions, the outermost first, with the cost under the baseline and the condition.
     pub costs: Vec<(Vec<String>, [f64; 2])>,
@@ -61,15 +61,16 @@ pub struct Stacks {
 /// A function with a smaller share of the samples of both conditions is no part of its own: it was
 /// met too seldom to say anything, and each part makes the proof of the others harder.
 pub(crate) const LEAST: f64 = 0.005;
-/// Stands for the stacks that were not kept.
+// Stands for the stacks that were not kept.
 const OTHER: &str = "[other]";
 
-/// The pairs that the study compares, each once, by what readers did; none where nothing was
-/// sampled. The functions, under all conditions that are compared with one baseline, are judged
+/// The pairs that the study compares, each once, by the readers' way of waiting; empty if nothing
+/// was sampled. The functions, under all conditions that are compared with one baseline, are judged
+/// together.
 /// together.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<ProfilePair>, Error> {
     let mut pairs = Vec::new();
     for (baseline, conditions) in compared(stored) {
@@ -90,7 +91,7 @@ pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
     let mut found = Vec::new();
     for (baseline, conditions) in compared(stored) {
         for reader in readers(stored) {
-            let with = |condition: &usize| both(stored, [baseline, *condition], reader);
+            let with = |condition: &usize| sampled_stacks(stored, [baseline, *condition], reader);
             found.extend(conditions.iter().filter_map(with));
         }
     }
@@ -119,23 +120,27 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
     .collect()
 }
 
-/// What functions cost for a message, in one run.
-struct Costs {
+/// The cost of functions for a message, in one run.
+struct FunctionCosts {
     boot: u32,
     message: f64,
-    /// What one sample stands for.
+    /// The cost that one sample stands for.
     sample: f64,
     costs: BTreeMap<String, f64>,
 }
 
-impl Costs {
-    fn of(&self, function: &str) -> f64 {
+impl FunctionCosts {
+    fn cost_of(&self, function: &str) -> f64 {
         self.costs.get(function).copied().unwrap_or_default()
     }
 }
 
 /// `None` if one of the two was not sampled.
-fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<(Vec<Divided>, Sampled)> {
+fn ready(
+    stored: &StoredStudy,
+    conditions: [usize; 2],
+    reader: Waiting,
+) -> Option<(Vec<Divided>, SampledFunctions)> {
     let all = conditions.map(|condition| profiles(stored, condition, reader));
     if all.iter().any(Vec::is_empty) {
         return None;
@@ -143,27 +148,27 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
     let costs = |(boot, profile): &(u32, &Profile)| {
         let costs: BTreeMap<String, f64> =
             profile.costs().into_iter().map(|cost| (cost.name, cost.cost)).collect();
-        Costs { boot: *boot, message: profile.message, sample: profile.sample(), costs }
+        FunctionCosts { boot: *boot, message: profile.message, sample: profile.sample(), costs }
     };
     let [before, after] = all.each_ref().map(|of| of.iter().map(costs).collect::<Vec<_>>());
     let runs: Vec<_> =
         before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run))).collect();
     let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
     let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
-    let sum = |name: &String| runs.iter().map(|(_, run)| run.of(name)).sum::<f64>();
+    let sum = |name: &String| runs.iter().map(|(_, run)| run.cost_of(name)).sum::<f64>();
     let functions: Vec<String> =
         met.iter().filter(|name| sum(name) >= LEAST * whole).map(|name| (*name).clone()).collect();
     let divided = runs.iter().map(|(of_condition, run)| Divided {
         of_condition: *of_condition,
         boot: run.boot,
         whole: run.message,
-        parts: functions.iter().map(|name| run.of(name)).collect(),
+        parts: functions.iter().map(|name| run.cost_of(name)).collect(),
         // So many samples at so much each: their number varies by its root.
-        by_count: functions.iter().map(|name| run.of(name) * run.sample).collect(),
+        by_count: functions.iter().map(|name| run.cost_of(name) * run.sample).collect(),
     });
     let divided = divided.collect();
     let samples = |of: &Vec<(u32, &Profile)>| of.iter().map(|(_, profile)| profile.samples).sum::<u64>();
-    let rest = Sampled {
+    let rest = SampledFunctions {
         baseline: stored.label(conditions[0]),
         condition: stored.label(conditions[1]),
         runs: all.iter().map(Vec::len).min().unwrap_or(0),
@@ -175,7 +180,7 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
     Some((divided, rest))
 }
 
-fn both(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {
+fn sampled_stacks(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {
     let mut costs = BTreeMap::<Vec<&str>, [f64; 2]>::new();
     let all = conditions.map(|condition| profiles(stored, condition, reader));
     if all.iter().any(Vec::is_empty) {

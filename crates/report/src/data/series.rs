@@ -9,33 +9,33 @@ use store::Outline;
 use study::Plan;
 use study::metric::Metric;
 
-use crate::data::chosen::Chosen;
-use crate::data::differences::Difference;
+use crate::data::differences::StudyDifference;
 use crate::data::error::Error;
-use crate::data::matched::{self, Matched};
+use crate::data::history_choice::ChosenStudy;
+use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::metric::range_of;
 use crate::data::truth;
 
 /// A study of a history.
 #[derive(Debug, Clone)]
-pub struct Entry {
-    /// What it is called in the history.
-    pub chosen: Chosen,
+pub struct HistoryEntry {
+    /// Its name in the history.
+    pub chosen: ChosenStudy,
     /// The study with the values of the metrics in question.
     pub outline: Outline,
 }
 
 /// A study that is not part of a history.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct LeftOut {
+pub(crate) struct ExcludedStudy {
     pub(crate) study: i64,
     pub(crate) label: String,
     pub(crate) why: String,
 }
 
-/// What one study says of one condition.
+/// The mean of one condition in one study.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Mean {
+pub(crate) struct StudyMean {
     /// The study's place in the history, from 0.
     #[serde(skip)]
     pub(crate) place: usize,
@@ -51,31 +51,31 @@ pub(crate) struct Mean {
     error: Option<(f64, f64)>,
 }
 
-impl Mean {
-    /// The same as a point of a history.
+impl StudyMean {
+    /// The mean as a point of a history.
     pub(crate) fn point(&self) -> Point {
         let error = self.error.map(|(standard, df)| PointError { standard, df });
         Point { value: self.mean, error }
     }
 }
 
-/// Studies beside the newest one, with what keeps the others out.
-pub(crate) struct Members<'e> {
-    /// Those that have conditions in common with the newest, the oldest first, each with the pairs
-    /// of conditions (its own, the newest study's).
-    pub(crate) entries: Vec<(&'e Entry, Vec<(usize, usize)>)>,
-    pub(crate) left_out: Vec<LeftOut>,
+/// The studies that compare with the newest one, and the reasons that keep the others out.
+pub(crate) struct ComparableStudies<'e> {
+    /// The studies that share conditions with the newest, the oldest first, each with the pairs of
+    /// conditions (its own, the newest study's).
+    pub(crate) entries: Vec<(&'e HistoryEntry, Vec<(usize, usize)>)>,
+    pub(crate) left_out: Vec<ExcludedStudy>,
 }
 
-impl<'e> Members<'e> {
+impl<'e> ComparableStudies<'e> {
     /// The studies that may stand beside the last of them.
-    pub(crate) fn of(all: &'e [Entry]) -> Self {
+    pub(crate) fn from_entries(all: &'e [HistoryEntry]) -> Self {
         let (mut entries, mut left_out) = (Vec::new(), Vec::new());
         let Some(newest) = all.last() else { return Self { entries, left_out } };
-        let kind = |entry: &Entry| truth::kind(&entry.outline.plan, &entry.outline.environments);
+        let kind = |entry: &HistoryEntry| truth::kind(&entry.outline.plan, &entry.outline.environments);
         for entry in all {
             let why = if kind(entry) == kind(newest) {
-                match Matched::of(&entry.outline, &newest.outline) {
+                match MatchedConditions::between(&entry.outline, &newest.outline) {
                     Ok(matched) => {
                         entries.push((entry, matched.pairs));
                         continue;
@@ -88,17 +88,22 @@ impl<'e> Members<'e> {
                 format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
             };
             let (study, label) = (entry.outline.row.id.0, entry.chosen.label.clone());
-            left_out.push(LeftOut { study, label, why });
+            left_out.push(ExcludedStudy { study, label, why });
         }
         Self { entries, left_out }
     }
 
-    /// What each study says of a condition of the newest, in this metric. Studies without a value
-    /// are left out.
+    /// The mean of a condition of the newest study in each study, in this metric. Studies without a
+    /// value are left out.
     ///
     /// # Errors
-    /// What the statistics refuse.
-    pub(crate) fn means(&self, condition: usize, metric: &Metric, level: f64) -> Result<Vec<Mean>, Error> {
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub(crate) fn means(
+        &self,
+        condition: usize,
+        metric: &Metric,
+        level: f64,
+    ) -> Result<Vec<StudyMean>, Error> {
         let mut means = Vec::new();
         for (place, (entry, pairs)) in self.entries.iter().enumerate() {
             let own = pairs.iter().find(|(_, newest)| *newest == condition).map(|(own, _)| *own);
@@ -112,11 +117,11 @@ impl<'e> Members<'e> {
 /// The mean of a condition in a study; `None` if it has no value.
 fn mean(
     place: usize,
-    entry: &Entry,
+    entry: &HistoryEntry,
     condition: usize,
     metric: &Metric,
     level: f64,
-) -> Result<Option<Mean>, Error> {
+) -> Result<Option<StudyMean>, Error> {
     let values = entry.outline.values.get(metric.key).map_or(&[][..], Vec::as_slice);
     if values.iter().all(|(of, ..)| *of != condition) {
         return Ok(None);
@@ -136,7 +141,7 @@ fn mean(
         range: range_of(metric),
     };
     let analysis = stats::analyse_among(&observations, &question, |one| one == condition)?;
-    let mean = analysis.conditions.first().map(|estimate| Mean {
+    let mean = analysis.conditions.first().map(|estimate| StudyMean {
         place,
         study: entry.outline.row.id.0,
         label: entry.chosen.label.clone(),
@@ -149,9 +154,9 @@ fn mean(
     Ok(mean.filter(|mean| mean.mean.is_finite()))
 }
 
-/// What a study does not share with the one before it.
-pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<Difference> {
-    matched::differences(before, after, Matched::of(before, after).ok().as_ref())
+/// The differences of a study from the one before it.
+pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<StudyDifference> {
+    matched_conditions::differences(before, after, MatchedConditions::between(before, after).ok().as_ref())
 }
 
 /// The conditions that these words mean, in the plan's order; all without a word.

@@ -17,9 +17,9 @@ pub(crate) struct Shortfall {
 }
 
 impl Shortfall {
-    /// What a study lacks; `None` if every planned run is recorded. A study that ended early by its
-    /// rule planned only the boots that it began.
-    pub(crate) fn of(row: &StudyRow, plan: &Plan) -> Option<Self> {
+    /// The missing runs of a study; `None` if every planned run is recorded. A study that ended
+    /// early by its rule planned only the boots that it began.
+    pub(crate) fn from_row(row: &StudyRow, plan: &Plan) -> Option<Self> {
         let protocol = &plan.asked.protocol;
         let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
         let last = if may_be_less { row.boots } else { u32::MAX };
@@ -31,8 +31,7 @@ impl Shortfall {
     }
 }
 
-/// What a reader must know of a study that may stop early and is compared with another, as a
-/// sentence without a full stop.
+/// A note for a study that may stop early and is compared with another, without a full stop.
 pub(crate) fn may_have_stopped(row: &StudyRow, plan: &Plan) -> Option<String> {
     plan.asked.protocol.stop.map(|_| {
         format!(

@@ -5,16 +5,16 @@ use store::StoredStudy;
 use study::{Condition, Name, Plan, Quality};
 
 use crate::data::differences::of_builds;
+use crate::data::early_stop::look_of;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits;
-use crate::data::looks::look_of;
 use crate::data::metric::range_of;
+use crate::data::missing::hint;
 use crate::data::subject::Subject;
-use crate::data::target::{ComparisonRequest, Target};
+use crate::data::target::{ComparisonRequest, ComparisonTarget};
 use crate::data::truth::truth;
 use crate::data::turns::carried;
-use crate::data::unmeasured::hint;
 
 /// The runs and the question of each target.
 ///
@@ -22,7 +22,7 @@ use crate::data::unmeasured::hint;
 /// [`Error::NothingRecorded`] for a target whose baseline has no run.
 pub(crate) fn subjects(
     stored: &StoredStudy,
-    targets: &[Target],
+    targets: &[ComparisonTarget],
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {
     let look = look_of(stored);
@@ -30,7 +30,7 @@ pub(crate) fn subjects(
     let truth = truth(stored);
     let carried = carried(stored);
     let environments = || stored.boots.iter().map(|boot| &boot.environment);
-    let subject = |target: &Target| {
+    let subject = |target: &ComparisonTarget| {
         // All conditions of the workload, compared or not, show how boots affect conditions.
         let conditions = &stored.plan.conditions;
         let alike = |condition: usize| {
@@ -67,7 +67,7 @@ pub(crate) fn subjects(
             compared: Some(compared),
             notes: cannot_differ.into_iter().chain(of_builds(environments(), target.metric)).collect(),
             without: without(&stored.plan),
-            quality: Some(Quality::of(target.metric)),
+            quality: Some(Quality::from_metric(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
             how: stored.plan.how_of_boots(),

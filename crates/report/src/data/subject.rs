@@ -5,7 +5,7 @@ use stats::{Analysis, Observation, Question, Spending};
 use study::{BootKind, Copies, Name, Quality};
 
 use crate::data::error::Error;
-use crate::data::exact::{self, Unlike};
+use crate::data::exact::{self, UnequalCounts};
 
 /// The name of boots in messages.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub enum BootNames {
 /// Values of one metric under several conditions, and the question about them.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// What was measured: the name of the workload or the benchmark.
+    /// The name of the workload or the benchmark.
     pub name: String,
     /// The metric's name.
     pub metric: String,
@@ -29,29 +29,29 @@ pub struct Subject {
     pub unit: String,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<Name>,
-    /// The conditions whose labels say what they are without.
+    /// The conditions whose labels name the switches that they are without.
     pub(crate) without: Vec<usize>,
     /// The runs, in the order of measurement.
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
-    /// What is compared, and with what confidence.
+    /// The comparisons, and their confidence.
     pub question: Question,
     /// The confidence of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
     /// Notes on the origin of the values.
     pub notes: Vec<String>,
-    /// What its boots are called.
+    /// The words for its boots.
     pub boots: BootNames,
-    /// What a higher value means; `None` if unknown.
+    /// The meaning of a higher value; `None` if unknown.
     pub quality: Option<Quality>,
     /// The kind of the values, if not time on a machine.
     pub(crate) truth: Option<&'static str>,
     /// Counts without noise are judged by this share, in %, not by intervals.
     pub(crate) resolution: Option<f64>,
-    /// How such counts include copies.
+    /// The way in which counts include copies.
     pub(crate) copies: Option<Copies>,
-    /// What a boot starts afresh, between machines.
+    /// The parts that a boot starts afresh, between machines.
     pub(crate) how: Option<BootKind>,
     /// Conditions of which nothing is concluded: turns of others last into theirs.
     pub(crate) carried: Vec<usize>,
@@ -103,7 +103,7 @@ impl Subject {
     }
 
     /// Conditions whose counts do not repeat; empty where time was measured.
-    pub(crate) fn unlike(&self) -> Vec<Unlike> {
+    pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
         let runs = if self.resolution.is_some() { self.compared_observations() } else { Vec::new() };
         exact::unlike(&runs, &self.metric, |condition| self.label(condition))
     }
@@ -136,7 +136,7 @@ impl Subject {
         self.name(condition).to_string()
     }
 
-    /// The same in its words.
+    /// The name of a condition in the subject's words.
     pub(crate) fn name(&self, condition: usize) -> Name {
         let other = || Name::from(format!("condition {condition}").as_str());
         self.labels.get(condition).cloned().unwrap_or_else(other)
@@ -147,7 +147,7 @@ impl Subject {
 /// Holm's steps divide the error rate among them.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
     let families: Vec<String> = subjects.iter().map(|subject| subject.metric.clone()).collect();
     answer_families(subjects, &families)
@@ -156,13 +156,13 @@ pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
 /// Answers each question by itself.
 ///
 /// # Errors
-/// What the statistics refuse.
+/// [`Error::Stats`] for data that the statistics refuse.
 pub(crate) fn answer_alone(subjects: &[Subject]) -> Result<Vec<Analysis>, Error> {
     let spending = Spending::default();
     subjects.iter().map(|subject| subject.analyse(&spending)).collect()
 }
 
-/// The same of subjects that are in these families.
+/// Answers the questions of subjects that are in these families together.
 pub(crate) fn answer_families<F: Ord + Clone>(
     subjects: &mut [Subject],
     of: &[F],

@@ -1,4 +1,4 @@
-//! Which conditions of a stored study are compared with which, and in what metric.
+//! The comparison in a stored study: its conditions, baseline and metric.
 
 use serde::Serialize;
 use stats::{Correction, Design, Margin};
@@ -9,7 +9,7 @@ use crate::data::exact;
 use crate::data::metric::known;
 use study::{Percent, Plan, metric::Metric};
 
-/// What to compare; what is left out is as in the study.
+/// The request for a comparison; an omitted part is as in the study.
 #[derive(Debug, Clone)]
 pub struct ComparisonRequest {
     /// The metric's name.
@@ -44,7 +44,7 @@ impl Default for ComparisonRequest {
 
 /// One baseline, and the conditions compared with it in one metric.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Target {
+pub(crate) struct ComparisonTarget {
     pub(crate) workload: String,
     #[serde(serialize_with = "key_of")]
     pub(crate) metric: &'static Metric,
@@ -56,12 +56,15 @@ pub(crate) struct Target {
 }
 
 /// The comparisons that a request means.
-pub(crate) fn targets(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Vec<Target>, Error> {
+pub(crate) fn targets(
+    stored: &StoredStudy,
+    request: &ComparisonRequest,
+) -> Result<Vec<ComparisonTarget>, Error> {
     let metric = request.metric.as_deref().map(known).transpose()?;
     let baseline =
         request.baseline.as_deref().map(|word| condition(stored.row.id.0, &stored.plan, word)).transpose()?;
     let own = own_targets(&stored.plan);
-    let mut targets: Vec<Target> = Vec::new();
+    let mut targets: Vec<ComparisonTarget> = Vec::new();
     for mut target in own {
         if let Some(metric) = metric {
             target.metric = metric;
@@ -88,10 +91,10 @@ pub(crate) fn targets(stored: &StoredStudy, request: &ComparisonRequest) -> Resu
 }
 
 /// The study's own comparisons.
-pub(crate) fn own_targets(plan: &Plan) -> Vec<Target> {
+pub(crate) fn own_targets(plan: &Plan) -> Vec<ComparisonTarget> {
     plan.comparisons
         .iter()
-        .map(|comparison| Target {
+        .map(|comparison| ComparisonTarget {
             workload: comparison.workload.clone(),
             metric: metric_of(plan, comparison),
             baseline: comparison.baseline,
@@ -109,7 +112,7 @@ fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
 }
 
 /// Compares the same conditions with another of them.
-pub(crate) fn rebase(target: &mut Target, baseline: usize) {
+pub(crate) fn rebase(target: &mut ComparisonTarget, baseline: usize) {
     if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
         target.conditions[place] = target.baseline;
         target.conditions.sort_unstable();

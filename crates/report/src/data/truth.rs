@@ -6,19 +6,19 @@ use study::Plan;
 
 use crate::data::exact;
 
-/// The text below tables of rates under emulation.
+// The text below tables of rates under emulation.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
 /// A kind of truth. Figures of different kinds are not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TruthKind {
     Counted,
     Emulated,
     Timed,
 }
 
-impl Kind {
-    /// What a study of this kind does.
+impl TruthKind {
+    /// The kind of figures that such a study makes, in words.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Counted => "counts instructions",
@@ -29,31 +29,31 @@ impl Kind {
 }
 
 /// The kind of truth of a plan's figures, measured in these environments.
-pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e Environment>) -> Kind {
+pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e Environment>) -> TruthKind {
     if plan.exact {
-        return Kind::Counted;
+        return TruthKind::Counted;
     }
     let guests = environments.into_iter().filter_map(|environment| environment.guests.as_ref());
     let is_emulated = guests.flat_map(|guests| guests.values()).any(GuestEnvironment::is_emulated);
-    if is_emulated { Kind::Emulated } else { Kind::Timed }
+    if is_emulated { TruthKind::Emulated } else { TruthKind::Timed }
 }
 
-/// What every table of such figures must say, without a full stop; none for time on the machine
-/// itself.
-pub(crate) fn of<'e>(
+/// The note that every table of such figures needs, without a full stop; `None` for time on the
+/// machine itself.
+pub(crate) fn note<'e>(
     plan: &Plan,
     environments: impl IntoIterator<Item = &'e Environment>,
 ) -> Option<&'static str> {
     match kind(plan, environments) {
-        Kind::Counted => Some(exact::truth(plan)),
-        Kind::Emulated => Some(EMULATED),
-        Kind::Timed => None,
+        TruthKind::Counted => Some(exact::truth(plan)),
+        TruthKind::Emulated => Some(EMULATED),
+        TruthKind::Timed => None,
     }
 }
 
-/// The same of a stored study.
+/// The note for a stored study.
 pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
-    of(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
+    note(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
 }
 
 /// The line below a table; empty without a text.

@@ -10,21 +10,21 @@ use store::{StoredRun, StoredStudy};
 use study::{Alternate, format_duration};
 
 use crate::words::number::{counted, percent};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 /// Parts of a turn for people, in tenths.
 pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
     [("1st tenth", [0, 1]), ("2nd", [1, 2]), ("3rd to 5th", [2, 5]), ("6th to 10th", [5, TENTHS])];
 
-/// A share of the effect that is small: half of it is in the difference.
+// A share of the effect that is small: half of it is in the difference.
 const SMALL: f64 = 0.1;
 
-/// The error rate of an interval of one condition's carry-over, and of all notes of a study
-/// together.
+// The error rate of an interval of one condition's carry-over, and of all notes of a study
+// together.
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
-pub(crate) struct InTurns {
+pub(crate) struct TurnsOfCondition {
     condition: usize,
     pub(crate) label: String,
     /// The flows that it had turns in.
@@ -34,19 +34,18 @@ pub(crate) struct InTurns {
     /// The rate after a turn of another condition against that after one of its own, in %, in each
     /// of [`PARTS`]; `None` where one of them had no work.
     pub(crate) parts: [Option<f64>; PARTS.len()],
-    /// The same in the counted part: the mean of boots, and its interval from two boots on.
+    /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
     pub(crate) carry_over: f64,
-    /// The same in each boot.
+    /// The carry-over of each boot.
     boots: Vec<f64>,
     /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-impl InTurns {
-    /// Whether a turn is proven to leave something to the next one that is not small against the
-    /// largest difference in the flow. So many conditions are asked, and the error rate is shared
-    /// out over them (Bonferroni).
+impl TurnsOfCondition {
+    /// Whether a turn is proven to affect the next one by more than a small part of the largest
+    /// difference in the flow. The error rate is shared out over all conditions (Bonferroni).
     fn leaves_much(&self, conditions: usize) -> bool {
         let interval = interval(&self.boots, ALPHA / conditions as f64);
         let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
@@ -55,7 +54,7 @@ impl InTurns {
 }
 
 /// The turns of each condition that took any.
-pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
+pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
         let own = stored
             .measurements()
@@ -73,14 +72,14 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
             by_boot.entry(boot).or_default().push(share);
         }
         let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
-        (!boots.is_empty()).then(|| InTurns {
+        (!boots.is_empty()).then(|| TurnsOfCondition {
             condition: index,
             label: condition.label.to_string(),
             flows: all.len(),
             turns: all.iter().map(|one| one.turns.len()).sum(),
             parts: PARTS.map(|(_, [first, last])| response(&all, first..last)),
             carry_over: stats::mean(&boots),
-            effect: effect(flows.with(index), &rates),
+            effect: effect(flows.containing(index), &rates),
             interval: interval(&boots, ALPHA),
             boots,
         })
@@ -88,7 +87,8 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
     stored.plan.conditions.iter().enumerate().filter_map(of_condition).collect()
 }
 
-/// Sentences without full stops: who took turns, and what that may have changed.
+/// Sentences without full stops: the conditions that took turns, and the effect of turns on
+/// results.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
@@ -97,7 +97,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     if !all.is_empty() {
         notes.push(format!(
             "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
-            list(&names),
+            listed(&names),
             format_duration(turn),
             uncounted(stored).unwrap_or_default()
         ));
@@ -106,7 +106,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let flows = stored.plan.flows();
     let own = stored
         .measurements()
-        .filter(|run| run.detail.turns().is_none() && flows.with(run.condition).len() > 1);
+        .filter(|run| run.detail.turns().is_none() && flows.containing(run.condition).len() > 1);
     let (planned, apart): (Vec<&StoredRun>, Vec<&StoredRun>) =
         own.partition(|run| protocol.is_apart(run.boot, run.block));
     let (planned, apart) = (planned.len(), apart.len());
@@ -133,13 +133,13 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     notes
 }
 
-/// Conditions of whose turns nothing is concluded, because turns of others last into them.
+/// Conditions whose turns prove nothing, because turns of others last into them.
 pub(crate) fn carried(stored: &StoredStudy) -> Vec<usize> {
     let all = stored.plan.asked.protocol.alternate.map(|_| in_turns(stored)).unwrap_or_default();
     leaving(&all).map(|one| one.condition).collect()
 }
 
-fn leaving(all: &[InTurns]) -> impl Iterator<Item = &InTurns> {
+fn leaving(all: &[TurnsOfCondition]) -> impl Iterator<Item = &TurnsOfCondition> {
     all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
@@ -154,8 +154,8 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     }
 }
 
-/// Why runs of a condition lack a metric, as the end of a sentence, if all of them took turns;
-/// otherwise nothing.
+/// The reason why runs of a condition lack a metric, as the end of a sentence, if all of them took
+/// turns; otherwise empty.
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
     let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
     if own.peek().is_some() && own.all(|run| run.detail.turns().is_some()) {
@@ -165,7 +165,7 @@ pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static s
     }
 }
 
-/// How much the rate after turns of other conditions differs from that after its own, in %.
+/// The difference of the rate after turns of other conditions from that after its own, in %.
 fn share(turns: &Turns) -> Option<f64> {
     let rate = |is_of_it: &dyn Fn(&CountedTurn) -> bool| {
         let chosen = turns.turns.iter().filter(|turn| is_of_it(turn));
@@ -176,7 +176,7 @@ fn share(turns: &Turns) -> Option<f64> {
     Some(100.0 * (another / itself - 1.0))
 }
 
-/// The same of some tenths of several flows.
+/// The difference over some tenths of a turn, of several flows.
 fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
     let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
         rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))
@@ -262,7 +262,7 @@ mod tests {
     fn of_more_conditions_each_must_be_surer() {
         // Their mean is 3.3 standard errors from nothing: p is 0.03 with four degrees of freedom.
         let boots = vec![1.0, 2.0, 3.0, 4.0, 0.5];
-        let one = InTurns {
+        let one = TurnsOfCondition {
             condition: 0,
             label: String::new(),
             flows: 5,

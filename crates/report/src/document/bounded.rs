@@ -1,21 +1,21 @@
 //! Text of others, before it is written in any form: harmless, and no longer than anybody reads.
 
-/// The most of one text that is shown, in bytes: far beyond a sentence about every condition.
+// The most of one text that is shown, in bytes: far beyond a sentence about every condition.
 const LONGEST: usize = 1 << 14;
 
-/// Stands at the end of what was cut.
+// The mark of a cut.
 const CUT: &str = "… (cut)";
 
 /// Text on one line.
 #[must_use]
 pub fn line(words: &str) -> String {
-    cut(&text::line(near(words).trim()), words.len() > LONGEST)
+    cut(&words::sanitised_line(near(words).trim()), words.len() > LONGEST)
 }
 
 /// Text whose lines and blanks matter; each line is cut by itself.
 #[must_use]
 pub fn lines(words: &str) -> String {
-    words.lines().map(|line| cut(&text::lines(near(line)), line.len() > LONGEST) + "\n").collect()
+    words.lines().map(|line| cut(&words::sanitised_lines(near(line)), line.len() > LONGEST) + "\n").collect()
 }
 
 /// The beginning, which replacing may make longer.

@@ -1,5 +1,5 @@
-//! What a page says, whatever form it is written in: a *view* makes blocks of results, a writer
-//! makes a terminal's text, Markdown or (in the crate `page`) HTML of blocks.
+//! The content of a page, whatever its form: a *view* makes blocks of results, a writer makes a
+//! terminal's text, Markdown or (in the crate `page`) HTML of blocks.
 
 pub mod bounded;
 mod markdown;
@@ -7,7 +7,7 @@ mod terminal;
 
 use chart::Figure;
 
-use crate::render::exhibit::Exhibit;
+use crate::render::titled_table::TitledTable;
 
 pub use markdown::{escaped, markdown};
 pub use terminal::terminal;
@@ -17,7 +17,7 @@ pub use terminal::terminal;
 pub enum Block<'a> {
     /// A heading below that of a chapter.
     Heading(String),
-    /// What a study asks.
+    /// The question of a study.
     Question(String),
     /// A sentence of its answer.
     Lead(String),
@@ -28,11 +28,11 @@ pub enum Block<'a> {
     /// Items.
     List(Vec<String>),
     /// Items with the facts that belong to each.
-    Items(Vec<Item>),
+    Items(Vec<ListItem>),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// A table.
-    Table(Exhibit),
+    Table(TitledTable),
     /// Text whose lines and blanks matter.
     Verbatim(String),
     /// Blocks that are shown on demand.
@@ -45,14 +45,14 @@ pub enum Block<'a> {
 
 /// An item of a list, with its facts.
 #[derive(Clone)]
-pub struct Item {
+pub struct ListItem {
     /// Its sentence.
     pub sentence: String,
     /// Names with words, or with a command of the shell (`true`).
     pub facts: Vec<(String, String, bool)>,
 }
 
-impl From<String> for Item {
+impl From<String> for ListItem {
     /// Without facts.
     fn from(sentence: String) -> Self {
         Self { sentence, facts: Vec::new() }

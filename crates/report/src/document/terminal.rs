@@ -1,29 +1,29 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, Item};
-use crate::render::exhibit::Exhibit;
+use super::{Block, ListItem};
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
 /// Figures, and appendices, which only a file has room for, are left out.
 #[must_use]
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
-    let mut writer = Writer { layout, text: String::new(), indent: 0, is_in_paragraph: false };
+    let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
     blocks.iter().for_each(|block| writer.block(block));
     writer.text
 }
 
-struct Writer {
+struct TerminalWriter {
     layout: Layout,
     text: String,
-    /// Of the lines of a fold.
+    /// The indent of the lines of a fold.
     indent: usize,
     /// Whether a sentence follows the line before without a gap.
     is_in_paragraph: bool,
 }
 
-impl Writer {
+impl TerminalWriter {
     fn block(&mut self, block: &Block<'_>) {
         let is_sentence =
             matches!(block, Block::Question(_) | Block::Lead(_) | Block::Text(_) | Block::Facts(_));
@@ -60,7 +60,7 @@ impl Writer {
         self.text.push_str(&format!("{:indent$}{}\n", "", line(words), indent = self.indent));
     }
 
-    fn item(&mut self, item: &Item) {
+    fn item(&mut self, item: &ListItem) {
         self.indent += 2;
         self.line(&item.sentence);
         self.indent += 2;
@@ -68,7 +68,7 @@ impl Writer {
         self.indent -= 4;
     }
 
-    fn table(&mut self, Exhibit { title, table, notes }: &Exhibit) {
+    fn table(&mut self, TitledTable { title, table, notes }: &TitledTable) {
         self.line(title);
         self.text.push_str(&table.fit(self.layout));
         notes.iter().for_each(|note| self.line(&format!("({note})")));

@@ -2,23 +2,23 @@
 
 use stats::{Margin, Ratio, Verdict};
 
-use crate::render::group::Group;
-use crate::render::remarks::once;
-use crate::render::row::Row;
+use crate::render::comparison_remarks::once;
+use crate::render::comparison_row::ComparisonRow;
+use crate::render::group::ComparisonGroup;
 use crate::words::number::{counted, figure, percent, plain, range, times};
-use crate::words::phrases::{is, list, words};
+use crate::words::phrases::{is, listed, words};
 
-/// The most conditions without a proven difference that are named; of more, the number.
+// The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
 
-/// The answer of a comparison as lines: its sentence, each remark once with its conditions, and
-/// what explains differences.
-pub(crate) fn answered(group: &Group) -> String {
+/// The answer of a comparison as lines: its sentence, each remark once with its conditions, and the
+/// explanations of differences.
+pub(crate) fn answered(group: &ComparisonGroup) -> String {
     format!("Answer: {}\n", answer_lines(group).join("\n  "))
 }
 
-/// The same lines by themselves.
-pub(crate) fn answer_lines(group: &Group) -> Vec<String> {
+/// The lines of the answer.
+pub(crate) fn answer_lines(group: &ComparisonGroup) -> Vec<String> {
     let mut lines = vec![answer(group)];
     for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
         lines.push(format!("{whose}: {remark}."));
@@ -28,18 +28,18 @@ pub(crate) fn answer_lines(group: &Group) -> Vec<String> {
     // Conditions often have one reason.
     for same in whys.chunk_by(|(_, one), (_, other)| one == other) {
         let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
-        lines.push(format!("why {}: {}", list(&labels), same[0].1));
+        lines.push(format!("why {}: {}", listed(&labels), same[0].1));
     }
     lines
 }
 
-/// One sentence for one comparison: what is proven with its size, then what is not.
-pub(crate) fn answer(group: &Group) -> String {
+/// One sentence for one comparison: the proven differences with their size, then the others.
+pub(crate) fn answer(group: &ComparisonGroup) -> String {
     answer_for(group, &group.rows.iter().collect::<Vec<_>>())
 }
 
-/// The same for some of its conditions.
-pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
+/// The answer for some of its conditions.
+pub(crate) fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     let baseline = group.baseline.as_deref().unwrap_or("one condition");
     let Some(first) = rows.first() else {
         return format!("only {baseline} was measured: there is nothing to compare it with.");
@@ -105,10 +105,10 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     };
     let mut parts = Vec::new();
     if !proven.is_empty() {
-        parts.push(format!("{metric} {is} {}", list(&proven)));
+        parts.push(format!("{metric} {is} {}", listed(&proven)));
     }
     if !equivalent.is_empty() {
-        parts.push(format!("{metric} {is} equivalent for {}", list(&equivalent)));
+        parts.push(format!("{metric} {is} equivalent for {}", listed(&equivalent)));
     }
     if !equal.is_empty() {
         let whom = whom(&equal, rows.len());
@@ -127,9 +127,10 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
             let each = if labels.len() > 1 { "each: " } else { "" };
             format!("{} ({each}{gap})", whom(labels, rows.len()))
         });
-        parts.push(format!("{subject} is proven for {}", list(&unknown.collect::<Vec<_>>())));
+        parts.push(format!("{subject} is proven for {}", listed(&unknown.collect::<Vec<_>>())));
     }
-    let judged = |row: &&&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
+    let judged =
+        |row: &&&ComparisonRow| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
     let boots: Vec<usize> = rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
     let parts = parts.join("; ");
     let (Some(least), Some(most)) = (boots.iter().min(), boots.iter().max()) else {
@@ -145,7 +146,7 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
 /// Conditions of so many of which the same is said: their names, or how many they are.
 fn whom(labels: &[&str], all: usize) -> String {
     match labels.len() {
-        count if count <= NAMED => list(labels),
+        count if count <= NAMED => listed(labels),
         count if count == all => format!("any of the {}", counted(count, "condition")),
         count => format!("{count} others"),
     }
@@ -153,7 +154,7 @@ fn whom(labels: &[&str], all: usize) -> String {
 
 /// The size of a proven difference without an interval in %: a ratio to the baseline, or in the
 /// metric's unit.
-fn other_size(row: &Row, unit: &str) -> String {
+fn other_size(row: &ComparisonRow, unit: &str) -> String {
     let comparison = &row.comparison;
     if let Some(Ratio { value, interval }) = comparison.ratio {
         let interval = range(Some(interval), times);
@@ -182,7 +183,7 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
 }
 
 /// A condition after "with"; one whose name says what it is without needs no "with".
-fn with(row: &Row) -> String {
+fn with(row: &ComparisonRow) -> String {
     if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
 }
 

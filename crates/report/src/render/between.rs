@@ -1,56 +1,56 @@
-//! What differs between two stored studies, and how sure that is.
+//! The comparison of two stored studies.
 
 use serde::{Serialize, Serializer};
 use stats::Correction;
 use store::Outline;
 use study::metric::Better;
 
-use crate::data::differences::Difference;
+use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
-use crate::data::exact::{self, Unlike};
-use crate::data::matched::{self, Matched};
-use crate::data::named::Named;
+use crate::data::exact::{self, UnequalCounts};
+use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{Shortfall, may_have_stopped};
+use crate::data::study_ref::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::data::truth;
 use crate::render::answer::answered;
-use crate::render::group::Group;
-use crate::render::row::{Row, size};
-use crate::render::summary::{short, tone};
+use crate::render::comparison_row::{ComparisonRow, size};
+use crate::render::group::ComparisonGroup;
+use crate::render::summary_table::{short, tone};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
 
-/// How the differences are judged, without a full stop.
+// The method of the comparison, without a full stop.
 const METHOD: &str = "boots of different studies are never paired: the boots that measured a condition in one study are compared with those in the other, each group with its own spread (Welch)";
 
-/// So many differences and labels are told where the page is not wide.
+// The largest number of differences and labels in a page that is not wide.
 const TOLD: usize = 8;
 
 /// Two stored studies beside each other, worked out.
 #[derive(Debug, Serialize)]
 pub struct BetweenStudies {
-    baseline: Named,
-    study: Named,
+    baseline: StudyRef,
+    study: StudyRef,
     /// The confidence of all intervals together, as a probability.
     confidence: f64,
-    /// What their machines, testbeds and plans do not share, the weightiest first.
-    differences: Vec<Difference>,
+    /// The differences of their machines, testbeds and plans, the weightiest first.
+    differences: Vec<StudyDifference>,
     /// One for each metric.
     #[serde(serialize_with = "judged")]
-    comparisons: Vec<Group>,
+    comparisons: Vec<ComparisonGroup>,
     /// Labels of conditions that only one of them has.
     only_in_baseline: Vec<String>,
     only_in_study: Vec<String>,
     /// Labels of conditions that both have and that were not measured in both.
     not_measured: Vec<String>,
-    /// How the differences were judged, as sentences without full stops.
+    /// The method, as sentences without full stops.
     method: Vec<String>,
-    /// What a reader must know of the studies, as sentences without full stops.
+    /// Notes on the studies, as sentences without full stops.
     notes: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl BetweenStudies {
     /// [`Error::NotComparable`] for what cannot be compared, [`Error::NothingRecorded`] where
     /// nothing was measured in both, [`Error::UnknownMetric`].
     pub fn new(baseline: &Outline, study: &Outline, request: &ComparisonRequest) -> Result<Self, Error> {
-        let matched = Matched::of(baseline, study)?;
+        let matched = MatchedConditions::between(baseline, study)?;
         let pairs = pairs(baseline, study, &matched, request)?;
         let (conditions, mut subjects): (Vec<(usize, usize)>, Vec<Subject>) = pairs.into_iter().unzip();
         // Each condition and metric is a family of one comparison, and Holm's steps run over all.
@@ -71,10 +71,10 @@ impl BetweenStudies {
             Correction::None => vec![0; subjects.len()],
         };
         let analyses = answer_families(&mut subjects, &families)?;
-        let mut comparisons: Vec<Group> = Vec::new();
+        let mut comparisons: Vec<ComparisonGroup> = Vec::new();
         for ((subject, analysis), conditions) in subjects.iter().zip(analyses).zip(&conditions) {
             // Its flags are not shown: a drift over the boots of both is none of either.
-            let mut group = Group::of(subject, analysis)?;
+            let mut group = ComparisonGroup::from_analysis(subject, analysis)?;
             for row in &mut group.rows {
                 (row.comparison.baseline, row.comparison.condition) = *conditions;
                 row.label = study.plan.conditions[conditions.1].label.to_string();
@@ -85,7 +85,7 @@ impl BetweenStudies {
                     known.rows.extend(group.rows);
                     known.unlike.extend(group.unlike);
                 }
-                None => comparisons.push(Group {
+                None => comparisons.push(ComparisonGroup {
                     baseline: Some(format!("study {}", baseline.row.id)),
                     level: request.confidence,
                     conditions: Vec::new(),
@@ -98,12 +98,12 @@ impl BetweenStudies {
         };
         let unmeasured = matched.pairs.iter().filter(|pair| !conditions.contains(pair));
         let unmeasured: Vec<usize> = unmeasured.map(|(_, condition)| *condition).collect();
-        let differences = matched::differences(baseline, study, Some(&matched));
+        let differences = matched_conditions::differences(baseline, study, Some(&matched));
         let of_metrics = comparisons.iter().flat_map(|group| group.notes.clone());
         let notes = of_metrics.chain([baseline, study].into_iter().flat_map(notes)).collect();
         Ok(Self {
-            baseline: Named::of(&baseline.row),
-            study: Named::of(&study.row),
+            baseline: StudyRef::from_row(&baseline.row),
+            study: StudyRef::from_row(&study.row),
             confidence: request.confidence,
             differences,
             method: method(subjects.len(), request),
@@ -132,7 +132,7 @@ impl BetweenStudies {
             }
         }
         text.push('\n');
-        let of = |named: &Named| format!("Only in study {}", named.study);
+        let of = |named: &StudyRef| format!("Only in study {}", named.study);
         for (head, labels) in [
             (of(&self.baseline), &self.only_in_baseline),
             (of(&self.study), &self.only_in_study),
@@ -151,7 +151,7 @@ impl BetweenStudies {
         text
     }
 
-    /// What the studies do not share, before what it may have caused.
+    /// Writes the differences between the studies, which may be causes, before the effects.
     fn differing(&self, text: &mut String, layout: Layout) {
         if self.differences.is_empty() {
             text.push_str("Environments: nothing that is recorded of them differs.\n");
@@ -165,7 +165,7 @@ impl BetweenStudies {
             values => values.join(" / "),
         };
         let shown = if layout.wide { self.differences.len() } else { TOLD };
-        for Difference { what, baseline, study } in self.differences.iter().take(shown) {
+        for StudyDifference { what, baseline, study } in self.differences.iter().take(shown) {
             table.row(&[what, &value(baseline), &value(study)]);
         }
         text.push_str(&table.fit(layout));
@@ -175,7 +175,7 @@ impl BetweenStudies {
     }
 
     /// A row for each condition.
-    fn table(&self, group: &Group, layout: Layout) -> String {
+    fn table(&self, group: &ComparisonGroup, layout: Layout) -> String {
         let unit = plain(&group.unit);
         let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
         let difference = if is_percent { "diff. %" } else { "difference" };
@@ -223,27 +223,27 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
     method
 }
 
-/// What a reader must know of one of the studies.
+/// Notes on one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
-    let lack = Shortfall::of(row, plan).map(|lack| lack.to_string());
+    let lack = Shortfall::from_row(row, plan).map(|lack| lack.to_string());
     lack.into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
 }
 
 /// One metric in JSON.
 #[derive(Serialize)]
-struct Judged<'a> {
+struct JudgedMetric<'a> {
     metric: &'a str,
     unit: &'a str,
     better: Option<Better>,
     truth: Option<&'a str>,
     resolution: Option<f64>,
-    unlike: &'a [Unlike],
-    rows: &'a [Row],
+    unlike: &'a [UnequalCounts],
+    rows: &'a [ComparisonRow],
 }
 
-fn judged<S: Serializer>(groups: &[Group], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(groups.iter().map(|group| Judged {
+fn judged<S: Serializer>(groups: &[ComparisonGroup], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(groups.iter().map(|group| JudgedMetric {
         metric: &group.metric,
         unit: &group.unit,
         better: group.better,

@@ -1,23 +1,24 @@
-//! Whether differences between conditions that take turns are those between runs of their own.
+//! The comparison of conditions measured in turns with the same conditions measured in runs of
+//! their own.
 
 use serde::Serialize;
-use stats::agreement::{Agreement, EitherWay, Share, agree};
+use stats::agreement::{Agreement, EitherWay, PercentEstimate, agree};
 use stats::distribution::fisher;
 use store::StoredStudy;
 use study::{Alternate, Plan, format_duration, metric::Metric};
 
 use crate::data::error::Error;
+use crate::data::missing::hint;
 use crate::data::target::own_targets;
 use crate::data::turns::uncounted;
-use crate::data::unmeasured::hint;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent, range, times};
 use crate::words::table::Table;
 
-/// The confidence of the intervals; those of the disagreements hold together.
+// The confidence of the intervals; those of the disagreements hold together.
 const LEVEL: f64 = 0.95;
 
-/// What both ways of measuring the conditions of a study found, and whether they agree.
+/// The effects by both ways of measuring the conditions of a study, and whether they agree.
 #[derive(Debug, Serialize)]
 pub struct BothWays {
     study: i64,
@@ -28,22 +29,22 @@ pub struct BothWays {
     uncounted: Option<String>,
     /// The confidence, as a probability.
     level: f64,
-    comparisons: Vec<Compared>,
+    comparisons: Vec<WaysComparison>,
 }
 
 /// One condition against another of its flow, in one metric.
 #[derive(Debug, Serialize)]
-struct Compared {
+struct WaysComparison {
     condition: String,
     baseline: String,
     metric: &'static str,
-    verdict: Outcome,
+    verdict: WaysOutcome,
     /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
     /// be compared.
     #[serde(flatten)]
     agreement: Option<Agreement>,
-    /// The time that turns need for an interval as narrow as that of runs, as a share of theirs,
-    /// with its interval.
+    /// The time that turns need for an interval as narrow as with runs, as a share of the time of
+    /// runs, with its interval.
     time: Option<(f64, (f64, f64))>,
     /// Runs with turns, of either condition.
     runs_in_turns: usize,
@@ -52,16 +53,16 @@ struct Compared {
 /// Whether both ways agree on a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum WaysOutcome {
     /// The interval of their disagreement includes 0.
     Agree,
-    /// It does not.
+    /// Both ways disagree.
     Disagree,
     /// Fewer than two boots measured the difference both ways.
     NotCompared,
 }
 
-impl Outcome {
+impl WaysOutcome {
     fn words(self) -> &'static str {
         match self {
             Self::Agree => "agree",
@@ -92,16 +93,16 @@ impl BothWays {
             let metric = pairs[0].metric.key.to_owned();
             return Err(Error::NothingRecorded { study: id, metric, hint: hint(stored, 0) });
         }
-        let compared = |((pair, runs), agreement): ((&Pair, &Vec<EitherWay>), Option<Agreement>)| {
+        let compared = |((pair, runs), agreement): ((&MeasuredPair, &Vec<EitherWay>), Option<Agreement>)| {
             let label = |index: usize| stored.plan.conditions[index].label.to_string();
-            Compared {
+            WaysComparison {
                 condition: label(pair.condition),
                 baseline: label(pair.baseline),
                 metric: pair.metric.key,
                 verdict: match agreement {
-                    Some(found) if found.agree => Outcome::Agree,
-                    Some(_) => Outcome::Disagree,
-                    None => Outcome::NotCompared,
+                    Some(found) if found.agree => WaysOutcome::Agree,
+                    Some(_) => WaysOutcome::Disagree,
+                    None => WaysOutcome::NotCompared,
                 },
                 time: agreement.as_ref().and_then(|found| time(&stored.plan, pair.condition, found)),
                 agreement,
@@ -119,14 +120,18 @@ impl BothWays {
         })
     }
 
-    /// That of all comparisons: one that disagrees decides, and then one that is not compared.
+    /// The outcome of all comparisons: a disagreement decides, and then a comparison that could not
+    /// be made.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
-        let is_found = |outcome: &Outcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
-        [Outcome::Disagree, Outcome::NotCompared].into_iter().find(is_found).unwrap_or(Outcome::Agree)
+    pub fn outcome(&self) -> WaysOutcome {
+        let is_found = |outcome: &WaysOutcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
+        [WaysOutcome::Disagree, WaysOutcome::NotCompared]
+            .into_iter()
+            .find(is_found)
+            .unwrap_or(WaysOutcome::Agree)
     }
 
-    /// What was found, for people.
+    /// The comparison as text.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let uncounted = self.uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
@@ -151,7 +156,7 @@ impl BothWays {
         let time = heads.len() - 1;
         let mut table = Table::new(&heads).named(0).optional(&[time, 7, 2]);
         for one in &self.comparisons {
-            let shown = |share: fn(&Agreement) -> Share| {
+            let shown = |share: fn(&Agreement) -> PercentEstimate| {
                 let share = one.agreement.as_ref().map(share);
                 share.map_or("-".to_owned(), |share| {
                     format!("{} ({})", percent(share.value), range(Some(share.interval), percent))
@@ -183,7 +188,7 @@ impl BothWays {
                 "time: what turns need for an interval as narrow as that of runs, as a share of what runs need.\n",
             );
         }
-        let missing = self.comparisons.iter().filter(|one| one.verdict == Outcome::NotCompared);
+        let missing = self.comparisons.iter().filter(|one| one.verdict == WaysOutcome::NotCompared);
         let (missing, without): (usize, usize) =
             missing.fold((0, 0), |(all, none), one| (all + 1, none + usize::from(one.runs_in_turns == 0)));
         if without > 0 {
@@ -199,11 +204,11 @@ impl BothWays {
             ));
         }
         text.push_str(match self.outcome() {
-            Outcome::Agree => "Turns and runs agree: no difference between them is proven.\n",
-            Outcome::Disagree => {
+            WaysOutcome::Agree => "Turns and runs agree: no difference between them is proven.\n",
+            WaysOutcome::Disagree => {
                 "Turns and runs disagree: do not rely on differences of these conditions in turns; write `alternate = \"off\"`, or a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs.\n"
             }
-            Outcome::NotCompared => "Not everything was compared both ways.\n",
+            WaysOutcome::NotCompared => "Not everything was compared both ways.\n",
         });
         text
     }
@@ -211,13 +216,13 @@ impl BothWays {
 
 /// A condition, another of its flow that it is compared with, and the metric.
 #[derive(PartialEq)]
-struct Pair {
+struct MeasuredPair {
     condition: usize,
     baseline: usize,
     metric: &'static Metric,
 }
 
-impl Pair {
+impl MeasuredPair {
     /// Its runs that count; the second way is in runs of their own.
     fn runs(&self, stored: &StoredStudy) -> Vec<EitherWay> {
         let own =
@@ -236,7 +241,7 @@ impl Pair {
 
 /// Each condition of a flow against one of them, in the metrics of the study. That is the study's
 /// baseline or, in flows without it, the condition that has most of its levels.
-fn pairs(plan: &Plan) -> Vec<Pair> {
+fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
     let mut pairs = Vec::new();
     for flow in plan.flows().shared() {
         let is_of_it = |workload: &str| plan.conditions[flow[0]].workload.name == workload;
@@ -248,7 +253,7 @@ fn pairs(plan: &Plan) -> Vec<Pair> {
             // Of several the first.
             let Some(baseline) = flow.iter().copied().rev().max_by_key(alike) else { continue };
             for condition in flow.iter().copied().filter(|index| *index != baseline) {
-                let pair = Pair { condition, baseline, metric: target.metric };
+                let pair = MeasuredPair { condition, baseline, metric: target.metric };
                 if !pairs.contains(&pair) {
                     pairs.push(pair);
                 }
@@ -263,8 +268,8 @@ fn pairs(plan: &Plan) -> Vec<Pair> {
 fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
     let workload = &plan.conditions[condition].workload;
     let own = workload.ramp.saturating_add(workload.duration);
-    let times =
-        plan.share_of_flow(condition, plan.flows().with(condition).len())?.as_secs_f64() / own.as_secs_f64();
+    let times = plan.share_of_flow(condition, plan.flows().containing(condition).len())?.as_secs_f64()
+        / own.as_secs_f64();
     let share = times * (found.first.standard_error / found.second.standard_error).powi(2);
     let df = found.boots as f64 - 1.0;
     let wide = fisher::quantile((1.0 + LEVEL) / 2.0, df, df)?;

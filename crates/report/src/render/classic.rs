@@ -7,19 +7,19 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
 
-/// Why the classic test is not the one that decides.
+// The reason why the classic test does not decide.
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
 
-/// What ministat says of a stored study's runs.
+/// The classic test of ministat on a stored study's runs.
 #[derive(Debug, Serialize)]
-pub struct Classic {
+pub struct ClassicTest {
     study: i64,
     name: String,
     /// The comparisons.
     groups: Vec<ClassicGroup>,
 }
 
-/// What ministat says of one comparison.
+/// The classic test of one comparison.
 #[derive(Debug, Serialize)]
 struct ClassicGroup {
     /// The metric's key.
@@ -32,7 +32,7 @@ struct ClassicGroup {
     text: String,
 }
 
-impl Classic {
+impl ClassicTest {
     /// Compares as asked.
     ///
     /// # Errors

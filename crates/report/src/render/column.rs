@@ -8,7 +8,7 @@ use study::Kind;
 use crate::words::number::{figure, percent};
 
 /// A column of figures.
-pub(crate) struct Column {
+pub(crate) struct MetricColumn {
     pub(crate) head: &'static str,
     pub(crate) unit: &'static str,
     /// One metric, or several that share a cell.
@@ -16,7 +16,7 @@ pub(crate) struct Column {
     show: fn(f64) -> String,
 }
 
-impl Column {
+impl MetricColumn {
     /// The cell of a condition with these means.
     pub(crate) fn cell(&self, means: &BTreeMap<String, f64>) -> String {
         let show =
@@ -26,11 +26,11 @@ impl Column {
 }
 
 /// The columns of a table of counted instructions.
-pub(crate) fn counted(kind: Kind) -> Vec<Column> {
+pub(crate) fn counted(kind: Kind) -> Vec<MetricColumn> {
     let per = kind.counted_work();
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
-        Some(Column { head, unit: per, metrics: vec![metric.key], show: figure })
+        Some(MetricColumn { head, unit: per, metrics: vec![metric.key], show: figure })
     };
     [
         ("instructions per", ""),
@@ -44,9 +44,9 @@ pub(crate) fn counted(kind: Kind) -> Vec<Column> {
 }
 
 /// The columns of a table of this traffic.
-pub(crate) fn columns(kind: Kind) -> Vec<Column> {
+pub(crate) fn columns(kind: Kind) -> Vec<MetricColumn> {
     // In the unit of the vocabulary, as sentences and JSON are.
-    let column = |head, metric: &'static str| Column {
+    let column = |head, metric: &'static str| MetricColumn {
         head,
         unit: study::metric::find(metric).map_or("", |metric| metric.unit),
         metrics: vec![metric],
@@ -66,9 +66,9 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
         ]
     };
     if kind.is_udp() && kind.is_received() {
-        columns.push(Column { show: percent, ..column("loss", "loss") });
+        columns.push(MetricColumn { show: percent, ..column("loss", "loss") });
     }
-    let cpu = |head, metrics: [&'static str; 3]| Column {
+    let cpu = |head, metrics: [&'static str; 3]| MetricColumn {
         head,
         unit: "user/system/softirq",
         metrics: metrics.to_vec(),
@@ -79,7 +79,10 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
         ["transmitter.cpu_user", "transmitter.cpu_system", "transmitter.cpu_softirq"],
     ));
     if !kind.is_received() {
-        columns.push(Column { unit: "tx", ..column("CPU ns/packet", "transmitter.service_demand_packet") });
+        columns.push(MetricColumn {
+            unit: "tx",
+            ..column("CPU ns/packet", "transmitter.service_demand_packet")
+        });
         return columns;
     }
     columns.push(cpu("receiver CPU %", ["receiver.cpu_user", "receiver.cpu_system", "receiver.cpu_softirq"]));
@@ -89,7 +92,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
         let metrics = ["transmitter.service_demand_transaction", "receiver.service_demand_transaction"];
         ("CPU ns/transaction", metrics)
     };
-    columns.push(Column { head, unit: "tx / rx", metrics: metrics.to_vec(), show: demand });
+    columns.push(MetricColumn { head, unit: "tx / rx", metrics: metrics.to_vec(), show: demand });
     columns
 }
 

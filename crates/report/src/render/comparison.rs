@@ -1,4 +1,4 @@
-//! Which differences are proven, in a stored study or in other values.
+//! Proven differences in a stored study or in other values.
 
 use serde::Serialize;
 use store::StoredStudy;
@@ -6,16 +6,16 @@ use store::StoredStudy;
 use crate::data::disturbed::kept_in_stored;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::limits::LimitView;
+use crate::data::limits::ConditionLimit;
 use crate::data::metric::known;
-use crate::data::missing::Missing;
+use crate::data::missing::MissingRuns;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
 use crate::data::target::{ComparisonRequest, targets};
 use crate::render::answer::answered;
 use crate::render::credit::Credits;
-use crate::render::explain::explain;
-use crate::render::group::Group;
+use crate::render::group::ComparisonGroup;
+use crate::render::why::explain;
 use crate::words::layout::Layout;
 
 /// The results of comparisons.
@@ -27,11 +27,11 @@ pub struct Comparisons {
     confidence: f64,
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<Missing>,
-    /// That disturbed runs count, as a sentence without a full stop.
+    missing: Option<MissingRuns>,
+    /// A note that disturbed runs count, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     disturbed: Option<String>,
-    groups: Vec<Group>,
+    groups: Vec<ComparisonGroup>,
     /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     credit: Option<Credits>,
@@ -44,20 +44,20 @@ impl Comparisons {
     /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
         let subjects = subjects(stored, &targets(stored, request)?, request)?;
-        let mut comparisons = Self::of(&stored.row.name, subjects)?;
+        let mut comparisons = Self::of_values(&stored.row.name, subjects)?;
         explain(&mut comparisons.groups, stored);
         limit(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
-        let credit = Credits::of(stored, metric, request.confidence);
-        let (missing, disturbed) = (Missing::of(stored), kept_in_stored(stored));
+        let credit = Credits::from_stored(stored, metric, request.confidence);
+        let (missing, disturbed) = (MissingRuns::from_stored(stored), kept_in_stored(stored));
         Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
 
-    /// Compares other values. `name` says what they are.
+    /// Compares other values. `name` is their origin.
     ///
     /// # Errors
-    /// What the statistics refuse.
-    pub fn of(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub fn of_values(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
         Ok(Self {
             study: None,
             name: name.to_owned(),
@@ -78,7 +78,7 @@ impl Comparisons {
         };
         let compared = self.groups.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
-        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, MissingRuns::text));
         text.extend(self.disturbed.iter().map(|note| format!("Note: {note}.\n")));
         for group in &self.groups {
             text.push('\n');
@@ -98,15 +98,19 @@ impl Comparisons {
     }
 }
 
-/// What limited each condition's runs.
-pub(crate) fn limit(groups: &mut [Group], stored: &StoredStudy) {
+/// Adds the limit of each condition's runs.
+pub(crate) fn limit(groups: &mut [ComparisonGroup], stored: &StoredStudy) {
     for one in groups.iter_mut().flat_map(|group| &mut group.conditions) {
-        one.limit = LimitView::of(stored, one.estimate.condition);
+        one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
     }
 }
 
 /// Answers all questions together.
-pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<Group>, Error> {
+pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
     let analyses = answer(subjects)?;
-    subjects.iter().zip(analyses).map(|(subject, analysis)| Group::of(subject, analysis)).collect()
+    subjects
+        .iter()
+        .zip(analyses)
+        .map(|(subject, analysis)| ComparisonGroup::from_analysis(subject, analysis))
+        .collect()
 }

@@ -3,21 +3,21 @@
 
 use study::{Condition, Copies, Plan};
 
-use crate::render::group::Group;
-use crate::render::row::{Row, size};
+use crate::render::comparison_row::{ComparisonRow, size};
+use crate::render::group::ComparisonGroup;
 use crate::words::phrases::levels_without;
 
 /// A sentence for each comparison that was counted both ways, without a full stop: first whether
 /// they disagree, then both figures.
-pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
+pub(crate) fn both_ways(groups: &[ComparisonGroup], plan: &Plan) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {
             let rows = group.rows.iter().map(move |row| (group, row));
             rows.filter(move |(_, row)| condition(plan, row).copies() == copies)
         })
     };
-    let sentence = |(group, row): (&Group, &Row)| {
-        let is_same = |(other_group, other): &(&Group, &Row)| {
+    let sentence = |(group, row): (&ComparisonGroup, &ComparisonRow)| {
+        let is_same = |(other_group, other): &(&ComparisonGroup, &ComparisonRow)| {
             other_group.metric == group.metric
                 && levels(plan, other) == levels(plan, row)
                 && condition(plan, other).workload.name == group.workload
@@ -36,11 +36,11 @@ pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
     of(Copies::Words).filter_map(sentence).collect()
 }
 
-fn condition<'p>(plan: &'p Plan, row: &Row) -> &'p Condition {
+fn condition<'p>(plan: &'p Plan, row: &ComparisonRow) -> &'p Condition {
     &plan.conditions[row.comparison.condition]
 }
 
 /// A condition without its way of copying.
-fn levels(plan: &Plan, row: &Row) -> String {
+fn levels(plan: &Plan, row: &ComparisonRow) -> String {
     levels_without("copies", &condition(plan, row).levels)
 }

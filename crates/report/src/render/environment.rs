@@ -1,4 +1,4 @@
-//! Where a study was measured.
+//! The environment of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use store::StoredStudy;
 use study::Side;
 
-use crate::render::exhibit::Exhibit;
+use crate::render::titled_table::TitledTable;
 use crate::words::number::instant;
 use crate::words::table::Table;
 
@@ -39,8 +39,8 @@ pub fn environments(stored: &StoredStudy) -> String {
     text
 }
 
-/// Where the first boot was measured, as an indented outline, and what differs in the other boots;
-/// empty without a boot.
+/// The environment of the first boot, as an indented outline, and the differences of the other
+/// boots; empty without a boot.
 #[must_use]
 pub fn first_environment(stored: &StoredStudy) -> String {
     let boot = |boot: &store::BootRow| {
@@ -49,12 +49,12 @@ pub fn first_environment(stored: &StoredStudy) -> String {
     against_others(stored.boots.iter().map(boot))
 }
 
-/// With differences of so many bytes a boot is of another kind than those before, mostly of another
-/// scenario: boots after it are compared with it too.
+// The size of differences, in bytes, from which on a boot is of another kind than the boots before,
+// mostly of another scenario: boots after it are compared with it too.
 const OTHER: usize = 2_000;
 
-/// The first document as an outline, and each other one as its differences from the earlier one
-/// that it is most like; nothing of one that is the same.
+/// The first document as an outline, and each other document as its differences from the most
+/// similar earlier one; an equal document adds nothing.
 fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     let (mut kinds, mut text): (Vec<(String, Value)>, _) = (Vec::new(), String::new());
     for (name, own) in documents {
@@ -80,10 +80,10 @@ fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     text
 }
 
-/// In what the two hosts of the first boot differ: the property, and its value on each of them.
+/// The properties in which the two hosts of the first boot differ, with the value of each.
 /// Without a row where nobody receives.
 #[must_use]
-pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
+pub fn hosts_that_differ(stored: &StoredStudy) -> TitledTable {
     let mut table = Table::new(&["property", "transmitter", "receiver"]);
     let environment = stored.boots.first().map(|boot| &boot.environment);
     if let Some((transmitter, receiver)) =
@@ -105,7 +105,11 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
             }
         }
     }
-    Exhibit { title: "Differences between the two hosts (first boot)".to_owned(), table, notes: Vec::new() }
+    TitledTable {
+        title: "Differences between the two hosts (first boot)".to_owned(),
+        table,
+        notes: Vec::new(),
+    }
 }
 
 /// The machines of its user's that a study was measured between, a line for each, as they were at
@@ -117,14 +121,18 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let line = |side: Side| {
         let NamedMachine { host, interface, changed: _ } = &named[side];
         let about = described(first, side, interface);
-        format!("{side}: {}, interface {}{about}", text::line(host), text::line(interface))
+        format!(
+            "{side}: {}, interface {}{about}",
+            words::sanitised_line(host),
+            words::sanitised_line(interface)
+        )
     };
     let is_there = |side: &Side| *side == Side::Transmitter || first.receiver.is_some();
     Side::BOTH.into_iter().filter(is_there).map(line).collect()
 }
 
 /// The programs and filters of others that the packets of a study passed, a sentence without a full
-/// stop for each interface and what it had.
+/// stop for each interface.
 pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {
@@ -133,11 +141,11 @@ pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
             for (name, interface) in host.iter().flat_map(|host| &host.interfaces) {
                 let programs = interface.iter().flat_map(|interface| &interface.programs);
                 let named: Vec<String> = programs
-                    .map(|(place, names)| format!("{} ({place})", text::line(&names.join(", "))))
+                    .map(|(place, names)| format!("{} ({place})", words::sanitised_line(&names.join(", "))))
                     .collect();
                 let sentence = format!(
                     "at the {side} each packet of {} passed {}, which costs time and may fix offloads",
-                    text::line(name),
+                    words::sanitised_line(name),
                     named.join(", ")
                 );
                 if !named.is_empty() && !told.contains(&sentence) {
@@ -156,14 +164,18 @@ fn described(both: &Environment, side: Side, interface: &str) -> String {
     let about = host.interfaces.get(interface).and_then(Option::as_ref);
     let driver = about.and_then(|one| one.driver.as_ref().or(one.link.kind.as_ref()));
     let parts = [
-        driver.map(|driver| format!("driver {}", text::line(driver))),
+        driver.map(|driver| format!("driver {}", words::sanitised_line(driver))),
         about.map(|one| format!("MTU {}", one.link.mtu)),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let of_interface = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-    let kernel =
-        host.kernel.release.as_ref().map_or_else(String::new, |it| format!("; kernel {}", text::line(it)));
-    let cpu = host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", text::line(it)));
+    let kernel = host
+        .kernel
+        .release
+        .as_ref()
+        .map_or_else(String::new, |it| format!("; kernel {}", words::sanitised_line(it)));
+    let cpu =
+        host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", words::sanitised_line(it)));
     format!("{of_interface}{kernel}{cpu}")
 }
 

@@ -1,17 +1,17 @@
-//! What explains the difference of a whole, as the rows of a table and a sentence.
+//! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
 use crate::words::number::{beyond_rounding, counted, figure, percent, range};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
 /// A table of such parts.
 pub(crate) fn table(part: &str, explained: &Explained) -> Table {
     let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], explained);
     let verdict = heads.len() - 1;
-    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).whole(&[0, 3, verdict])
+    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict])
 }
 
 /// All cells, without the interval where all are judged as counts that repeat.
@@ -24,7 +24,7 @@ fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
     [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
 }
 
-/// A row: the difference of a part, and what it is of that of the whole.
+/// A row: the difference of a part, and its share of the difference of the whole.
 pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
     let whole = &explained.whole;
     let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));
@@ -70,12 +70,12 @@ pub(crate) fn answer(
     let parts = match named.as_slice() {
         [] if names.is_empty() => format!("no {part} is judged"),
         [] => format!("no {part} is proven to differ"),
-        named => format!("proven to differ: {}", list(named)),
+        named => format!("proven to differ: {}", listed(named)),
     };
     format!("{changed}; {parts}; {of_boots}")
 }
 
-/// What a difference is of that of the whole; a dash where there is none to be explained.
+/// The share of a difference in that of the whole; a dash if there is none to be explained.
 fn share(one: &Comparison, whole: &Comparison) -> String {
     match whole.verdict {
         Verdict::NoDifferenceProven | Verdict::Equivalent => "-".to_owned(),

@@ -1,4 +1,5 @@
-//! How often methods see a difference between a condition and itself, from an A/A study.
+//! The false-positive rate of methods, from an A/A study: differences between a condition and
+//! itself.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use stats::{Components, Design, Observation, Question, Verdict};
 use store::StoredStudy;
 
 use crate::data::error::Error;
-use crate::data::unmeasured::hint;
+use crate::data::missing::hint;
 use crate::render::spread;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent};
@@ -17,22 +18,22 @@ use crate::words::phrases::levels_without;
 use crate::words::table::Table;
 use study::{Plan, metric::Metric};
 
-/// The confidence of every method, and of the intervals of their rates.
+// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
 
-/// The runs of each condition that every method takes: ministat's needs three.
+// The runs of each condition that every method takes: ministat's needs three.
 const FEWEST: usize = 3;
 
-/// The methods compared, netassay's own first, the usual ones last.
-const METHODS: [(Method, &str); 3] = [
-    (Method::Crossed, "netassay: differences inside boots"),
-    (Method::Nested, "Welch's t on boot means, boots taken apart"),
-    (Method::Pooled, "t on pooled runs (ministat)"),
+// The methods compared, netassay's own first, the usual ones last.
+const METHODS: [(TestMethod, &str); 3] = [
+    (TestMethod::Crossed, "netassay: differences inside boots"),
+    (TestMethod::Nested, "Welch's t on boot means, boots taken apart"),
+    (TestMethod::Pooled, "t on pooled runs (ministat)"),
 ];
 
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Method {
+enum TestMethod {
     Crossed,
     Nested,
     Pooled,
@@ -47,7 +48,7 @@ pub struct FalsePositives {
     condition: String,
     /// Boots of one experiment.
     boots: u32,
-    /// How many whole experiments there are.
+    /// The number of whole experiments.
     experiments: usize,
     metrics: Vec<MetricRates>,
 }
@@ -56,16 +57,16 @@ pub struct FalsePositives {
 struct MetricRates {
     metric: &'static str,
     unit: &'static str,
-    rates: Vec<Rate>,
+    rates: Vec<FalsePositiveRate>,
     /// The spread of boots and runs, from all boots together.
     spread: Components,
     mean: f64,
 }
 
-/// How often one method saw a difference.
+/// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
-struct Rate {
-    method: Method,
+struct FalsePositiveRate {
+    method: TestMethod,
     found: u64,
     of: u64,
     /// In %.
@@ -112,7 +113,7 @@ impl FalsePositives {
         })
     }
 
-    /// What was found, for people.
+    /// The rates as text.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(
@@ -143,7 +144,10 @@ impl FalsePositives {
             "\nA method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
         );
         if let Some(first) = self.metrics.first() {
-            text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL, layout)));
+            text.push_str(&format!(
+                "\n{}",
+                spread::text(&first.spread, first.unit, first.mean, LEVEL, layout)
+            ));
         }
         text
     }
@@ -195,7 +199,7 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
         let of = experiments.len() as u64;
         let (low, high) = binomial_interval(found, of, LEVEL).unwrap_or((0.0, 1.0));
         let rate = 100.0 * found as f64 / of as f64;
-        rates.push(Rate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
+        rates.push(FalsePositiveRate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
     }
     let analysis = stats::analyse(&all, &Question::against(0))?;
     let mean = analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
@@ -203,17 +207,17 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
 }
 
 /// Does this method see a difference?
-fn differs(method: Method, experiment: &[Observation]) -> Result<bool, Error> {
+fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error> {
     let design = match method {
-        Method::Pooled => {
+        TestMethod::Pooled => {
             let set = |condition: usize| {
                 let runs = experiment.iter().filter(|run| run.condition == condition);
                 Set::new("", runs.map(|run| run.value).collect())
             };
             return Ok(set(1)?.against(&set(0)?, Level::default()).is_proven);
         }
-        Method::Crossed => Design::Crossed,
-        Method::Nested => Design::Nested,
+        TestMethod::Crossed => Design::Crossed,
+        TestMethod::Nested => Design::Nested,
     };
     let question = Question { design: Some(design), level: LEVEL, ..Question::against(0) };
     let analysis = stats::analyse(experiment, &question)?;

@@ -1,14 +1,14 @@
-//! The functions that explain the difference of what a message takes of the CPU, as text.
+//! The functions that explain a difference in the CPU time of a message, as text.
 
 use stats::Comparison;
 
 use crate::data::profiled::{LEAST, ProfilePair};
 use crate::render::explained::{self, answer, ranked};
 use crate::words::number::counted;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
-/// So many are shown, those that explain most; the rest is in the JSON.
+// The number of functions that are shown, those that explain most; the rest is in the JSON.
 const SHOWN: usize = 15;
 
 pub(crate) fn head(pair: &ProfilePair, unit: &str) -> String {
@@ -45,7 +45,7 @@ pub(crate) fn sentences(pair: &ProfilePair, unit: &str) -> Vec<String> {
     if beyond > 0 {
         rest.push(format!("{} that explain less are not shown", counted(beyond, "function")));
     }
-    said.push(list(&rest));
+    said.push(listed(&rest));
     said.push(format!("{} of each condition at least", counted(pair.rest.samples as usize, "sample")));
     said
 }

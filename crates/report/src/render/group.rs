@@ -7,15 +7,15 @@ use study::Name;
 use study::metric::Better;
 
 use crate::data::error::Error;
-use crate::data::exact::Unlike;
-use crate::data::limits::LimitView;
+use crate::data::exact::UnequalCounts;
+use crate::data::limits::ConditionLimit;
 use crate::data::subject::{BootNames, Subject};
 use crate::data::truth;
+use crate::render::comparison_remarks::comparison_remarks;
+use crate::render::comparison_row::{ComparisonRow, cells};
 use crate::render::method;
-use crate::render::remarks::remarks;
-use crate::render::row::{Row, cells};
 use crate::render::spread;
-use crate::render::summary::{Beside, Summary, tone};
+use crate::render::summary_table::{ComparisonState, SummaryTable, tone};
 use crate::words::layout::Layout;
 use crate::words::names::as_text;
 use crate::words::number::{figure, plain};
@@ -24,14 +24,14 @@ use crate::words::table::Table;
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
-pub struct Group {
+pub struct ComparisonGroup {
     /// The name of the workload.
     pub workload: String,
     /// The metric's key.
     pub metric: String,
     /// The metric's unit, as the vocabulary has it.
     pub unit: String,
-    /// Which direction is better; `None` if unknown.
+    /// The better direction; `None` if unknown.
     pub better: Option<Better>,
     /// The condition that the others are compared with; `None` for all pairs.
     pub baseline: Option<String>,
@@ -41,12 +41,12 @@ pub struct Group {
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
     /// The compared conditions, the baseline among them.
-    pub conditions: Vec<Level>,
+    pub conditions: Vec<ConditionMean>,
     /// One comparison each.
-    pub rows: Vec<Row>,
-    /// How much boots and runs differ, in the metric's unit.
+    pub rows: Vec<ComparisonRow>,
+    /// The spread of boots and runs, in the metric's unit.
     pub spread: Components,
-    /// How differences were judged, as sentences.
+    /// The method, as sentences.
     pub(crate) method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,35 +60,35 @@ pub struct Group {
     pub truth: Option<&'static str>,
     /// Conditions whose counts do not repeat.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unlike: Vec<Unlike>,
+    pub(crate) unlike: Vec<UnequalCounts>,
     /// The share, in %, by which counts without noise were judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolution: Option<f64>,
 }
 
-/// The column of the verdict in the table with all figures.
+// The column of the verdict in the table with all figures.
 const VERDICT: usize = 7;
 
 /// One condition by itself.
 #[derive(Debug, Serialize)]
-pub struct Level {
+pub struct ConditionMean {
     #[serde(serialize_with = "as_text")]
     /// Its name.
     pub label: Name,
     /// Its mean with its interval.
     #[serde(flatten)]
     pub estimate: ConditionEstimate,
-    /// What limited its runs; `None` if unknown.
+    /// The limit of its runs; `None` if unknown.
     #[serde(skip)]
-    pub limit: Option<LimitView>,
+    pub limit: Option<ConditionLimit>,
 }
 
-impl Group {
+impl ComparisonGroup {
     /// Puts the answer to a subject's question into words.
     ///
     /// # Errors
-    /// What the statistics refuse.
-    pub(crate) fn of(subject: &Subject, analysis: Analysis) -> Result<Group, Error> {
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub(crate) fn from_analysis(subject: &Subject, analysis: Analysis) -> Result<ComparisonGroup, Error> {
         let label = |condition: usize| subject.label(condition);
         let baseline = match subject.question.against {
             Against::Baseline(baseline) => Some(label(baseline)),
@@ -104,18 +104,18 @@ impl Group {
                 Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
                 _ => None,
             };
-            Row {
+            ComparisonRow {
                 sentence: comparison.sentence(&named, plain(&subject.unit), quality),
                 label: name,
                 is_without: subject.without.contains(&comparison.condition),
                 quality,
-                remarks: remarks(subject, &comparison),
+                remarks: comparison_remarks(subject, &comparison),
                 against,
                 comparison,
                 why: Vec::new(),
             }
         };
-        Ok(Group {
+        Ok(ComparisonGroup {
             workload: subject.name.clone(),
             metric: subject.metric.clone(),
             unit: subject.unit.clone(),
@@ -126,7 +126,11 @@ impl Group {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|estimate| Level { label: subject.name(estimate.condition), estimate, limit: None })
+                .map(|estimate| ConditionMean {
+                    label: subject.name(estimate.condition),
+                    estimate,
+                    limit: None,
+                })
                 .collect(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,
@@ -153,7 +157,7 @@ impl Group {
         let is_measured = self.resolution.is_none();
         text.push('\n');
         if is_measured && layout.wide {
-            text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level, layout));
+            text.push_str(&spread::text(&self.spread, plain(&self.unit), self.mean(), self.level, layout));
         }
         if let (true, Some(seen)) = (layout.wide, spread::seen(&self.rows, plain(&self.unit))) {
             text.push_str(&format!("Power: {seen}.\n"));
@@ -189,15 +193,15 @@ impl Group {
     }
 
     /// A row for each condition and, where all pairs are compared, for each pair.
-    fn summary(&self) -> Summary<'_> {
-        let mut summary = Summary::new(&self.workload, &self.metric, &self.unit, self.better);
+    fn summary(&self) -> SummaryTable<'_> {
+        let mut summary = SummaryTable::new(&self.workload, &self.metric, &self.unit, self.better);
         for one in &self.conditions {
             summary.add(&one.label, Some(one.estimate.mean), self.beside(&one.label), one.limit.as_ref());
         }
         if self.baseline.is_none() {
             for row in &self.rows {
                 let pair = Name::from(format!("{} against {}", row.label, row.against).as_str());
-                summary.add(&pair, None, Beside::Row(row), None);
+                summary.add(&pair, None, ComparisonState::Row(row), None);
             }
         }
         summary
@@ -208,14 +212,14 @@ impl Group {
         self.conditions.iter().any(|one| *one.label == *label)
     }
 
-    /// What a condition is compared with.
-    pub(crate) fn beside(&self, label: &str) -> Beside<'_> {
+    /// The neighbour of a condition in a comparison.
+    pub(crate) fn beside(&self, label: &str) -> ComparisonState<'_> {
         match &self.baseline {
-            None => Beside::Nothing,
-            Some(baseline) if baseline == label => Beside::Baseline,
+            None => ComparisonState::Nothing,
+            Some(baseline) if baseline == label => ComparisonState::Baseline,
             Some(_) => {
                 let row = self.rows.iter().find(|row| row.label == label);
-                row.map_or(Beside::Missing, Beside::Row)
+                row.map_or(ComparisonState::Missing, ComparisonState::Row)
             }
         }
     }
@@ -247,12 +251,12 @@ impl Group {
         let metric = if is_taken { format!("value ({})", self.metric) } else { self.metric.clone() };
         let head = ["condition", &metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
         let unit = plain(&self.unit);
-        let mut table = Table::new(&head).under(&["", unit, unit, unit, "", "in %"]);
+        let mut table = Table::new(&head).units(&["", unit, unit, unit, "", "in %"]);
         if self.baseline.is_none() {
             self.all_pairs(&mut table);
             return table.fit(layout);
         }
-        for Level { label, estimate, .. } in &self.conditions {
+        for ConditionMean { label, estimate, .. } in &self.conditions {
             let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
             let Some(row) = self.rows.iter().find(|row| row.label == **label) else {
                 table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
@@ -268,7 +272,7 @@ impl Group {
 
     /// The conditions, then one row for each pair.
     fn all_pairs(&self, table: &mut Table) {
-        for Level { label, estimate, .. } in &self.conditions {
+        for ConditionMean { label, estimate, .. } in &self.conditions {
             table.row(&[label, &figure(estimate.mean), "-", "", "-", "", &estimate.boots.to_string(), ""]);
         }
         for row in &self.rows {
@@ -280,7 +284,7 @@ impl Group {
     }
 }
 
-/// What looks unusual in the runs that are compared.
+/// Unusual values in the runs that are compared.
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {

@@ -1,4 +1,4 @@
-//! How differences were judged, in words.
+//! The method of judging differences, in words.
 
 use stats::planning::{Family, Noise, Plan};
 use stats::{Against, Analysis, Correction, Design, ErrorTerm};
@@ -63,7 +63,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     sentences
 }
 
-/// How conditions and boots are combined if a condition needs its own state of the testbed.
+// The combination of conditions and boots if a condition needs its own state of the testbed.
 const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";
 
 /// Does a comparison cover several states of the testbed, of which each boot has one?
@@ -71,10 +71,10 @@ fn is_of_several_states(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(|comparison| comparison.boots_apart)
 }
 
-/// What the intervals rest on inside a state and between two, without a full stop.
+// The basis of the intervals inside a state and between two, without a full stop.
 const BETWEEN_STATES: &str = "inside a state intervals rest on how differently boots treat each condition (condition x boot), and between states on the spread between the boots of each too (Satterthwaite)";
 
-/// What the spreads of comparisons that hold together are, after the error.
+// The words for spreads of comparisons that hold together, after the error.
 const MODERATED: &str = ", each spread moderated by the others (Smyth)";
 
 fn design(design: Design) -> &'static str {
@@ -102,9 +102,9 @@ fn together(subject: &Subject, analysis: &Analysis) -> String {
     }
 }
 
-/// From this ratio on, to the width with a known spread, the width of intervals is explained.
+// From this ratio on, to the width with a known spread, the width of intervals is explained.
 const WIDE: f64 = 1.4;
-/// Up to this ratio the number of boots is enough.
+// Up to this ratio the number of boots is enough.
 const NARROW: f64 = 1.25;
 
 /// The number of boots and comparisons, by how much that widens intervals, and how many boots are
@@ -123,7 +123,7 @@ impl FewBoots {
         format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}")
     }
 
-    /// The same with its reason.
+    /// The warning with its reason.
     fn sentence(&self) -> String {
         format!(
             "{} are few for {}: the intervals hold, but few boots tell little of each condition's spread, so the intervals are about \

@@ -10,14 +10,14 @@ use study::{Kind, Side};
 use crate::words::number::percent;
 use crate::words::table::Table;
 
-/// The parts of the window whose rates are compared.
+// The parts of the window whose rates are compared.
 const PARTS: usize = 24;
 
-/// The least number of steps without progress that is a stall: one step may be between bursts.
+// The least number of steps without progress that is a stall: one step may be between bursts.
 const STALLED_STEPS: f64 = 3.0;
 
-/// And the least time, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
-/// slices are 3 ms.
+// And the least time, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
+// slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
 /// A table with the rate of each condition over the window, from the stored counters of its
@@ -28,7 +28,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     for one in series {
         by_run.entry(one.run).or_default().push((one.side, &one.series));
     }
-    let mut table = Table::new(&["condition", "lowest", "highest", "drift", "stalls"]).under(&[
+    let mut table = Table::new(&["condition", "lowest", "highest", "drift", "stalls"]).units(&[
         "",
         "% of mean",
         "% of mean",
@@ -37,10 +37,12 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     ]);
     let mut any = false;
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
-        let runs: Vec<Course> = stored
+        let runs: Vec<RateOverTime> = stored
             .measurements()
             .filter(|run| run.condition == index)
-            .filter_map(|run| Course::of(condition.workload.traffic.kind, by_run.get(&run.id)?))
+            .filter_map(|run| {
+                RateOverTime::from_counters(condition.workload.traffic.kind, by_run.get(&run.id)?)
+            })
             .collect();
         let Some(mean) = mean(&runs) else { continue };
         any = true;
@@ -65,7 +67,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
 }
 
 /// One run over its window.
-struct Course {
+struct RateOverTime {
     /// The rate in each part of the window, as a multiple of the run's mean.
     parts: [f64; PARTS],
     /// The longest time without any progress, in ns.
@@ -74,9 +76,9 @@ struct Course {
     step_ns: u64,
 }
 
-impl Course {
+impl RateOverTime {
     /// From the counter that tells a workload's progress; none if there is none, or it never moved.
-    fn of(kind: Kind, series: &[(Side, &Series)]) -> Option<Self> {
+    fn from_counters(kind: Kind, series: &[(Side, &Series)]) -> Option<Self> {
         let (at, progress) = progress(kind, series)?;
         let (end, total) = (*at.last()?, *progress.last()?);
         if end == 0 || total == 0 {
@@ -96,11 +98,11 @@ impl Course {
     }
 }
 
-/// The moments and the counter of useful work: what arrived for a stream, what was answered for
-/// transactions, what was sent for traffic that nobody takes.
+/// The moments and the counter of useful work: arrived bytes of a stream, answered transactions,
+/// sent messages of traffic without a receiver.
 fn progress<'a>(kind: Kind, series: &[(Side, &'a Series)]) -> Option<(&'a [u64], &'a [u64])> {
-    type Counter = fn(&Series) -> &[u64];
-    let wanted: &[(Side, Counter)] = if kind.is_stream() {
+    type ProgressCounter = fn(&Series) -> &[u64];
+    let wanted: &[(Side, ProgressCounter)] = if kind.is_stream() {
         &[
             (Side::Receiver, |one| &one.bytes_received),
             (Side::Transmitter, |one| &one.bytes_received),
@@ -140,7 +142,7 @@ fn longest_stall(at: &[u64], progress: &[u64]) -> u64 {
     longest
 }
 
-fn mean(runs: &[Course]) -> Option<[f64; PARTS]> {
+fn mean(runs: &[RateOverTime]) -> Option<[f64; PARTS]> {
     let mut mean = [0.0; PARTS];
     for run in runs {
         for (sum, part) in mean.iter_mut().zip(run.parts) {
@@ -150,14 +152,14 @@ fn mean(runs: &[Course]) -> Option<[f64; PARTS]> {
     (!runs.is_empty()).then_some(mean)
 }
 
-/// How much higher the last third is than the first, in %.
+/// The difference of the last third from the first, in %.
 fn drift(mean: &[f64; PARTS]) -> Option<f64> {
     let third = PARTS / 3;
     let (first, last) = (mean[..third].iter().sum::<f64>(), mean[PARTS - third..].iter().sum::<f64>());
     (first > 0.0).then(|| (last / first - 1.0) * 100.0)
 }
 
-fn stalls(runs: &[Course]) -> String {
+fn stalls(runs: &[RateOverTime]) -> String {
     let stalled: Vec<u64> = runs.iter().filter(|run| run.has_stalled()).map(|run| run.stalled_ns).collect();
     match stalled.iter().max() {
         Some(longest) => {
@@ -181,8 +183,8 @@ mod tests {
         }
     }
 
-    fn course(rows: &[(u64, u64)]) -> Course {
-        Course::of(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).unwrap()
+    fn course(rows: &[(u64, u64)]) -> RateOverTime {
+        RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).unwrap()
     }
 
     #[test]
@@ -217,8 +219,9 @@ mod tests {
 
     #[test]
     fn what_never_moved_has_no_course() {
-        let none =
-            |rows: &[(u64, u64)]| Course::of(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).is_none();
+        let none = |rows: &[(u64, u64)]| {
+            RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).is_none()
+        };
         assert!(none(&[]) && none(&[(10, 0), (20, 0)]));
     }
 }

@@ -1,31 +1,31 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
 use crate::data::truth;
-use crate::render::group::Group;
-use crate::render::row::{Row, size};
-use crate::render::summary::tone;
+use crate::render::comparison_row::{ComparisonRow, size};
+use crate::render::group::ComparisonGroup;
+use crate::render::summary_table::tone;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
 
-/// Up to this number of comparisons each has a sentence and a table of its own.
+// Up to this number of comparisons each has a sentence and a table of its own.
 const FEW: usize = 6;
 
-/// Where the colour of the direction goes.
+// The column that has the colour of the direction.
 const DIFFERENCES: usize = 3;
-/// The column of the condition that differs most.
+// The column of the condition that differs most.
 const LARGEST: usize = 4;
 
 /// Are there too many for a sentence and a table each?
-pub(super) fn is_needed(groups: &[Group]) -> bool {
+pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
     groups.len() > FEW
 }
 
 /// The answer for many comparisons: in how many of them anything differs, then a table for each
 /// metric.
-pub(super) fn overview(groups: &[Group], layout: Layout) -> String {
-    let differ = groups.iter().filter(|group| group.rows.iter().any(Row::is_proven)).count();
+pub(super) fn overview(groups: &[ComparisonGroup], layout: Layout) -> String {
+    let differ = groups.iter().filter(|group| group.rows.iter().any(ComparisonRow::is_proven)).count();
     let mut text = format!(
         "Answer: a difference from the baseline is proven in {differ} of {}.\n",
         counted(groups.len(), "comparison")
@@ -37,7 +37,7 @@ pub(super) fn overview(groups: &[Group], layout: Layout) -> String {
         }
     }
     for metric in metrics {
-        let own: Vec<&Group> = groups.iter().filter(|group| group.metric == metric).collect();
+        let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
         text.push_str(&format!("\n{}\n{}", title(&own), table(&own).fit(layout)));
         text.push_str(&truth::line(own[0].truth));
     }
@@ -45,7 +45,7 @@ pub(super) fn overview(groups: &[Group], layout: Layout) -> String {
 }
 
 /// `throughput: proven differences, 98.33 % confidence`.
-fn title(groups: &[&Group]) -> String {
+fn title(groups: &[&ComparisonGroup]) -> String {
     let metric = words(&groups[0].metric);
     let metric = metric.trim_start_matches("the ");
     let level = groups[0].level;
@@ -55,7 +55,7 @@ fn title(groups: &[&Group]) -> String {
 }
 
 /// One row for each comparison of a metric.
-fn table(groups: &[&Group]) -> Table {
+fn table(groups: &[&ComparisonGroup]) -> Table {
     let unit = Some(plain(&groups[0].unit)).filter(|unit| !unit.is_empty()).unwrap_or("value");
     let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
     let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
@@ -67,10 +67,10 @@ fn table(groups: &[&Group]) -> Table {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
         let own = group.conditions.iter().find(|one| *one.label == *baseline);
         let value = own.map_or_else(|| "-".to_owned(), |own| figure(own.estimate.mean));
-        let mut proven: Vec<&Row> = group.rows.iter().filter(|row| row.is_proven()).collect();
+        let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
         proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
         let count = format!("{} of {}", proven.len(), group.rows.len());
-        let equal = |row: &&Row| row.comparison.verdict == stats::Verdict::Equivalent;
+        let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
         let equivalent = group.rows.iter().filter(equal).count().to_string();
         let largest = proven
             .iter()
@@ -88,8 +88,8 @@ fn table(groups: &[&Group]) -> Table {
 }
 
 /// The lowest and the highest of differences in ascending order.
-fn differences(proven: &[&Row], unit: &str) -> String {
-    let shown = |row: &Row| {
+fn differences(proven: &[&ComparisonRow], unit: &str) -> String {
+    let shown = |row: &ComparisonRow| {
         let percent = if row.comparison.relative.is_some() { " %" } else { "" };
         size(&row.comparison, unit).difference + percent
     };
@@ -108,7 +108,7 @@ fn differences(proven: &[&Row], unit: &str) -> String {
 }
 
 /// A condition's name without the words that it shares with its baseline from the start.
-fn beside(row: &Row, group: &Group) -> String {
+fn beside(row: &ComparisonRow, group: &ComparisonGroup) -> String {
     if group.baseline.is_none() {
         return format!("{} against {}", row.label, row.against);
     }

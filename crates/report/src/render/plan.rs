@@ -1,4 +1,4 @@
-//! What a study will do.
+//! The plan of a study.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use study::{
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
-/// A list of features is cut to so many letters; the JSON has it whole.
+// The longest list of features, in letters; the JSON has it whole.
 const LISTED: usize = 100;
 
 /// A study's plan, for `--dry-run`.
@@ -26,12 +26,12 @@ pub struct PlanListing {
     #[serde(flatten)]
     plan: Plan,
     boots: u32,
-    /// What a boot starts afresh, between machines.
+    /// The parts that a boot starts afresh, between machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     boots_how: Option<BootKind>,
     warmups: u32,
     runs: u32,
-    /// When it may end before its last boot.
+    /// The looks at which it may end before its last boot.
     stop: Option<study::Stop>,
     order: String,
     seed: u64,
@@ -137,7 +137,7 @@ impl PlanListing {
         text
     }
 
-    /// Which conditions take turns.
+    /// The conditions that take turns.
     fn turns(&self, Alternate { turn, settle }: Alternate) -> String {
         let named =
             |flow: &[usize]| flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ");
@@ -225,16 +225,15 @@ impl PlanListing {
     }
 }
 
-/// A time in which tenths of a second matter.
-/// What is traced, and how much.
+/// The traced path and the number of traced messages.
 fn traced(tracing: &Tracing) -> String {
     let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
     let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();
     let profile = if tracing.profile { "; the functions that take the CPU are sampled" } else { "" };
     format!(
         "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all{profile}\n",
-        list(&paths),
-        list(&readers),
+        listed(&paths),
+        listed(&readers),
         counted(tracing.rounds as usize, "round"),
         tracing.batch
     )

@@ -1,18 +1,18 @@
-//! The evidence that each condition's switches acted: what was asked for, what was read back, and
-//! what the kernel counted.
+//! The evidence that each condition's switches acted: the requested state, the state that reads
+//! back, and the kernel's counters.
 
 use study::Key;
 
 use crate::data::means::boot_means;
 use crate::data::outcomes;
 use crate::data::turns::{PARTS, in_turns};
-use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
+use crate::render::titled_table::TitledTable;
 use crate::words::number::{counted, figure, percent};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
-/// The most conditions that a sentence names; of more, the number.
+// The most conditions that a sentence names; of more, the number.
 const NAMED: usize = 3;
 
 impl Results {
@@ -25,21 +25,21 @@ impl Results {
         let evidence = self.evidence();
         format!(
             "{}{}{}{}",
-            evidence.iter().map(Exhibit::text).collect::<String>(),
+            evidence.iter().map(TitledTable::text).collect::<String>(),
             outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
             outcomes::clock(self.stored()),
             self.states()
         )
     }
 
-    /// What the kernel counted, which offloads acted, where messages were lost, and how turns
-    /// settled. The third table is empty for TCP, the last without turns.
-    pub(super) fn evidence(&self) -> [Exhibit; 4] {
+    /// The kernel's counters, the offloads that acted, the places where messages were lost, and the
+    /// settling of turns. The third table is empty for TCP, the last without turns.
+    pub(super) fn evidence(&self) -> [TitledTable; 4] {
         [self.counted(), self.acted(), self.losses(), self.turns()]
     }
 
-    /// How conditions that take turns answer to a switch.
-    fn turns(&self) -> Exhibit {
+    /// The response of conditions that take turns to a switch.
+    fn turns(&self) -> TitledTable {
         let parts = PARTS.map(|(name, _)| name);
         let head = [&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat();
         let mut table = Table::new(&head);
@@ -51,14 +51,14 @@ impl Results {
             row.extend([percent(one.carry_over), interval.unwrap_or_else(|| "-".to_owned())]);
             table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        Exhibit {
+        TitledTable {
             title: "Turns: the rate after a turn of another condition against that after one of the same, in %, by part of the turn, and in what is counted (95 % intervals over boots)".to_owned(),
             table,
             notes: Vec::new(),
         }
     }
 
-    fn counted(&self) -> Exhibit {
+    fn counted(&self) -> TitledTable {
         let mut table = Table::new(&[
             "condition",
             "wire packets",
@@ -71,7 +71,7 @@ impl Results {
             "switches tx",
             "switches rx",
         ])
-        .under(&[
+        .units(&[
             "",
             "tx, 1/run",
             "wire packet",
@@ -100,11 +100,10 @@ impl Results {
             ]);
         }
         let title = "Proof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver)".to_owned();
-        Exhibit { title, table, notes: Vec::new() }
+        TitledTable { title, table, notes: Vec::new() }
     }
 
-    /// Which offloads acted.
-    fn acted(&self) -> Exhibit {
+    fn acted(&self) -> TitledTable {
         let all = || self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
         let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
         let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
@@ -114,7 +113,7 @@ impl Results {
         }
         head.extend(["packets per", "checksums"]);
         under.extend(["batch, rx", "computed by"]);
-        let mut table = Table::new(&head).under(&under);
+        let mut table = Table::new(&head).units(&under);
         let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
         for (label, acted) in all() {
             let checksum = acted.checksum.map_or("-", |checksum| checksum.as_str());
@@ -125,15 +124,15 @@ impl Results {
             row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
             table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        Exhibit {
+        TitledTable {
             title: "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)".to_owned(),
             table,
             notes: vec!["No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.".to_owned()],
         }
     }
 
-    /// Where UDP messages went; without a row for TCP.
-    fn losses(&self) -> Exhibit {
+    /// The losses of UDP messages; without a row for TCP.
+    fn losses(&self) -> TitledTable {
         let mut table = Table::new(&[
             "condition",
             "offered",
@@ -145,7 +144,7 @@ impl Results {
             "socket",
             "unaccounted",
         ])
-        .under(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
+        .units(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
         let mut beyond = Vec::new();
         for (index, condition) in self.stored.plan.conditions.iter().enumerate() {
             if condition.workload.traffic.kind.is_tcp() {
@@ -180,7 +179,7 @@ impl Results {
                 &show("lost_unaccounted"),
             ]);
         }
-        Exhibit {
+        TitledTable {
             title:
                 "Where messages were lost, over the whole run (lost = queue + device + socket + unaccounted)"
                     .to_owned(),
@@ -210,8 +209,8 @@ impl Results {
         format!("Switches as {who} read them back, against the first condition")
     }
 
-    /// Each condition's label and the state of its switches; then what was requested and not
-    /// applied, and what the kernel changed besides.
+    /// Each condition's label and the state of its switches; then the requested levels that were
+    /// not applied, and the further changes by the kernel.
     pub(super) fn switches(&self) -> Vec<(&str, Vec<String>)> {
         let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
         let mut states = Vec::new();
@@ -278,7 +277,7 @@ impl Results {
         }
         let whom = |labels: &[&str]| match labels.len() {
             count if count > NAMED => counted(count, "condition"),
-            _ => list(labels),
+            _ => listed(labels),
         };
         let unmet = told.iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(labels)));
         unmet.chain(self.merged()).collect()

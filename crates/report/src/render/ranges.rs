@@ -6,14 +6,14 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::{Condition, KernelPath, Waiting};
 
-use crate::data::aligned::{Aligned, Unmatched, is_usable};
+use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
 use crate::data::error::Error;
-use crate::data::explained::{Open, closes};
-use crate::data::origin::Origin;
+use crate::data::origin::TraceOrigin;
+use crate::data::path_comparison::{UnclosedRuns, closes};
 use crate::render::stages::unit;
 use crate::words::layout::Layout;
 use crate::words::number::{beyond_rounding, counted, figure};
-use crate::words::phrases::{list, stages_by_end};
+use crate::words::phrases::{listed, stages_by_end};
 use crate::words::table::Table;
 
 /// The ranges of all stages, by path and traffic.
@@ -21,60 +21,60 @@ use crate::words::table::Table;
 pub struct StageRanges {
     /// `ns`, or `instructions`; for a packet.
     unit: &'static str,
-    groups: Vec<Group>,
+    groups: Vec<TracedPath>,
     /// The conditions with runs that are left out, because their stages do not add up to the whole.
-    left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOutRuns>,
 }
 
 /// Runs of a condition that are left out.
 #[derive(Debug, Serialize)]
-struct LeftOut {
+struct LeftOutRuns {
     /// The condition of a study in a file.
     source: String,
     path: KernelPath,
     reader: Waiting,
     #[serde(flatten)]
-    open: Open,
+    open: UnclosedRuns,
 }
 
 /// Traces of the same path with the same traffic.
 #[derive(Debug, Serialize)]
-struct Group {
+struct TracedPath {
     path: KernelPath,
     reader: Waiting,
     traffic: String,
-    /// What was traced: a condition of a study in a file.
+    /// The sources of the traces: a condition of a study in a file.
     sources: Vec<String>,
-    /// Of each of these its kernel and its version.
-    origins: Vec<Origin>,
-    stages: Vec<Range>,
-    whole: Range,
-    unmatched: Vec<Unmatched>,
+    /// The kernel and the version of each source.
+    origins: Vec<TraceOrigin>,
+    stages: Vec<StageRange>,
+    whole: StageRange,
+    unmatched: Vec<UnmatchedStage>,
 }
 
-/// What a stage costs at least and at most, as means of boots.
+/// The least and the largest cost of a stage, as means of boots.
 #[derive(Debug, Serialize)]
-struct Range {
+struct StageRange {
     from: String,
     to: String,
     least: f64,
-    /// Which of the sources has it.
+    /// The source that has the least cost.
     least_in: usize,
     most: f64,
     most_in: usize,
 }
 
 /// A condition with its traces of one path, by boot.
-struct Source<'s> {
+struct TraceSource<'s> {
     name: String,
-    origin: Origin,
+    origin: TraceOrigin,
     of: (KernelPath, Waiting),
     traffic: String,
     boots: Vec<(u32, &'s PathTrace)>,
 }
 
 impl StageRanges {
-    /// Of studies, each with the name of its file.
+    /// Reads studies, each with the name of its file.
     ///
     /// # Errors
     /// [`Error::NotMerged`] if some count instructions and others measure time, or if there is no
@@ -88,7 +88,7 @@ impl StageRanges {
                 studies[0].0
             )));
         }
-        let (mut sources, mut left_out): (Vec<Source<'_>>, _) = (Vec::new(), Vec::new());
+        let (mut sources, mut left_out): (Vec<TraceSource<'_>>, _) = (Vec::new(), Vec::new());
         for (file, stored) in studies {
             for condition in &stored.plan.conditions {
                 for mut source in of_condition(file, stored, condition) {
@@ -100,10 +100,11 @@ impl StageRanges {
         let mut groups = Vec::new();
         while let Some(first) = sources.first() {
             let key = (first.of, first.traffic.clone());
-            let (own, others) =
-                sources.into_iter().partition(|one: &Source<'_>| (one.of, &one.traffic) == (key.0, &key.1));
+            let (own, others) = sources
+                .into_iter()
+                .partition(|one: &TraceSource<'_>| (one.of, &one.traffic) == (key.0, &key.1));
             sources = others;
-            groups.push(Group::of(own));
+            groups.push(TracedPath::from_sources(own));
         }
         if groups.is_empty() {
             let why = match left_out.first() {
@@ -127,7 +128,7 @@ impl StageRanges {
             if !text.is_empty() {
                 text.push('\n');
             }
-            let Group { path, reader, traffic, .. } = group;
+            let TracedPath { path, reader, traffic, .. } = group;
             let head = format!("{path}, readers {reader}: {traffic}; {} for a packet\n", self.unit);
             text.push_str(&layout.hang(&head, 2));
             text.push_str(&group.table().fit(layout));
@@ -135,7 +136,7 @@ impl StageRanges {
                 text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
             }
         }
-        for LeftOut { source, path, reader, open } in &self.left_out {
+        for LeftOutRuns { source, path, reader, open } in &self.left_out {
             let left =
                 format!("not in the tables: {path}, readers {reader}, of {source}: {}\n", open.clause());
             text.push_str(&layout.hang(&left, 2));
@@ -144,17 +145,17 @@ impl StageRanges {
     }
 }
 
-impl Source<'_> {
+impl TraceSource<'_> {
     /// Leaves out the runs whose stages do not add up to their whole.
-    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOut> {
-        let open = Open::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
+    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOutRuns> {
+        let open = UnclosedRuns::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
         self.boots.retain(|(_, trace)| closes(trace, exact));
-        Some(LeftOut { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
+        Some(LeftOutRuns { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
     }
 }
 
 /// The traces of a condition, by path and readers.
-fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<Source<'s>> {
+fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<TraceSource<'s>> {
     let traffic = &condition.workload.traffic;
     let what = format!(
         "{}, {}, {}, {}",
@@ -163,15 +164,15 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
         condition.family,
         condition.boot.scenario
     );
-    let mut sources: Vec<Source<'s>> = Vec::new();
+    let mut sources: Vec<TraceSource<'s>> = Vec::new();
     for run in stored.measurements().filter(|run| run.condition == condition.index) {
         for trace in run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some()) {
             let of = (trace.path, trace.reader);
             match sources.iter_mut().find(|source| source.of == of) {
                 Some(source) => source.boots.push((run.boot, trace)),
-                None => sources.push(Source {
+                None => sources.push(TraceSource {
                     name: format!("{file}: {}", condition.label),
-                    origin: Origin::of_condition(stored, condition.index),
+                    origin: TraceOrigin::for_condition(stored, condition.index),
                     of,
                     traffic: what.clone(),
                     boots: vec![(run.boot, trace)],
@@ -194,12 +195,12 @@ fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
     stats::mean(&boots.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
 }
 
-impl Group {
-    /// Of sources of one path and one traffic; at least one.
-    fn of(sources: Vec<Source<'_>>) -> Self {
+impl TracedPath {
+    /// Merges sources of one path and one traffic; at least one.
+    fn from_sources(sources: Vec<TraceSource<'_>>) -> Self {
         let groups: Vec<Vec<&PathTrace>> =
             sources.iter().map(|source| source.boots.iter().map(|(_, trace)| *trace).collect()).collect();
-        let aligned = Aligned::of(&groups.concat());
+        let aligned = AlignedTraces::from_traces(&groups.concat());
         let range = |(from, to): (String, String), cost: &dyn Fn(&PathTrace) -> f64| {
             let means: Vec<f64> = sources
                 .iter()
@@ -209,7 +210,7 @@ impl Group {
             order.sort_by(|one, other| means[*one].total_cmp(&means[*other]));
             let (least_in, most_in) =
                 (order.first().copied().unwrap_or(0), order.last().copied().unwrap_or(0));
-            Range { from, to, least: means[least_in], least_in, most: means[most_in], most_in }
+            StageRange { from, to, least: means[least_in], least_in, most: means[most_in], most_in }
         };
         let stages = aligned.stages().into_iter().enumerate();
         let works = stages.filter(|(place, _)| !aligned.waits[*place]);
@@ -228,7 +229,7 @@ impl Group {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["up to", "least", "least in", "most", "most in"]).whole(&[0, 1, 3]);
+        let mut table = Table::new(&["up to", "least", "least in", "most", "most in"]).uncut(&[0, 1, 3]);
         let stages = stages_by_end(self.stages.iter().map(|range| (range.from.as_str(), range.to.as_str())));
         let names = stages.iter().chain([&self.whole.from]);
         for (name, range) in names.zip(self.stages.iter().chain([&self.whole])) {
@@ -251,7 +252,7 @@ impl Group {
                 None => origins.push((origin, vec![number])),
             }
         }
-        said.extend(origins.into_iter().map(|(origin, numbers)| format!("{}: {origin}", list(&numbers))));
+        said.extend(origins.into_iter().map(|(origin, numbers)| format!("{}: {origin}", listed(&numbers))));
         said.push(
             "least and most: means of boots, each with the number of the source that has it".to_owned(),
         );
@@ -261,13 +262,13 @@ impl Group {
                 .filter(|(_, seen)| !seen.is_empty())
                 .map(|(number, seen)| {
                     let functions: Vec<&str> = seen.iter().map(String::as_str).collect();
-                    format!("{number} (at {})", list(&functions))
+                    format!("{number} (at {})", listed(&functions))
                 })
                 .collect();
             format!(
                 "{} is not seen at one place in all, only in {}; {}",
                 one.stage,
-                list(&numbers),
+                listed(&numbers),
                 one.cost()
             )
         }));

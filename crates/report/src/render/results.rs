@@ -7,25 +7,24 @@ use stats::{ConditionEstimate, Observation, ValueRange};
 use store::StoredStudy;
 use study::{Kind, Name};
 
-use crate::data::acted::Acted;
+use crate::data::acted::ActedOffloads;
 use crate::data::congestion_control;
-use crate::data::decided::stopping;
-use crate::data::disturbed::Disturbed;
+use crate::data::disturbed::DisturbedRuns;
+use crate::data::early_stop::stopping;
 use crate::data::error::Error;
-use crate::data::limits::LimitView;
+use crate::data::limits::ConditionLimit;
 use crate::data::means::boot_means;
 use crate::data::metric::{known, range_of};
-use crate::data::missing::Missing;
+use crate::data::missing::MissingRuns;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
-use crate::data::target::{ComparisonRequest, Target, own_targets};
+use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
 use crate::render::answer::answer;
 use crate::render::comparison::groups;
 use crate::render::credit::Credits;
-use crate::render::explain::explain;
-use crate::render::group::Group;
-use crate::render::why::{Counter, counters};
+use crate::render::group::ComparisonGroup;
+use crate::render::why::{ExplainingCounter, counters, explain};
 use crate::words::names::as_text;
 use crate::words::number::figure;
 use crate::words::phrases::first_of;
@@ -41,8 +40,8 @@ pub struct Results {
     pub(super) congestion_control: Vec<String>,
     pub(super) status: String,
     pub(super) confidence: f64,
-    pub(crate) conditions: Vec<Condition>,
-    pub(super) comparisons: Vec<Group>,
+    pub(crate) conditions: Vec<ConditionResult>,
+    pub(super) comparisons: Vec<ComparisonGroup>,
     /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) credit: Option<Credits>,
@@ -56,17 +55,17 @@ pub struct Results {
     pub(super) notes: Vec<String>,
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) missing: Option<Missing>,
+    pub(super) missing: Option<MissingRuns>,
     pub(super) failed_runs: u32,
     /// Runs that something disturbed.
-    pub(super) invalid_runs: Disturbed,
+    pub(super) invalid_runs: DisturbedRuns,
     #[serde(skip)]
     pub(super) stored: StoredStudy,
 }
 
 /// One condition's figures.
 #[derive(Debug, Serialize)]
-pub struct Condition {
+pub struct ConditionResult {
     #[serde(serialize_with = "as_text")]
     /// Its name for people.
     pub label: Name,
@@ -81,35 +80,36 @@ pub struct Condition {
     pub boots: usize,
     /// Its runs that count.
     pub runs: usize,
-    /// What limited its runs; `None` if unknown.
-    pub limited_by: Option<LimitView>,
+    /// The limit of its runs; `None` if unknown.
+    pub limited_by: Option<ConditionLimit>,
     /// The evidence that offloads acted.
-    pub acted: Acted,
+    pub acted: ActedOffloads,
     /// Means of boot means of every metric, in the unit of the vocabulary; for a compared metric
     /// the model's estimate, so that one condition has one figure.
     pub means: BTreeMap<String, f64>,
 }
 
 impl Results {
-    /// Works out what a stored study found.
+    /// Reads a stored study: comparisons, credit, limits and notes.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
-        Self::of(stored.clone())
+        Self::from_owned(stored.clone())
     }
 
-    /// The same of a study that nobody else needs: a large one is not held twice.
+    /// The results of a study that no other code needs, so that a large one is not in memory twice.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of(study: StoredStudy) -> Result<Self, Error> {
+    pub fn from_owned(study: StoredStudy) -> Result<Self, Error> {
         let stored = &study;
         let mut conditions = conditions(stored);
         // An interrupted study may have no baseline: the table shows the rest.
         let request = ComparisonRequest::default();
-        let has_runs = |target: &Target| subjects(stored, std::slice::from_ref(target), &request).is_ok();
-        let targets: Vec<Target> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
+        let has_runs =
+            |target: &ComparisonTarget| subjects(stored, std::slice::from_ref(target), &request).is_ok();
+        let targets: Vec<ComparisonTarget> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
         let mut comparisons = groups(&mut subjects(stored, &targets, &request)?)?;
         explain(&mut comparisons, stored);
         let mut notes = notes(stored);
@@ -123,13 +123,13 @@ impl Results {
             status: stored.row.status.to_string(),
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
-            credit: Credits::of(stored, None, request.confidence),
+            credit: Credits::from_stored(stored, None, request.confidence),
             stopping: stopping(stored).or_else(|| Some(stored.plan.looks_dropped?.to_string())),
-            missing: Missing::of(stored),
+            missing: MissingRuns::from_stored(stored),
             notes,
             truth: truth(stored),
             failed_runs: stored.row.failed_runs,
-            invalid_runs: Disturbed::of(stored, &stored.plan.conditions),
+            invalid_runs: DisturbedRuns::from_stored(stored, &stored.plan.conditions),
             conditions,
             comparisons,
             stored: study,
@@ -144,17 +144,17 @@ impl Results {
 
     /// The planned conditions, by their index in the plan.
     #[must_use]
-    pub fn conditions(&self) -> &[Condition] {
+    pub fn conditions(&self) -> &[ConditionResult] {
         &self.conditions
     }
 
     /// The study's comparisons.
     #[must_use]
-    pub fn comparisons(&self) -> &[Group] {
+    pub fn comparisons(&self) -> &[ComparisonGroup] {
         &self.comparisons
     }
 
-    /// What each offload of the study's design gives; `None` without a design.
+    /// The gain of each offload of the study's design; `None` without a design.
     #[must_use]
     pub fn credit(&self) -> Option<&Credits> {
         self.credit.as_ref()
@@ -168,7 +168,7 @@ impl Results {
 
     /// The counters that explain effects, in every condition of their workload.
     #[must_use]
-    pub fn counters(&self) -> Vec<Counter> {
+    pub fn counters(&self) -> Vec<ExplainingCounter> {
         counters(&self.stored, &self.comparisons, self.confidence)
     }
 
@@ -177,8 +177,8 @@ impl Results {
     /// estimate of its comparison.
     #[must_use]
     pub fn estimates(&self, workload: &str, metric: &str) -> (f64, Vec<ConditionEstimate>) {
-        let is_own = |group: &&Group| group.workload == workload && group.metric == metric;
-        let compared: Vec<&Group> = self.comparisons.iter().filter(is_own).collect();
+        let is_own = |group: &&ComparisonGroup| group.workload == workload && group.metric == metric;
+        let compared: Vec<&ComparisonGroup> = self.comparisons.iter().filter(is_own).collect();
         let level = compared.first().map_or(self.confidence, |group| group.level);
         let of_workload = |condition: usize| {
             self.conditions.get(condition).is_some_and(|condition| condition.workload == workload)
@@ -204,12 +204,12 @@ impl Results {
     }
 }
 
-/// So many conditions are named whose estimate is not the mean of boot means.
+// The largest number of named conditions whose estimate is not the mean of boot means.
 const ESTIMATES: usize = 3;
 
 /// Gives conditions the means of their comparisons. If these are not the means of boot means,
 /// because boots lack conditions, returns a note of both for each metric.
-fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
+fn estimates(conditions: &mut [ConditionResult], groups: &[ComparisonGroup]) -> Vec<String> {
     let mut differ: Vec<(&str, Vec<String>)> = Vec::new();
     for group in groups {
         for own in &group.conditions {
@@ -236,22 +236,22 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     differ.into_iter().map(note).collect()
 }
 
-fn conditions(stored: &StoredStudy) -> Vec<Condition> {
+fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {
     let planned = stored.plan.conditions.iter().enumerate();
     planned
         .map(|(index, condition)| {
             let means = boot_means(stored, index);
             let boots: std::collections::BTreeSet<u32> =
                 stored.measurements().filter(|run| run.condition == index).map(|run| run.boot).collect();
-            Condition {
+            ConditionResult {
                 label: condition.label.clone(),
                 short_name: condition.slug.clone(),
                 workload: condition.workload.name.clone(),
                 kind: condition.workload.traffic.kind,
                 boots: boots.len(),
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
-                limited_by: LimitView::of(stored, index),
-                acted: Acted::of(condition, stored.plan.effective.get(index), &means),
+                limited_by: ConditionLimit::for_condition(stored, index),
+                acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
                 means: means.into_iter().collect(),
             }
         })

@@ -2,8 +2,8 @@
 
 use store::{RunStatus, StoredRun};
 
-use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, instant, plain};
 use crate::words::table::Table;
@@ -14,7 +14,7 @@ pub(super) const DISTURBED: &str = "Disturbed runs, which do not count";
 
 const DISTURBED_FIGURES: &str = "Disturbed, so nothing is concluded from these figures";
 
-/// Columns of the table.
+// Columns of the table.
 const STARTED: usize = 0;
 const CONDITION: usize = 4;
 
@@ -46,7 +46,7 @@ impl Results {
     }
 
     /// The figures of disturbed runs, where no run counts; else empty.
-    pub(super) fn disturbed_figures(&self) -> Exhibit {
+    pub(super) fn disturbed_figures(&self) -> TitledTable {
         let mut table = Table::new(&["condition", "metric", "tries", "mean", "least", "most"]).named(0);
         let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;
         let plan = &self.stored.plan;
@@ -69,7 +69,7 @@ impl Results {
             table.row(&[&condition.label, named.trim_end(), &tries, &mean, &least, &most]);
             table.is_of(&condition.label);
         }
-        Exhibit { title: DISTURBED_FIGURES.to_owned(), table, notes: Vec::new() }
+        TitledTable { title: DISTURBED_FIGURES.to_owned(), table, notes: Vec::new() }
     }
 
     fn run_table(&self) -> Table {

@@ -5,17 +5,17 @@ use stats::Design;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use study::{Percent, Protocol, Study};
 
+use crate::data::early_stop::schedule;
 use crate::data::error::Error;
-use crate::data::looks::schedule;
-use crate::data::pilot::{ASSURANCE, Nearness, Spread, states_of, target};
+use crate::data::pilot::{ASSURANCE, Nearness, PilotSpread, states_of, target};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration_of, percent, times};
 use crate::words::table::Table;
 
-/// From this share on, the time of one way of measuring is about that of the other.
+// From this share on, the time of one way of measuring is about that of the other.
 const ALIKE: f64 = 0.9;
 
-/// The most boots and runs that are tried.
+// The most boots and runs that are tried.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
 
@@ -39,31 +39,31 @@ pub struct Sizing {
     metric: &'static str,
     baseline: String,
     conditions: usize,
-    /// How many states of the testbed they need; each has its own boots.
+    /// The number of states of the testbed that they need; each has its own boots.
     states: usize,
     detect: Percent,
     power: f64,
     confidence: f64,
     /// Whether conditions take turns in flows that they share.
     in_turns: bool,
-    /// Why they take none although they could.
+    /// The reason why they take no turns although they could.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns_dropped: Option<String>,
-    spread: Spread,
+    spread: PilotSpread,
     /// The cheapest size; `None` if 1,000 boots of 1,000 runs are not enough.
-    cheapest: Option<Size>,
+    cheapest: Option<StudySize>,
     /// The cheapest size for the upper limit of the boots' spread: with 80 % confidence it has the
     /// power.
-    assured: Option<Size>,
+    assured: Option<StudySize>,
     /// Sizes near the cheapest.
-    alternatives: Vec<Size>,
+    alternatives: Vec<StudySize>,
     /// The study of the file, and the difference in % that it detects.
-    as_written: Size,
+    as_written: StudySize,
     as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
     expected_boots: Option<(f64, f64)>,
-    /// The same measured the other way, in turns or in runs of their own, where the pilot measured
-    /// both.
+    /// The size of the study that measures the other way, in turns or in runs of their own, if the
+    /// pilot measured both.
     other_way: Option<OtherWay>,
 }
 
@@ -71,24 +71,24 @@ pub struct Sizing {
 #[derive(Debug, Clone, Serialize)]
 struct OtherWay {
     in_turns: bool,
-    spread: Spread,
-    cheapest: Option<Size>,
+    spread: PilotSpread,
+    cheapest: Option<StudySize>,
 }
 
 /// One size and its power.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct Size {
+pub(crate) struct StudySize {
     boots: u32,
     runs: u32,
-    /// How long it takes, in seconds.
+    /// The duration, in seconds.
     seconds: f64,
     /// The chance that the difference is proven.
     power: f64,
 }
 
-impl From<Choice> for Size {
-    fn from(choice: Choice) -> Size {
-        Size { boots: choice.boots, runs: choice.runs, seconds: choice.cost, power: choice.power }
+impl From<Choice> for StudySize {
+    fn from(choice: Choice) -> StudySize {
+        StudySize { boots: choice.boots, runs: choice.runs, seconds: choice.cost, power: choice.power }
     }
 }
 
@@ -98,7 +98,7 @@ impl Sizing {
     /// # Errors
     /// [`Error::UnknownMetric`]; [`Error::NothingToSize`] for a study that compares nothing, or not
     /// in that metric.
-    pub fn new(study: &Study, spread: Spread, request: &SizingRequest) -> Result<Sizing, Error> {
+    pub fn new(study: &Study, spread: PilotSpread, request: &SizingRequest) -> Result<Sizing, Error> {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
         let protocol = study.protocol();
@@ -124,7 +124,7 @@ impl Sizing {
         let cost = cost(study, conditions, states);
         let likely = plan(spread.interaction);
         let cheapest = likely.cheapest(goal, cost);
-        let as_written = Size {
+        let as_written = StudySize {
             boots: protocol.boots,
             runs: protocol.runs,
             seconds: likely.cost(cost, protocol.boots, protocol.runs),
@@ -145,13 +145,13 @@ impl Sizing {
             confidence: request.confidence,
             in_turns: protocol.alternate.is_some(),
             turns_dropped: study.turns_dropped().map(str::to_owned),
-            cheapest: cheapest.map(Size::from),
+            cheapest: cheapest.map(StudySize::from),
             assured: spread
                 .interaction_at_most
                 .and_then(|most| plan(most).cheapest(goal, cost))
-                .map(Size::from),
+                .map(StudySize::from),
             alternatives: cheapest
-                .map(|choice| likely.around(choice, goal, cost).into_iter().map(Size::from).collect())
+                .map(|choice| likely.around(choice, goal, cost).into_iter().map(StudySize::from).collect())
                 .unwrap_or_default(),
             as_written,
             as_written_detects: likely.detectable(request.power, protocol.boots, protocol.runs),
@@ -188,7 +188,7 @@ impl Sizing {
                 .map_or_else(String::new, |remark| format!("Note: {remark}.\n")),
         );
         let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
-        let mut row = |name: &str, size: &Size| {
+        let mut row = |name: &str, size: &StudySize| {
             let time = duration_of(size.seconds);
             let power = format!("{:.1}", 100.0 * size.power);
             table.row(&[name, &size.boots.to_string(), &size.runs.to_string(), &time, &power]);
@@ -231,11 +231,11 @@ impl Sizing {
 }
 
 impl Sizing {
-    /// Which way of measuring takes less time here.
+    /// The way of measuring that takes less time here.
     fn ways(&self) -> String {
         let Some(other) = &self.other_way else { return self.one_way() };
         let named = |in_turns| if in_turns { "In turns" } else { "In runs of their own" };
-        let needed = |cheapest: &Option<Size>| {
+        let needed = |cheapest: &Option<StudySize>| {
             cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
                 let time = duration_of(size.seconds);
                 format!(
@@ -276,7 +276,8 @@ impl Sizing {
         text
     }
 
-    /// When the way that the study measures pays, where the pilot did not measure both.
+    /// The condition under which the study's way of measuring pays, if the pilot did not measure
+    /// both.
     fn one_way(&self) -> String {
         match &self.turns_dropped {
             Some(why) => format!("\nConditions have runs of their own: {why}.\n"),
@@ -285,7 +286,7 @@ impl Sizing {
         }
     }
 
-    /// What a pilot cannot know, and how the assured size allows for it.
+    /// The limits of a pilot's knowledge, and the allowance for them in the assured size.
     fn assurance(&self) -> String {
         let (Some(boots), Some(most)) = (self.spread.boots, self.spread.interaction_at_most) else {
             return String::new();
@@ -312,7 +313,7 @@ impl Sizing {
 }
 
 /// A spread, in words.
-fn shown(spread: &Spread, states: usize) -> String {
+fn shown(spread: &PilotSpread, states: usize) -> String {
     let boots = if states > 1 { "between boots" } else { "condition x boot" };
     let at_most = spread.interaction_at_most.map_or(String::new(), |most| {
         format!(" (with {:.0} % confidence at most {})", 100.0 * ASSURANCE, percent(most))
@@ -326,8 +327,8 @@ fn shown(spread: &Spread, states: usize) -> String {
     format!("{boots} {}{at_most}{runs}", percent(spread.interaction))
 }
 
-/// How long boots and runs of the compared conditions take, in seconds: with several states, a boot
-/// of each and its runs.
+/// The duration of boots and runs of the compared conditions, in seconds: with several states, of a
+/// boot of each and its runs.
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {

@@ -2,7 +2,7 @@
 
 use stats::{Comparison, Component, Components, Seen};
 
-use crate::render::row::Row;
+use crate::render::comparison_row::ComparisonRow;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, percent, range};
 use crate::words::table::Table;
@@ -31,9 +31,9 @@ pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
 
 /// The smallest difference that the data could show, in a sentence without a full stop: in % if all
 /// comparisons have one.
-pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
-    type Interval = Option<(f64, f64)>;
-    let all = |of: fn(&Comparison) -> (Option<f64>, Interval)| -> Vec<(f64, Interval)> {
+pub(crate) fn seen(rows: &[ComparisonRow], unit: &str) -> Option<String> {
+    type Ends = Option<(f64, f64)>;
+    let all = |of: fn(&Comparison) -> (Option<f64>, Ends)| -> Vec<(f64, Ends)> {
         let seen = rows.iter().map(|row| of(&row.comparison));
         seen.filter_map(|(size, interval)| Some((size?, interval))).collect()
     };
@@ -67,12 +67,12 @@ fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
 
 /// The standard deviations between and inside boots, each with its interval, in the metric's unit
 /// and in % of `mean`; empty if unknown.
-pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
+pub(crate) fn text(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
     let table = table(spread, unit, mean, confidence);
     if table.is_empty() { String::new() } else { table.fit(layout) + "\n" }
 }
 
-/// The same as a table; without a row if unknown.
+/// The spread as a table; without a row if unknown.
 pub(crate) fn table(spread: &Components, unit: &str, mean: f64, confidence: f64) -> Table {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);

@@ -1,53 +1,53 @@
-//! What explains the difference between two conditions on a traced path, stage by stage.
+//! The explanation of the difference between two conditions on a traced path, stage by stage.
 
 use serde::Serialize;
 use stats::confidence;
 use store::StoredStudy;
 
-use crate::data::aligned::Unmatched;
+use crate::data::aligned::UnmatchedStage;
 use crate::data::error::Error;
 use crate::data::exact::RESOLUTION;
-use crate::data::explained::{PathPair, pairs};
-use crate::data::origin::Origin;
+use crate::data::origin::TraceOrigin;
+use crate::data::path_comparison::{PathPair, pairs};
 use crate::data::profiled::{ProfilePair, Stacks, profile_pairs, stacks};
 use crate::data::truth;
 use crate::render::explained::{self, answer, ranked, row};
 use crate::render::functions;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure};
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 use crate::words::table::Table;
 
-/// What counts are.
+// The meaning of counts.
 const EXACT: &str = "exact mode: instructions counted in an emulated guest with one CPU, not time";
 
 /// The stages of a study's traced paths, under each two conditions that it compares.
 #[derive(Debug, Serialize)]
-pub struct Stages {
+pub struct StageDifferences {
     study: i64,
     name: String,
     question: String,
     /// `ns`, or `instructions`; for a packet.
     unit: &'static str,
-    /// Of all stages of a path together.
+    /// The confidence of all stages of a path together.
     confidence: f64,
     #[serde(flatten)]
-    origin: Origin,
+    origin: TraceOrigin,
     pairs: Vec<PathPair>,
     /// By function, where runs were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profiles: Vec<ProfilePair>,
-    /// The same as stacks.
+    /// The sampled stacks.
     #[serde(skip)]
     stacks: Vec<Stacks>,
     truth: Option<&'static str>,
 }
 
-impl Stages {
-    /// Of a study whose runs were traced.
+impl StageDifferences {
+    /// Reads a study whose runs were traced.
     ///
     /// # Errors
-    /// [`Error::NothingTraced`]; what the statistics refuse.
+    /// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
     pub fn new(stored: &StoredStudy, confidence: f64) -> Result<Self, Error> {
         Ok(Self {
             study: stored.row.id.0,
@@ -55,7 +55,7 @@ impl Stages {
             question: stored.plan.asked.question.clone(),
             unit: unit(stored.plan.exact),
             confidence,
-            origin: Origin::of(stored),
+            origin: TraceOrigin::from_stored(stored),
             pairs: pairs(stored, confidence)?,
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
@@ -128,7 +128,7 @@ impl Stages {
         table
     }
 
-    /// What is said of a pair below its table.
+    /// The sentences below the table of a pair.
     fn sentences(&self, pair: &PathPair) -> Vec<String> {
         let (least, most) = pair.rest.closure;
         let close = format!(
@@ -187,16 +187,16 @@ impl Stages {
     }
 }
 
-/// What figures of a trace are in.
+/// The unit of the figures of a trace.
 pub(crate) fn unit(exact: bool) -> &'static str {
     if exact { "instructions" } else { "ns" }
 }
 
-/// Why a stage is no boundary, and where its cost is.
-pub(crate) fn unmatched(one: &Unmatched, names: [&str; 2]) -> String {
+/// The reason why a stage is no boundary, and the place of its cost.
+pub(crate) fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
     let functions = |place: usize| {
         let names: Vec<&str> = one.seen_at[place].iter().map(String::as_str).collect();
-        list(&names)
+        listed(&names)
     };
     let (stage, cost) = (&one.stage, one.cost());
     if let Some(moved) = one.moved {

@@ -4,12 +4,12 @@ use study::Kind;
 
 use crate::data::truth;
 use crate::render::column::{columns, counted as columns_of_counts};
-use crate::render::exhibit::Exhibit;
-use crate::render::group::Group;
+use crate::render::comparison_row::size;
+use crate::render::group::ComparisonGroup;
 use crate::render::overview::is_needed;
-use crate::render::results::{Condition, Results};
-use crate::render::row::size;
-use crate::render::summary::{Beside, Summary, tone};
+use crate::render::results::{ConditionResult, Results};
+use crate::render::summary_table::{ComparisonState, SummaryTable, tone};
+use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 use crate::words::number::counted;
 use crate::words::table::Table;
@@ -35,10 +35,10 @@ impl Results {
 
     /// The tables of conditions of all workloads, for each metric in which they are compared.
     #[must_use]
-    pub fn tables(&self) -> Vec<Exhibit> {
+    pub fn tables(&self) -> Vec<TitledTable> {
         let workloads = self.workloads();
         let tables = workloads.iter().flat_map(|workload| self.tables_of(workload, true));
-        let noted = |table: Summary<'_>| Exhibit {
+        let noted = |table: SummaryTable<'_>| TitledTable {
             notes: self.truth.iter().map(|truth| (*truth).to_owned()).collect(),
             ..table.exhibit()
         };
@@ -46,15 +46,15 @@ impl Results {
     }
 
     /// The tables of a workload's conditions: for all metrics, or only for the first.
-    fn tables_of<'a>(&'a self, workload: &'a str, is_whole: bool) -> Vec<Summary<'a>> {
-        let groups: Vec<&Group> =
+    fn tables_of<'a>(&'a self, workload: &'a str, is_whole: bool) -> Vec<SummaryTable<'a>> {
+        let groups: Vec<&ComparisonGroup> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
         let mut tables = side_by_side(&groups);
         if !is_whole {
             tables.retain(|table| table[0].metric == groups[0].metric);
         }
-        let mut summaries: Vec<Summary<'a>> = tables.iter().map(|table| self.compared(table)).collect();
-        let alone: Vec<&Condition> = self
+        let mut summaries: Vec<SummaryTable<'a>> = tables.iter().map(|table| self.compared(table)).collect();
+        let alone: Vec<&ConditionResult> = self
             .conditions
             .iter()
             .filter(|one| one.workload == workload && !groups.iter().any(|group| group.has(&one.label)))
@@ -77,9 +77,9 @@ impl Results {
     }
 
     /// A table of comparisons that share a metric.
-    fn compared<'a>(&'a self, groups: &[&'a Group]) -> Summary<'a> {
+    fn compared<'a>(&'a self, groups: &[&'a ComparisonGroup]) -> SummaryTable<'a> {
         let first = groups[0];
-        let mut summary = Summary::new(&first.workload, &first.metric, &first.unit, first.better);
+        let mut summary = SummaryTable::new(&first.workload, &first.metric, &first.unit, first.better);
         for group in groups {
             for estimate in &group.conditions {
                 let Some(own) = self.conditions.get(estimate.estimate.condition) else { continue };
@@ -91,12 +91,17 @@ impl Results {
     }
 
     /// A table of conditions without a comparison, in the main metric of their traffic.
-    fn uncompared<'a>(&'a self, workload: &'a str, kind: Kind, conditions: &[&'a Condition]) -> Summary<'a> {
+    fn uncompared<'a>(
+        &'a self,
+        workload: &'a str,
+        kind: Kind,
+        conditions: &[&'a ConditionResult],
+    ) -> SummaryTable<'a> {
         let primary = kind.main_metric(self.stored.plan.exact);
-        let mut summary = Summary::new(workload, primary.key, primary.unit, None);
+        let mut summary = SummaryTable::new(workload, primary.key, primary.unit, None);
         for own in conditions {
             let value = own.means.get(primary.key).copied();
-            let beside = if own.runs == 0 { Beside::Missing } else { Beside::Nothing };
+            let beside = if own.runs == 0 { ComparisonState::Missing } else { ComparisonState::Nothing };
             summary.add(&own.label, value, beside, own.limited_by.as_ref());
         }
         summary
@@ -105,9 +110,10 @@ impl Results {
     /// One workload's conditions with every column. Beside each is the study's first comparison, or
     /// another of its metric that has the condition.
     pub(super) fn table(&self, workload: &str, layout: Layout) -> String {
-        let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
+        let members: Vec<&ConditionResult> =
+            self.conditions.iter().filter(|c| c.workload == workload).collect();
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
-        let groups: Vec<&Group> =
+        let groups: Vec<&ComparisonGroup> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
         let columns = if self.stored.plan.exact { columns_of_counts(kind) } else { columns(kind) };
         let confidence = groups.first().map_or(self.confidence, |group| group.level);
@@ -127,7 +133,7 @@ impl Results {
             head.extend([difference.as_str(), interval.as_str(), "verdict"]);
             under.extend(["%", "", ""]);
         }
-        let mut table = Table::new(&head).under(&under);
+        let mut table = Table::new(&head).units(&under);
         for condition in members {
             let mut cells = vec![condition.label.to_string()];
             cells.extend(columns.iter().map(|column| column.cell(&condition.means)));
@@ -136,7 +142,7 @@ impl Results {
                     .map_or_else(Vec::new, |group| verdict(group, &condition.label)),
             );
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
-            let own = |group: &Group| {
+            let own = |group: &ComparisonGroup| {
                 let row = group.rows.iter().find(|row| row.label == *condition.label)?;
                 Some(tone(row, group.better))
             };
@@ -147,10 +153,10 @@ impl Results {
 }
 
 /// The comparisons that share a table: one metric and one confidence, and no condition twice.
-fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
-    let mut tables: Vec<Vec<&Group>> = Vec::new();
+fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGroup>> {
+    let mut tables: Vec<Vec<&ComparisonGroup>> = Vec::new();
     for group in groups {
-        let is_apart = |other: &&Group| {
+        let is_apart = |other: &&ComparisonGroup| {
             (&other.metric, other.level) == (&group.metric, group.level)
                 && !group.conditions.iter().any(|one| other.has(&one.label))
         };
@@ -163,14 +169,15 @@ fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
 }
 
 /// The comparison beside a condition.
-fn comparing<'g>(groups: &[&'g Group], label: &str) -> Option<&'g Group> {
+fn comparing<'g>(groups: &[&'g ComparisonGroup], label: &str) -> Option<&'g ComparisonGroup> {
     let first = *groups.first()?;
-    let of_its_columns = |group: &&Group| group.metric == first.metric && group.level == first.level;
-    let of_condition = |group: &&Group| group.has(label);
+    let of_its_columns =
+        |group: &&ComparisonGroup| group.metric == first.metric && group.level == first.level;
+    let of_condition = |group: &&ComparisonGroup| group.has(label);
     Some(groups.iter().copied().filter(of_its_columns).find(of_condition).unwrap_or(first))
 }
 
-fn verdict(group: &Group, label: &str) -> Vec<String> {
+fn verdict(group: &ComparisonGroup, label: &str) -> Vec<String> {
     if group.baseline.as_deref() == Some(label) {
         return vec!["-".to_owned(), String::new(), "baseline".to_owned()];
     }

@@ -1,8 +1,9 @@
-//! What a verdict means for the reader, and its colour on a terminal.
+//! The tone of a verdict, and its colour on a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// What a verdict means for the reader. Each form of output has its own colour or sign for it.
+/// The tone of a verdict: its meaning for the reader. Each form of output has its own colour or
+/// sign for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// A proven improvement.
@@ -11,7 +12,7 @@ pub enum Tone {
     Worse,
     /// Proven, and neither direction is better.
     Proven,
-    /// Nothing is proven.
+    /// No difference is proven.
     Open,
 }
 
@@ -32,12 +33,11 @@ impl Tone {
 
 /// Every escape sequence that a page may hold. A terminal gets no other.
 #[must_use]
-pub fn sequences() -> Vec<String> {
+pub fn colour_sequences() -> Vec<String> {
     let starts = Tone::ALL.map(|tone| tone.style().render().to_string());
     starts.into_iter().chain([Tone::Open.style().render_reset().to_string()]).collect()
 }
 
-/// `text` in the colour of its tone.
 pub(crate) fn paint(text: &str, tone: Tone) -> String {
     let style = tone.style();
     format!("{}{text}{}", style.render(), style.render_reset())

@@ -1,9 +1,9 @@
-//! What a page is laid out for: a terminal's width, and how much a reader asked to see.
+//! The layout of a page: a terminal's width, and the detail that a reader asked for.
 
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// What a page is laid out for.
+/// The layout of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Columns of the terminal. Less than [`Layout::NARROWEST`] counts as that.
@@ -15,13 +15,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// So many columns a table's row needs at least: a name, a value and a verdict.
+    /// The columns that a table's row needs at least: a name, a value and a verdict.
     pub const NARROWEST: usize = 40;
 
-    /// How pages are laid out where there is no terminal.
+    /// The layout of pages without a terminal.
     pub const PLAIN: Layout = Layout { width: 80, wide: false, colour: false };
 
-    /// The same with every figure.
+    /// The layout of pages with every figure.
     pub const WIDE: Layout = Layout { wide: true, ..Layout::PLAIN };
 
     /// The columns of a line that is not wide.
@@ -30,16 +30,16 @@ impl Layout {
         self.width.max(Self::NARROWEST)
     }
 
-    /// Breaks the lines that are too long between words; what is left of a line goes on below it,
-    /// two columns further right.
+    /// Breaks lines that are too long between words; the rest of a line goes on below it, two
+    /// columns further right.
     #[must_use]
     pub fn wrap(self, text: &str) -> String {
         let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
         text.split_inclusive('\n').map(|line| self.hang(line, indent(line) + 2)).collect()
     }
 
-    /// Breaks one line between words, if it is too long; what is left of it goes on below, `indent`
-    /// columns from the left.
+    /// Breaks one line between words, if it is too long; its rest goes on below, `indent` columns
+    /// from the left.
     #[must_use]
     pub fn hang(self, line: &str, indent: usize) -> String {
         let (body, end) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));

@@ -1,4 +1,4 @@
-//! How numbers, lists and tables are written.
+//! The form of numbers, lists and tables.
 
 pub(crate) mod colour;
 pub(crate) mod layout;

@@ -1,5 +1,5 @@
-//! Names of conditions that fit a column: what they have in common, and long words of them, are
-//! told once above the table.
+//! Names of conditions that fit a column: common words and long words are in a legend above the
+//! table.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde::Serializer;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A word of at most so many columns is never replaced: its mark would not be shorter.
+// The longest word, in columns, that is never replaced: its mark would not be shorter.
 const SHORT: usize = 4;
 
 /// Writes a name as people read it.
@@ -17,7 +17,7 @@ pub(crate) fn as_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Err
 
 /// Names of one column.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Names {
+pub(crate) struct ShortNames {
     /// The words that all names begin with.
     pub(crate) common: String,
     /// The keys of the words, where these are the same in all names: the column's heading.
@@ -28,11 +28,11 @@ pub(crate) struct Names {
     pub(crate) short: Vec<String>,
 }
 
-impl Names {
+impl ShortNames {
     /// Names of at most `width` columns, with as little told elsewhere as will do.
     pub(crate) fn within(names: &[Name], width: usize) -> Self {
-        let mut names: Vec<Vec<Word>> = names.iter().map(Word::of).collect();
-        let fits = |name: &Vec<Word>| joined(name).width() <= width;
+        let mut names: Vec<Vec<NamePart>> = names.iter().map(NamePart::from_name).collect();
+        let fits = |name: &Vec<NamePart>| joined(name).width() <= width;
         let (mut common, mut keys) = (String::new(), String::new());
         if !names.iter().all(fits) {
             common = take_common(&mut names);
@@ -40,7 +40,7 @@ impl Names {
         if !names.iter().all(fits) {
             keys = take_keys(&mut names);
         }
-        let texts = |name: &Vec<Word>| name.iter().map(Word::text).collect();
+        let texts = |name: &Vec<NamePart>| name.iter().map(NamePart::text).collect();
         let mut texts: Vec<Vec<String>> = names.iter().map(texts).collect();
         let mut marks: Vec<(String, String)> = Vec::new();
         while let Some(word) = longest(&texts, &marks, width) {
@@ -62,7 +62,7 @@ impl Names {
         Self { common, keys, marks, short }
     }
 
-    /// What the names no longer say, as lines.
+    /// The values that names leave out, as lines.
     pub(crate) fn legend(&self) -> String {
         let common = &self.common;
         let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
@@ -73,7 +73,7 @@ impl Names {
 /// Names in as few words as tell them apart: words that all share are left out, each name keeps
 /// one. A level of several words stays whole. Names that differ stay different.
 #[must_use]
-pub fn apart(names: &[Name]) -> Vec<String> {
+pub fn distinct_names(names: &[Name]) -> Vec<String> {
     let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
     let own = |name: &Name| -> Name {
         let mut own: Vec<NameWord> = name.words().iter().filter(|word| !is_shared(word)).cloned().collect();
@@ -88,20 +88,20 @@ pub fn apart(names: &[Name]) -> Vec<String> {
     let short: Vec<Name> = names.iter().map(own).collect();
     let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
     let shown = if is_told && distinct(&short) == distinct(names) { &short } else { names };
-    shown.iter().map(|name| text::line(name).into_owned()).collect()
+    shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
 }
 
-/// A word that can be told elsewhere.
+/// A word that a legend can say instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
+struct NamePart {
     key: Option<String>,
     value: String,
 }
 
-impl Word {
+impl NamePart {
     /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
-    fn of(name: &Name) -> Vec<Self> {
-        let clean = |text: &str| text::line(text).into_owned();
+    fn from_name(name: &Name) -> Vec<Self> {
+        let clean = |text: &str| words::sanitised_line(text).into_owned();
         let each = |word: &NameWord| match &word.factor {
             Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
             None => {
@@ -120,11 +120,10 @@ impl Word {
     }
 }
 
-fn joined(name: &[Word]) -> String {
-    name.iter().map(Word::text).collect::<Vec<_>>().join(" ")
+fn joined(name: &[NamePart]) -> String {
+    name.iter().map(NamePart::text).collect::<Vec<_>>().join(" ")
 }
 
-/// The longest word of names that are too long.
 fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> Option<String> {
     let long = names.iter().filter(|name| name.join(" ").width() > width);
     let is_mark = |word: &str| marks.iter().any(|(mark, _)| mark == word);
@@ -133,7 +132,7 @@ fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> O
 }
 
 /// Takes away the first words that all names share; a name keeps its last.
-fn take_common(names: &mut [Vec<Word>]) -> String {
+fn take_common(names: &mut [Vec<NamePart>]) -> String {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     let Some(first) = names.first().filter(|_| names.len() > 1).cloned() else { return String::new() };
     let is_shared = |place: &usize| names.iter().all(|name| name[*place] == first[*place]);
@@ -146,8 +145,8 @@ fn take_common(names: &mut [Vec<Word>]) -> String {
 
 /// Takes away the keys, if all names have the same keys in the same order. A value of several words
 /// could be taken for two of them.
-fn take_keys(names: &mut [Vec<Word>]) -> String {
-    let keys = |name: &Vec<Word>| -> Option<Vec<String>> {
+fn take_keys(names: &mut [Vec<NamePart>]) -> String {
+    let keys = |name: &Vec<NamePart>| -> Option<Vec<String>> {
         name.iter().map(|word| word.key.clone().filter(|_| !word.value.contains(' '))).collect()
     };
     let Some(first) = names.first().and_then(keys) else { return String::new() };
@@ -182,7 +181,7 @@ mod tests {
     #[test]
     fn names_that_fit_stay() {
         let names = ["default", "none"].map(|level| name(&[("", "ipv4"), ("offloads", level)]));
-        let names = Names::within(&names, 21);
+        let names = ShortNames::within(&names, 21);
         assert_eq!(names.short, ["ipv4 offloads=default", "ipv4 offloads=none"]);
         assert_eq!((names.common.as_str(), names.legend().as_str()), ("", ""));
     }
@@ -191,20 +190,20 @@ mod tests {
     fn the_common_part_then_keys_then_long_words_are_told_above() {
         let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
             .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
-        let found = Names::within(&names, 30);
+        let found = ShortNames::within(&names, 30);
         assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
         assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
-        let found = Names::within(&names, 12);
+        let found = ShortNames::within(&names, 12);
         assert_eq!(found.short, ["gso recv", "sendmmsg [a]"]);
         assert_eq!(found.legend(), "  each begins with udp\n  [a] io_uring\n");
     }
 
     #[test]
     fn an_equals_sign_in_a_name_makes_no_key() {
-        let found = Names::within(&["a=64 b=1", "a=65 b=2"].map(Name::from), 6);
+        let found = ShortNames::within(&["a=64 b=1", "a=65 b=2"].map(Name::from), 6);
         assert_eq!((found.keys.as_str(), found.short.join(" ")), ("", "[a] [b]".to_owned()));
         let names = ["x=1", "x=2"].map(|level| name(&[("command_line", level)]));
-        let found = Names::within(&names, 9);
+        let found = ShortNames::within(&names, 9);
         assert_eq!((found.keys.as_str(), found.short.join(" ")), ("command_line", "x=1 x=2".to_owned()));
     }
 
@@ -216,18 +215,18 @@ mod tests {
             },
         );
         assert_eq!(
-            apart(&names),
+            distinct_names(&names),
             ["checksum=off offloads=default", "checksum=on offloads=none", "checksum=on offloads=default"]
         );
-        assert_eq!(apart(&names[..1]), ["ipv4 checksum=off offloads=default"]);
+        assert_eq!(distinct_names(&names[..1]), ["ipv4 checksum=off offloads=default"]);
         let swapped = [["a", "b"], ["b", "a"]].map(|[one, other]| name(&[("", one), ("", other)]));
-        assert_eq!(apart(&swapped), ["a b", "b a"], "only their order differs");
-        assert_eq!(apart(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
+        assert_eq!(distinct_names(&swapped), ["a b", "b a"], "only their order differs");
+        assert_eq!(distinct_names(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
     }
 
     #[test]
     fn a_name_of_many_words_is_told_as_a_whole() {
-        let found = Names::within(&["a b c d e f", "g"].map(Name::from), 5);
+        let found = ShortNames::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
         assert_eq!(found.legend(), "  [a] a b c d e f\n");
     }
@@ -241,7 +240,7 @@ mod tests {
                 name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
             };
             let names: Vec<Name> = names.iter().map(words).collect();
-            let short = apart(&names);
+            let short = distinct_names(&names);
             for (one, place) in names.iter().zip(0..) {
                 for (other, there) in names.iter().zip(0..) {
                     prop_assert_eq!(short[place] == short[there], one.as_str() == other.as_str(), "{:?}", short);
@@ -258,7 +257,7 @@ mod tests {
                 name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
             };
             let names: Vec<Name> = names.iter().map(words).collect();
-            let found = Names::within(&names, width);
+            let found = ShortNames::within(&names, width);
             prop_assert!(found.short.iter().all(|name| name.width() <= width), "{found:?}");
             let count = |names: &mut dyn Iterator<Item = &str>| names.collect::<std::collections::BTreeSet<_>>().len();
             prop_assert_eq!(

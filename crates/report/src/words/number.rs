@@ -66,7 +66,7 @@ pub fn percent(value: f64) -> String {
     }
 }
 
-/// A unit as it is said: a plain number's, `1` in the vocabulary of metrics, is not.
+/// The unit in words; empty for a plain number, `1` in the vocabulary of metrics.
 #[must_use]
 pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
@@ -90,7 +90,7 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// [`duration`] of so many seconds.
+/// [`duration`] of a number of seconds.
 #[must_use]
 pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
@@ -98,15 +98,14 @@ pub fn duration_of(seconds: f64) -> String {
 
 /// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
 /// the end of the year 9999, which is the last that has four digits.
-#[must_use]
-pub fn instant(unix_ms: i64) -> String {
+pub(crate) fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
     let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
     text.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
-/// How many times the baseline, in three significant digits: `11.7`, `0.0853`.
+/// A ratio to the baseline, in three significant digits: `11.7`, `0.0853`.
 pub(crate) fn times(ratio: f64) -> String {
     if !(1e-6..1e6).contains(&ratio) {
         return figure(ratio);
@@ -124,7 +123,7 @@ pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> Stri
 }
 
 /// `value` as it was `shown`, in three significant digits where these are more: the error of an
-/// interval's end is far larger than what is left out. A sign and a unit stay.
+/// interval's end is far larger than the omitted digits. A sign and a unit stay.
 fn three_digits(value: f64, shown: String) -> String {
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);

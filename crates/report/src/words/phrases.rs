@@ -13,19 +13,19 @@ pub(crate) fn words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), long)
 }
 
-/// The same in a title.
+/// The words of a metric in a title.
 pub(crate) fn title(key: &str) -> String {
     spoken(key, |side| format!("{side}'s"), long)
 }
 
-/// The same in short: `the transmitter's CPU per byte`.
+/// The words of a metric in short: `the transmitter's CPU per byte`.
 #[must_use]
-pub fn short_words(key: &str) -> String {
+pub fn metric_words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), short)
 }
 
-/// The same in the heading of a column: `tx CPU per byte`, with more room `transmitter's CPU per
-/// byte`.
+/// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
+/// `transmitter's CPU per byte`.
 pub(crate) fn heading(key: &str, is_wide: bool) -> String {
     spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
@@ -54,7 +54,7 @@ fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) 
     metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("{} {own}", whose(side)))
 }
 
-/// A workload before what is said of it: `tcp_stream: `; empty where nobody named it.
+/// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
 pub(crate) fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
 }
@@ -84,7 +84,7 @@ pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) ->
 
 /// `a, b and c`.
 #[must_use]
-pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+pub fn listed<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),
@@ -118,9 +118,9 @@ mod tests {
 
     #[test]
     fn lists_read_as_people_write_them() {
-        assert_eq!(list::<&str>(&[]), "");
-        assert_eq!(list(&["a"]), "a");
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(listed::<&str>(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
     }
 
     #[test]
@@ -128,17 +128,17 @@ mod tests {
         assert_eq!(words("receiver.cpu_softirq"), "the receiver's cpu softirq");
         assert_eq!(words("latency_p99"), "latency p99");
         assert_eq!(words("allocs.per_op"), "allocs.per op", "a file's own name has no side");
-        assert_eq!(short_words("throughput"), "throughput");
-        assert_eq!(short_words("transmitter.service_demand_byte"), "the transmitter's CPU per byte");
+        assert_eq!(metric_words("throughput"), "throughput");
+        assert_eq!(metric_words("transmitter.service_demand_byte"), "the transmitter's CPU per byte");
         assert_eq!(
-            short_words("receiver.host_service_demand_packet"),
+            metric_words("receiver.host_service_demand_packet"),
             "the receiver's host's CPU per packet"
         );
         let key = "receiver.host_service_demand_packet";
         assert_eq!(heading(key, false), "rx host's CPU per packet");
         assert_eq!(heading(key, true), "receiver's host's CPU per packet");
         assert_eq!(title("receiver.cpu_softirq"), "receiver's cpu softirq");
-        assert_eq!(short_words("kernel_instructions_packet"), "kernel instructions per packet");
+        assert_eq!(metric_words("kernel_instructions_packet"), "kernel instructions per packet");
         assert_eq!([is("transactions"), is("throughput"), is("allocs")], ["are", "is", "is"]);
     }
 }

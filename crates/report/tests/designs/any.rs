@@ -58,7 +58,7 @@ fn stored(kind: &str, (values, is_there, boots): &(Vec<f64>, Vec<bool>, u32)) ->
     let metrics: Vec<&'static str> = metric::METRICS
         .iter()
         .filter(|metric| {
-            kind.produces(metric) && metric.unit != "%" && metric.needs == metric::Needs::Nothing
+            kind.produces(metric) && metric.unit != "%" && metric.needs == metric::MetricNeeds::Nothing
         })
         .map(|metric| metric.key)
         .collect();
@@ -90,7 +90,7 @@ fn largest(stored: &StoredStudy) -> f64 {
     values.fold(0.0, |most: f64, value| most.max(value.abs()))
 }
 
-/// What must hold of a comparison, whatever was measured; `largest` is the study's largest value.
+/// The invariants of a comparison, whatever was measured; `largest` is the study's largest value.
 fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseError> {
     let ends = |key: &str| Some((number(&row[key][0])?, number(&row[key][1])?));
     for percent in [number(&row["relative"]), ends("relative_interval").map(|(low, _)| low)] {
@@ -147,8 +147,8 @@ fn check_words(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same condition has the same figure and unit in table, answer and JSON, and no row is without
-/// a size.
+/// A condition has the same figure and unit in table, answer and JSON, and no row is without a
+/// size.
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
     let (page, json) = (results.text(Path::new("db"), Layout::WIDE), serde_json::to_value(&results).unwrap());

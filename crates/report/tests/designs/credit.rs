@@ -1,4 +1,4 @@
-//! Who is credited with what, through the report, from studies whose truth is known.
+//! The credit of offloads, through the report, from studies whose truth is known.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
 const SWITCHES: &str = "transmitter.tso = [\"off\", \"on\"]\ntransmitter.gso = [\"off\", \"on\"]\nreceiver.gro = [\"off\", \"on\"]";
 
-/// What all conditions of these tests run at: TSO acts only with GSO here, and GRO helps the
+/// The rate of all conditions of these tests: TSO acts only with GSO here, and GRO helps the
 /// receiver alone.
 fn rate(condition: &Condition) -> f64 {
     let on = |name: &str| f64::from(u8::from(is_on(condition, name)));
@@ -149,7 +149,7 @@ fn compare_shows_one_metric_in_all_units() {
     assert_eq!(json["credit"]["credits"].as_array().unwrap().len(), 1);
 }
 
-/// What this design does not hold was never asked for.
+/// Marks the combinations that this design does not hold as never requested.
 fn not_asked(plan: &mut Plan) {
     plan.design.as_mut().unwrap().unreachable.clear();
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netassay_report::{Classic, ComparisonRequest, Comparisons, Layout, Results, is_decided};
+use netassay_report::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results, is_decided};
 use serde_json::{Value, json};
 use stats::Correction;
 use store::StoredStudy;
@@ -167,7 +167,7 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
     assert!(note.contains(&format!("{baseline} {in_table} beside ")), "{note}");
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
     // ministat wants three runs of each.
-    let classic = Classic::new(&stored, &request).unwrap().text();
+    let classic = ClassicTest::new(&stored, &request).unwrap().text();
     assert!(classic.contains("its averages are of runs"), "{classic}");
 }
 

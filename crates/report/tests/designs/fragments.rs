@@ -8,8 +8,8 @@ use study::{Condition, Effective, Settled, Study};
 
 use crate::made::{stored, wobble};
 
-/// What the page of a study says of fragments; its messages have so many bytes.
-fn said(kind: &str, message: u32) -> Option<String> {
+/// The sentence on fragments in the page of a study whose messages have this size.
+fn fragment_note(kind: &str, message: u32) -> Option<String> {
     let text = format!(
         "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"{kind}\"\nmessage = {message}\n\
          duration = \"1s\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 3\nruns = 2\n"
@@ -36,11 +36,11 @@ fn said(kind: &str, message: u32) -> Option<String> {
 
 #[test]
 fn conditions_with_fragments_are_named() {
-    let some = said("udp_stream", 1472).unwrap();
+    let some = fragment_note("udp_stream", 1472).unwrap();
     assert!(some.contains("in ipv6 each datagram leaves as 2 fragments"), "{some}");
-    let all = said("udp_stream", 2 * 1480 - 8).unwrap();
+    let all = fragment_note("udp_stream", 2 * 1480 - 8).unwrap();
     assert!(all.contains("in every condition each datagram leaves as 2 to 3 fragments"), "{all}");
-    assert_eq!(said("udp_stream", 1452), None);
+    assert_eq!(fragment_note("udp_stream", 1452), None);
     // TCP cuts its stream itself.
-    assert_eq!(said("tcp_stream", 16_384), None);
+    assert_eq!(fragment_note("tcp_stream", 16_384), None);
 }

@@ -1,6 +1,6 @@
 //! Studies that need a testbed in several states, each with boots of its own.
 
-use netassay_report::{Sizing, SizingRequest, Spread};
+use netassay_report::{PilotSpread, Sizing, SizingRequest};
 use study::{Condition, Percent, Study};
 
 use crate::made::{level, stored, wobble};
@@ -20,7 +20,7 @@ fn values(condition: &Condition, boot: u32, repeat: u32) -> Vec<(&'static str, f
 fn a_comparison_of_states_is_sized_by_its_boots() {
     let study = Study::parse("made", TUNNEL).unwrap();
     let stored = stored(&study, &study.plan(), values);
-    let spread = Spread::of(&stored, &study, None).unwrap().unwrap();
+    let spread = PilotSpread::from_pilot(&stored, &study, None).unwrap().unwrap();
     // Boots spread by about 10 of 550, which cancels inside a state and does not between two.
     assert!(spread.interaction > 0.5, "{spread:?}");
     let request =

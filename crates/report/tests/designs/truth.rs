@@ -1,4 +1,4 @@
-//! What tables say of the kind of their figures, and of switches that do not do what they read
+//! The notes of tables on the kind of their figures, and on switches that do not do what they read
 //! back.
 
 use std::path::Path;
@@ -21,7 +21,7 @@ fn compared(stored: &StoredStudy) -> String {
     Comparisons::new(stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE)
 }
 
-/// What the kernel counts where the switches act: TSO leaves 30 segments in a buffer; without it
+/// The kernel's counters if the switches act: TSO leaves 30 segments in a buffer; without it
 /// packets come in one by one, and GRO makes batches of 20.
 fn counted(condition: &Condition) -> Vec<(&'static str, f64)> {
     let (tso, gro) = (is_on(condition, "tso"), is_on(condition, "gro"));

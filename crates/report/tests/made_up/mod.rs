@@ -63,7 +63,7 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
     }
 }
 
-/// What the sockets of a run read back, as the runner stores it.
+/// The settings that the sockets of a run read back, as the runner stores them.
 pub(crate) fn ran_with(congestion_control: &str) -> Detail {
     let mut account = sample::account();
     for side in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {

@@ -6,7 +6,7 @@ use record::{Detail, sample};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Plan, Study};
 
-/// When the study began, in milliseconds since 1970.
+/// The begin of the study, in milliseconds since 1970.
 const BEGUN: i64 = 1_795_181_965_000;
 
 /// A valid run with these metrics, in the order of their ids.

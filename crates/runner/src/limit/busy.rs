@@ -21,7 +21,7 @@ const OURS: f64 = 0.9;
 /// From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
-/// How busy the threads of one end were, and its CPUs.
+/// The load of one end's threads and CPUs.
 #[derive(Debug, Clone)]
 pub(super) struct Busy {
     /// The share of the window in which its threads, on average, had a CPU or waited for one.
@@ -37,9 +37,9 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Of the threads of `end` that send, or that receive. `polls`: they never sleep, so their busy
-    /// time is no evidence.
-    pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
+    /// The load of the threads of `end` that send, or that receive. `polls`: they never sleep, so
+    /// their busy time is no evidence.
+    pub(super) fn of_end(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
         let share = |part: fn(&ThreadTimes, f64) -> f64| {
@@ -88,13 +88,13 @@ impl Busy {
     }
 }
 
-/// How long a thread ran in a window, in ns.
+/// A thread's running time in a window, in ns.
 fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.running_ns as f64).min(elapsed)
 }
 
-/// How long it waited for a CPU in the window, in ns. The kernel counts a whole wait when it ends,
-/// so a wait from before the window may be in it.
+/// A thread's wait for a CPU in the window, in ns. The kernel counts a whole wait when it ends, so
+/// a wait from before the window may be in it.
 fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }

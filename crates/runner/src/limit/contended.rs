@@ -19,17 +19,17 @@ pub(super) struct Contention {
     /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
     /// CPUs were stolen.
     pub(super) lost: f64,
-    /// To whom.
+    /// The limit: whoever had the time.
     pub(super) label: Label,
-    /// Who had them, and what to do.
+    /// The processes that had them, and the remedy.
     pub(super) evidence: Evidence,
 }
 
 impl Contention {
-    /// Of one side, if it lost enough to be limited by it. A quota comes before others, and these
-    /// before the run's own guests.
-    pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
-        let waited = Waited::of(account, side);
+    /// The contention of one side, if it lost enough to be limited by it. A quota comes before
+    /// others, and these before the run's own guests.
+    pub(super) fn find(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
+        let waited = Waited::of_side(account, side);
         Self::to_quota(account, side, own)
             .or_else(|| Self::to_others(account, side, own, waited))
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
@@ -46,7 +46,7 @@ impl Contention {
     /// Threads of the run that share a CPU wait for each other, so a wait counts only up to the CPU
     /// time that others had.
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
-        let foreign = Foreign::of(account, side);
+        let foreign = Foreign::of_side(account, side);
         let (waiting, waited) = match guest {
             Some(guest) => (guest.share, guest.behind_others(&foreign)),
             None => {

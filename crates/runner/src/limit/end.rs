@@ -13,7 +13,7 @@ use crate::retransmits::Retransmits;
 /// The share of dropped segments that limits TCP: by the square-root law (Mathis et al., 1997) a
 /// loss of 1 in 10,000 allows a window of about 120 segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
-/// From this share of the time with data to send on, what TCP waited for limits it.
+/// From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
 
 /// One end of a run.
@@ -21,8 +21,15 @@ pub(super) struct End<'a> {
     pub(super) side: Side,
     pub(super) window: &'a Measured,
     pub(super) whole: &'a Finished,
-    /// What it lost to others than the run, if that is much.
+    /// The CPU time that it lost to other processes, if that is much.
     pub(super) contention: Option<Contention>,
+}
+
+/// One way of a stream, or requests and their answers.
+pub(super) struct OneWay<'a> {
+    pub(super) order: &'a RunOrder,
+    pub(super) from: &'a End<'a>,
+    pub(super) to: &'a End<'a>,
 }
 
 /// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
@@ -34,7 +41,7 @@ const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
     pub(super) fn new(side: Side, own: &'a SideAccount, account: &RunAccount) -> Self {
-        let contention = Contention::of(account, side, own);
+        let contention = Contention::find(account, side, own);
         Self { side, window: &own.window, whole: &own.whole, contention }
     }
 
@@ -54,7 +61,7 @@ impl<'a> End<'a> {
         8.0 * self.per_second(self.window.load.sent.bytes)
     }
 
-    /// The times of the threads that send, or of those that take.
+    /// The times of the sending or of the receiving threads.
     pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
         let (threads, shares) = (&self.window.threads, &self.whole.outcome.threads);
         // If the two do not fit, use all threads.
@@ -133,7 +140,7 @@ impl<'a> End<'a> {
         counters.link.tx_bytes.saturating_add(more)
     }
 
-    /// What TCP said of this end's sending connections.
+    /// The waits of TCP in this end's sending connections.
     pub(super) fn tcp(&self) -> Waits {
         let flows = self.whole.outcome.flows.iter().filter(|flow| flow.sends);
         let infos: Vec<&TcpInfo> = flows.filter_map(|flow| flow.tcp.as_ref()).collect();
@@ -143,7 +150,7 @@ impl<'a> End<'a> {
         Waits {
             closed: share(sum(|info| info.receiver_limited_us)),
             full: share(sum(|info| info.buffer_limited_us)),
-            retransmits: Retransmits::of(&infos),
+            retransmits: Retransmits::from_connections(&infos),
             sent: sum(|info| info.segments_out),
             window: infos.iter().map(|info| info.congestion_window).min().unwrap_or(0),
             rtt_us: infos.iter().map(|info| info.rtt_us).max().unwrap_or(0),
@@ -151,16 +158,13 @@ impl<'a> End<'a> {
     }
 }
 
-/// What TCP waited for in the whole life of the connections, as shares of the time with data to
-/// send.
+/// Waits of TCP in the whole life of the connections, as shares of the time with data to send.
 pub(super) struct Waits {
     /// The receiver's window was closed.
     pub(super) closed: f64,
     /// The sender's own buffer was full.
     full: f64,
-    /// Segments retransmitted.
     retransmits: Retransmits,
-    /// Segments sent.
     sent: u64,
     /// The smallest congestion window at the end, in segments.
     window: u32,

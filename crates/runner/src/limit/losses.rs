@@ -1,22 +1,21 @@
-//! Where a run's datagrams were lost, as shares of those offered.
+//! Places where a run's datagrams were lost, as shares of the offered datagrams.
 
-use super::case::Case;
-use super::end::End;
+use super::end::{End, OneWay};
 use crate::loss::Loss;
-use record::{Evidence, Place};
+use record::{Evidence, LossPlace};
 
 /// Shares of the datagrams offered, over the whole run like the metrics of loss: at the edges of a
 /// window, datagrams are on the way.
 pub(super) struct Losses {
-    /// By the sockets that received.
+    /// Losses at the receiving sockets.
     pub(super) socket: f64,
-    /// By the device, or the backlog, that received.
+    /// Losses at the receiving device, or its backlog.
     pub(super) behind: f64,
-    /// By the queue and the device that sent.
+    /// Losses at the sending queue and device.
     pub(super) before: f64,
-    /// At a place without a counter.
+    /// Losses at a place without a counter.
     pub(super) elsewhere: f64,
-    /// What was lost where.
+    /// The losses at each place.
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -26,7 +25,8 @@ pub(super) struct Losses {
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
-/// How much time the receiver's CPUs spend on datagrams that its socket then drops, if much.
+/// The share of CPU time that the receiver spends on datagrams that its socket then drops, if it is
+/// large.
 fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
@@ -34,16 +34,16 @@ fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
         .then_some(Evidence::Livelock { side: to.side, share: interrupted })
 }
 
-pub(super) fn of(case: &Case<'_>) -> Losses {
+pub(super) fn find_losses(case: &OneWay<'_>) -> Losses {
     let loss = Loss::between(&case.order.traffic, case.from.whole, case.to.whole);
     let share = |part: u64| if loss.offered == 0 { 0.0 } else { part as f64 / loss.offered as f64 };
     let (from, to) = (case.from, case.to);
     let places = [
-        (Place::Socket(to.side), loss.socket),
-        (Place::Behind(to.side), loss.behind),
-        (Place::Queue { side: from.side, wire: from.window.link.from.to_string() }, loss.queue),
-        (Place::Device(from.side), loss.device),
-        (Place::Uncounted, loss.unaccounted()),
+        (LossPlace::Socket(to.side), loss.socket),
+        (LossPlace::Behind(to.side), loss.behind),
+        (LossPlace::Queue { side: from.side, wire: from.window.link.from.to_string() }, loss.queue),
+        (LossPlace::Device(from.side), loss.device),
+        (LossPlace::Uncounted, loss.unaccounted()),
     ];
     let livelock = livelock(to, share(loss.socket));
     let lossy = places.into_iter().filter(|(_, lost)| *lost > 0);

@@ -1,4 +1,4 @@
-//! What a run was limited by, told from its own counters.
+//! The limit of a run, told from its own counters.
 //!
 //! Every run gets one label and the figures for it. The labels are tried in this order:
 //!
@@ -35,20 +35,18 @@
 //! receiver is the host that sends. `receiver socket` is the socket that received, on either host.
 
 mod busy;
-mod case;
 mod contended;
 mod end;
 mod losses;
 
 use load::{Direction, Kind};
-use record::{Driver, Dropped, Evidence, HostAccount, Label, Limit, OnHost, Place, RunAccount};
+use record::{Driver, Dropped, Evidence, HostAccount, Label, Limit, LossPlace, OnHost, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
 use self::busy::Busy;
-use self::case::Case;
 use self::contended::Contention;
-use self::end::{End, MUCH, SEGMENTS_LOST};
+use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
 use crate::waiting::Waited;
 
 /// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
@@ -57,23 +55,23 @@ const ASKED: f64 = 0.95;
 /// From this share of datagrams lost at one place on, that place is the limit: one stall of the
 /// receiver in a long window loses less.
 const LOST: f64 = 0.01;
-/// What limited a run, from the accounts of both ends and of the hosts of virtual machines.
+/// The limit of a run, from the accounts of both ends and of the hosts of virtual machines.
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
     for (side, own) in account.sides() {
         limit.evidence.extend(own.window.device.as_ref().and_then(|device| of_driver(side, device)));
     }
-    // Most labels name a part of the machines; what they took of their host explains it.
+    // Most labels name a part of the machines; their load on their host explains it.
     match (&account.hosts, &account.around) {
         (Some(hosts), _) => {
             for (side, host) in hosts.each_ref() {
-                let waited = Waited::of(account, side);
+                let waited = Waited::of_side(account, side);
                 limit.evidence.push(on_host(Some(side), host, waited));
             }
         }
         (None, Some(host)) => {
-            let waited = Waited::of(account, Side::Transmitter);
+            let waited = Waited::of_side(account, Side::Transmitter);
             limit.evidence.push(on_host(None, host, waited));
         }
         (None, None) => {}
@@ -88,7 +86,7 @@ fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
     (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
 }
 
-/// What a virtual machine took of its host.
+/// CPU time that a virtual machine used on its host.
 fn on_host(side: Option<Side>, host: &HostAccount, waited: Option<Waited>) -> Evidence {
     let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
     Evidence::OnHost(OnHost {
@@ -109,21 +107,21 @@ fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
     let receiver = End::new(Side::Receiver, receiver, account);
     match (order.traffic.kind.is_rr(), order.traffic.direction) {
         (true, _) => {
-            let found = Case { order, from: &transmitter, to: &receiver }.of_transactions();
+            let found = OneWay { order, from: &transmitter, to: &receiver }.of_transactions();
             unless_contended(found, &transmitter, &receiver)
         }
-        (false, Direction::Forward) => Case { order, from: &transmitter, to: &receiver }.of_stream(),
-        (false, Direction::Reverse) => Case { order, from: &receiver, to: &transmitter }.of_stream(),
+        (false, Direction::Forward) => OneWay { order, from: &transmitter, to: &receiver }.of_stream(),
+        (false, Direction::Reverse) => OneWay { order, from: &receiver, to: &transmitter }.of_stream(),
         (false, Direction::Both) => {
-            let forward = Case { order, from: &transmitter, to: &receiver };
-            let reverse = Case { order, from: &receiver, to: &transmitter };
+            let forward = OneWay { order, from: &transmitter, to: &receiver };
+            let reverse = OneWay { order, from: &receiver, to: &transmitter };
             either(&forward, &reverse)
         }
     }
 }
 
 /// A stream of both directions: the direction that carried less was limited more.
-fn either(forward: &Case<'_>, reverse: &Case<'_>) -> Limit {
+fn either(forward: &OneWay<'_>, reverse: &OneWay<'_>) -> Limit {
     let (one, other) = (forward.of_stream(), reverse.of_stream());
     let label = if reverse.to.received_bits() < forward.to.received_bits() { other.label } else { one.label };
     let mut evidence = Vec::new();
@@ -138,7 +136,7 @@ fn either(forward: &Case<'_>, reverse: &Case<'_>) -> Limit {
 /// Traffic without a receiver: only its sender can limit it.
 fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let (sent, refused) = (from.sent_bits(), from.window.load.sent.no_buffers);
-    let busy = Busy::of(from, true, false);
+    let busy = Busy::of_end(from, true, false);
     let mut evidence = Vec::new();
     let asked = asked_bits(order);
     if let Some(asked) = asked {
@@ -187,7 +185,7 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
 /// the CPU time that they lost, and had taken in proportion more.
 fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
     let dropped = limit.evidence.iter().find_map(|what| match what {
-        Evidence::Lost { place: Place::Socket(_), datagrams, offered } => {
+        Evidence::Lost { place: LossPlace::Socket(_), datagrams, offered } => {
             Some(*datagrams as f64 / (*offered).max(1) as f64)
         }
         _ => None,
@@ -201,7 +199,7 @@ fn asked_bits(order: &RunOrder) -> Option<f64> {
     order.traffic.pacing.map(|pace| pace.bits() as f64 * f64::from(order.traffic.flows))
 }
 
-impl Case<'_> {
+impl OneWay<'_> {
     fn of_stream(&self) -> Limit {
         let mut evidence = Vec::new();
         let received = self.to.received_bits();
@@ -218,7 +216,7 @@ impl Case<'_> {
 
     fn of_udp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
-        let losses = losses::of(self);
+        let losses = losses::find_losses(self);
         let evidence = |first: Vec<Evidence>| -> Vec<Evidence> {
             let others = losses.evidence.iter().chain(&takes.evidence).chain(&sends.evidence);
             let rest: Vec<Evidence> = others.filter(|what| !first.contains(what)).cloned().collect();
@@ -284,7 +282,7 @@ impl Case<'_> {
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
-            let losses = losses::of(self);
+            let losses = losses::find_losses(self);
             label = (losses.socket >= LOST).then_some(Label::ReceiverSocket);
             rest.extend(losses.evidence);
         }
@@ -306,14 +304,14 @@ impl Case<'_> {
         Limit { label, evidence: first }
     }
 
-    /// Of the sending, or asking, end. The asking end also receives the answers, and may poll for
-    /// them.
+    /// The load of the sending, or asking, end. The asking end also receives the answers, and may
+    /// poll for them.
     fn sends(&self) -> Busy {
-        Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
+        Busy::of_end(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }
 
     fn takes(&self) -> Busy {
-        Busy::of(self.to, false, self.polls(self.to))
+        Busy::of_end(self.to, false, self.polls(self.to))
     }
 
     /// Whether an end's threads are always busy. Polling that was refused, or had no queue to poll,

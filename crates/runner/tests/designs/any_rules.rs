@@ -68,7 +68,7 @@ fn design() -> impl Strategy<Value = String> {
     let names = subsequence(OFFLOADS.to_vec(), 1..=5).prop_shuffle();
     (kinds, names, prop::collection::vec(select(SCOPES), 5)).prop_map(|(kind, names, scopes)| {
         let named = names.iter().zip(scopes).map(|(name, scope)| format!("{scope}{name}"));
-        // What overlaps is refused by the reader.
+        // The reader refuses overlapping offloads.
         let mut kept: Vec<(String, Offload)> = Vec::new();
         for name in named {
             let offload = Offload::named(&name).unwrap();

@@ -7,24 +7,24 @@ use record::{Environment, Note, sample};
 use study::{BootState, BySide, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
-/// What an interface makes of the features that are wanted.
+/// The rules by which an interface turns wanted features into applied ones.
 pub(crate) type Rules = fn(&mut BTreeSet<String>);
 
 /// An interface.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interface {
-    /// What can be switched, and is on when it comes up.
+    /// Features that can be switched, and are on when the interface comes up.
     pub(crate) switchable: BTreeSet<String>,
-    /// What is on and stays on.
+    /// Features that are on and stay on.
     pub(crate) fixed_on: BTreeSet<String>,
-    /// What is off and stays off.
+    /// Features that are off and stay off.
     pub(crate) fixed_off: BTreeSet<String>,
     /// Beside the kernel's rules: a feature, and what it needs.
     pub(crate) needs: Vec<(String, String)>,
 }
 
 impl Interface {
-    /// One that can switch these.
+    /// A host whose interfaces can switch these features.
     pub(crate) fn with(switchable: &[&str]) -> Self {
         let switchable = switchable.iter().map(ToString::to_string).collect();
         Self { switchable, ..Self::default() }
@@ -124,7 +124,7 @@ impl RuledLab {
         Self { rules: kernel, transmitter: interface.clone(), receiver: interface, underlay: None }
     }
 
-    /// What switches come to.
+    /// The state after setting these switches.
     pub(crate) fn settled(&self, switches: &Switches) -> Effective {
         let under = |interface: &Interface| {
             BySide { transmitter: &switches.underlay.transmitter, receiver: &switches.underlay.receiver }

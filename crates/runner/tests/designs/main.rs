@@ -10,7 +10,7 @@ use study::{Plan, Study};
 
 use host::{Interface, RuledLab};
 
-/// What an Ethernet device can usually switch.
+/// The features that an Ethernet device can usually switch.
 const ETHERNET: &[&str] = &[
     "rx-checksum",
     "rx-gro",

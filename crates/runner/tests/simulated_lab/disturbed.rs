@@ -13,7 +13,7 @@ use crate::world::World;
 /// Runs before the first measured one: the warm-ups of three conditions.
 const WARMUPS: usize = 3;
 
-/// What was told of disturbed runs: boot and whether it is repeated.
+/// The reports of disturbed runs: boot and whether it is repeated.
 fn told(events: &[Event]) -> Vec<(u32, bool)> {
     let invalid = |event: &Event| match event {
         Event::RunFinished { run, invalid: Some(Invalid { why, repeated, .. }), failed: None, .. } => {

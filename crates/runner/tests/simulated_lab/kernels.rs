@@ -2,7 +2,7 @@
 
 use netassay_runner::{Ending, Event};
 use study::Study;
-use testbed::Boot;
+use testbed::HostBoot;
 
 use crate::simulator::{Fault, study};
 use crate::world::World;
@@ -17,7 +17,7 @@ fn world() -> World {
     let text = text.replace("boots = 2", "boots = { how = \"reboot\", count = 2 }");
     let text = text.replace("[factors]", &format!("[factors]\n        kernel = [\"running\", {OTHER:?}]"));
     world.study = Study::parse("kernels.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
-    let boot = Boot { id: "boot 0".to_owned(), release: DEFAULT.to_owned(), default: DEFAULT.to_owned() };
+    let boot = HostBoot { id: "boot 0".to_owned(), release: DEFAULT.to_owned(), default: DEFAULT.to_owned() };
     world.lab.machines = Some(boot);
     world
 }

@@ -13,9 +13,9 @@ use record::{
     Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
 };
 use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
-use testbed::{Boot, RunOrder, Switches, TurnsOrder};
+use testbed::{HostBoot, RunOrder, Switches, TurnsOrder};
 
-/// The same study over up to 6 boots, with looks after 2, 4 and 6.
+/// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
     let text = study()
         .source_text()
@@ -44,7 +44,7 @@ pub(crate) fn study() -> Study {
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The same study with a path that is traced.
+/// A study with a path that is traced.
 pub(crate) fn traced_study() -> Study {
     let text = study()
         .source_text()
@@ -53,7 +53,7 @@ pub(crate) fn traced_study() -> Study {
     Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The same study with conditions that take turns.
+/// A study with conditions that take turns.
 pub(crate) fn alternated_study() -> Study {
     let text = study().source_text().replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
     let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
@@ -101,7 +101,7 @@ pub(crate) enum Fault {
     NoJournal,
     /// Something disturbs the window.
     Disturbed,
-    /// Nothing arrives in it.
+    /// No traffic arrives in it.
     Nothing,
     /// Both.
     DisturbedToNothing,
@@ -113,7 +113,7 @@ pub(crate) enum Fault {
     Interrupt,
 }
 
-/// What becomes of conditions that are to take turns.
+/// The fate of conditions that are to take turns.
 #[derive(Clone, Copy)]
 pub(crate) enum Turning {
     Settled,
@@ -166,7 +166,7 @@ pub(crate) struct SimulatedLab {
     pub(crate) built: usize,
     /// The present boot of the machines of a study between machines, and all kernels that they were
     /// restarted with.
-    pub(crate) machines: Option<Boot>,
+    pub(crate) machines: Option<HostBoot>,
     pub(crate) restarts: Vec<Option<String>>,
     /// Runs so far, over all testbeds.
     runs: Rc<Cell<usize>>,
@@ -218,7 +218,7 @@ impl Lab for SimulatedLab {
         }))
     }
 
-    fn boots(&mut self) -> Result<Vec<Boot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
         Ok(self.machines.clone().into_iter().collect())
     }
 
@@ -241,10 +241,10 @@ struct SimulatedBench {
     rates: Option<Rates>,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
-    boot: Option<Boot>,
+    boot: Option<HostBoot>,
 }
 
-/// What disturbs a run.
+/// A disturbance of a run.
 pub(crate) fn loud_neighbour() -> Disturbance {
     Cause::Session("a loud neighbour".to_owned()).into()
 }
@@ -256,7 +256,7 @@ impl Bench for SimulatedBench {
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {
         let mut environment = sample::environment();
-        if let Some(Boot { id, release, .. }) = &self.boot {
+        if let Some(HostBoot { id, release, .. }) = &self.boot {
             environment.transmitter.kernel.boot_id = Some(id.clone());
             environment.transmitter.kernel.release = Some(release.clone());
             environment.receiver = None;

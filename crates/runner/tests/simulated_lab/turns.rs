@@ -26,7 +26,7 @@ fn turns(run: &StoredRun) -> Option<&Turns> {
     }
 }
 
-/// How many runs that count had turns, and how many had flows of their own.
+/// The number of runs that count and had turns, and of those with flows of their own.
 fn shared_and_own(world: &World, study: StudyId) -> (usize, usize) {
     let stored = world.store.load(study).unwrap();
     let all: Vec<bool> = stored.measurements().map(|run| turns(run).is_some()).collect();

@@ -1,4 +1,4 @@
-//! What a session runs in.
+//! The surroundings of a session.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ pub(crate) struct World {
     pub(crate) interrupt: Interrupt,
     pub(crate) events: Vec<Event>,
     pub(crate) study: Study,
-    /// What a look finds.
+    /// The result of a look.
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
     pub(crate) keep_disturbed: bool,
     pub(crate) beside: Option<Cause>,
-    /// What differs of the machine, each time that it is asked.
+    /// The differences of the machine, at each question.
     pub(crate) differences: Box<dyn Fn() -> Vec<Cause>>,
-    /// Where the store lies.
+    /// The directory of the store.
     pub(crate) _directory: tempfile::TempDir,
 }
 
@@ -75,7 +75,7 @@ impl World {
         self.lab.of_condition.clear();
     }
 
-    /// How often each planned recorded run is in the store.
+    /// The number of stored runs for each planned recorded run.
     pub(crate) fn recorded(&self, id: StudyId) -> BTreeMap<(u32, u32, usize), usize> {
         let mut counts = BTreeMap::new();
         for run in self.store.load(id).unwrap().runs {

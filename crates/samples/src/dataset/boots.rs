@@ -1,12 +1,12 @@
-//! Which runs belong to the same boot.
+//! Assigns runs to boots.
 
 use std::collections::HashMap;
 
 use stats::Observation;
 
 use super::conditions::{Condition, Part};
-use super::input::Input;
-use crate::error::{Fault, Place, SamplesError};
+use crate::error::{Fault, FilePosition, SamplesError};
+use crate::measurement_file::Input;
 use crate::options::{Boots, Layout, Options};
 
 pub(super) fn are_known(
@@ -35,7 +35,7 @@ pub(super) fn are_known(
 pub(super) struct Numbering {
     boots: Boots,
     layout: Option<Layout>,
-    /// For each file, the shared number of each of its own boot numbers.
+    /// The shared number of each boot of each file.
     shared: Vec<Vec<u32>>,
     /// The names of the shared numbers.
     names: Vec<String>,
@@ -45,7 +45,6 @@ pub(super) struct Numbering {
     pub(super) called: Vec<String>,
 }
 
-/// The identity of a boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Boot {
     /// Its condition, where each has boots of its own.
@@ -63,7 +62,7 @@ impl Numbering {
             let owner = input.sheet.found.owns_boots.then_some(index);
             let boots = std::mem::take(&mut input.sheet.found.boots);
             let number = |name: Vec<u8>| {
-                let title = text::line(&String::from_utf8_lossy(&name)).into_owned();
+                let title = words::sanitised_line(&String::from_utf8_lossy(&name)).into_owned();
                 *numbers.entry((owner, name)).or_insert_with(|| {
                     names.push(title);
                     names.len() as u32 - 1
@@ -147,12 +146,12 @@ impl Numbering {
     }
 }
 
-/// For each run, the position of its boot.
+/// The position of each run's boot.
 fn places(sizes: &[usize]) -> Vec<usize> {
     sizes.iter().enumerate().flat_map(|(place, size)| std::iter::repeat_n(place, *size)).collect()
 }
 
-fn ragged(planned: usize, count: usize, place: Place) -> Fault {
+fn ragged(planned: usize, count: usize, place: FilePosition) -> Fault {
     Fault::new(
         place,
         format!("{count} values, but --boots gives {planned}"),

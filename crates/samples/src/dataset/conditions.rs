@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::input::Input;
 use crate::error::{Fault, SamplesError};
-use crate::series::{Key, Series};
+use crate::measurement_file::Input;
+use crate::series::{Series, SeriesKey};
 
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) label: String,
-    /// What its values are of, where a file says so.
+    /// The kind of its values, where a file says it.
     pub(super) kind: Option<String>,
     pub(super) parts: Vec<Part>,
 }
@@ -141,16 +141,16 @@ fn holds_several(input: &Input) -> bool {
     count(std::slice::from_ref(input), |key| key.condition.as_ref()) > 1
 }
 
-fn keys(inputs: &[Input]) -> impl Iterator<Item = &Key> {
+fn keys(inputs: &[Input]) -> impl Iterator<Item = &SeriesKey> {
     inputs.iter().flat_map(|input| &input.sheet.found.series).map(|series: &Series| &series.key)
 }
 
-fn count<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) -> usize {
+fn count<'a>(inputs: &'a [Input], part: impl Fn(&'a SeriesKey) -> Option<&'a String>) -> usize {
     keys(inputs).filter_map(part).collect::<BTreeSet<_>>().len()
 }
 
 /// The common value of all inputs that have one.
-fn only<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) -> Option<String> {
+fn only<'a>(inputs: &'a [Input], part: impl Fn(&'a SeriesKey) -> Option<&'a String>) -> Option<String> {
     let all: BTreeSet<&String> = keys(inputs).filter_map(part).collect();
     if all.len() == 1 { all.first().map(|one| (*one).clone()) } else { None }
 }

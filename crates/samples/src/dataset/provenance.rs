@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::input::Input;
 use crate::error::{Fault, SamplesError};
+use crate::measurement_file::Input;
 
 /// The most files that a note names for one value.
 const FILES: usize = 2;
@@ -76,7 +76,7 @@ pub(super) fn differences(inputs: &[Input]) -> Vec<String> {
         let more = files.len().saturating_sub(FILES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let files = files[..files.len().min(FILES)].join(", ");
-        text::line(&format!("{value} ({files}{more})")).into_owned()
+        words::sanitised_line(&format!("{value} ({files}{more})")).into_owned()
     };
     let differing = all.iter().filter(|(_, values)| values.len() > 1);
     let note = |(name, values): &(&str, Vec<Value<'_>>)| {

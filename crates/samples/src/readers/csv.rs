@@ -14,20 +14,20 @@ use std::io::Read;
 use heading::Heading;
 use records::Records;
 
-use super::{Found, no_such_metric, plain_word};
-use crate::error::{Fault, Place, quoted};
+use super::{ReadValues, no_such_metric, plain_word};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::left_out::LeftOut;
 use crate::limits::LONGEST_NAME;
 use crate::options::Options;
-use crate::series::{Collector, Key};
-use crate::word::measured;
+use crate::series::{Collector, SeriesKey};
+use crate::token::measured;
 
 /// The most metrics that messages list.
 const METRICS: usize = 1000;
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut records = Records::new(input)?;
-    let heading = Heading::of(&mut records, options)?;
+    let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
     let mut left_out = LeftOut::default();
@@ -38,7 +38,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
             left_out.add(&reason, records.field(0).1);
             continue;
         }
-        let mut key = Key::default();
+        let mut key = SeriesKey::default();
         if let Some(metric) = &heading.metric {
             let word = records.text(*metric)?;
             if metrics.len() < METRICS {
@@ -83,12 +83,12 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     }
     if options.metric.is_none() && metrics.len() > 1 {
         return Err(Fault::new(
-            Place::start_of(1),
+            FilePosition::start_of(1),
             format!("{} metrics", metrics.len()),
             format!("choose with --metric: all, {}", metrics.join(", ")),
         ));
     }
-    let mut found = Found::new(collector, &left_out)?;
+    let mut found = ReadValues::new(collector, &left_out)?;
     found.notes.extend(unused.note(&heading));
     Ok(found)
 }

@@ -6,13 +6,13 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use super::{Found, no_such_metric};
-use crate::error::{Fault, Place};
+use super::{ReadValues, no_such_metric};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::{LeftOut, Settings};
 use crate::lines::{Line, Lines};
 use crate::options::{Column, Options};
-use crate::series::{Collector, Key, bounded};
-use crate::word::measured;
+use crate::series::{Collector, SeriesKey, bounded};
+use crate::token::measured;
 
 /// The unit of every benchmark of the testing package.
 const MAIN: &str = "ns/op";
@@ -23,7 +23,6 @@ const UNITS: usize = 1000;
 /// Keys that say where benchmarks ran.
 const PLACES: [&[u8]; 3] = [b"goos", b"goarch", b"cpu"];
 
-/// Whether a line is a benchmark's result.
 pub(crate) fn is_result(line: &[u8]) -> bool {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next().is_some_and(is_name)
@@ -32,7 +31,7 @@ pub(crate) fn is_result(line: &[u8]) -> bool {
         && words.next().is_some()
 }
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader {
         options,
         package: None,
@@ -67,7 +66,7 @@ struct Reader<'o> {
 
 struct Begun {
     name: String,
-    place: Place,
+    place: FilePosition,
     /// Whether a name without a result is right: `-v` prints it before anything runs.
     is_heading: bool,
 }
@@ -75,7 +74,7 @@ struct Begun {
 impl Reader<'_> {
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
         let words = || line.bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let place = Place::start_of(line.number);
+        let place = FilePosition::start_of(line.number);
         if is_result(line.bytes) {
             self.give_up();
             let words: Vec<&[u8]> = words().collect();
@@ -165,20 +164,23 @@ impl Reader<'_> {
             if self.options.metric.as_deref().is_some_and(|wanted| wanted != "all" && wanted != unit) {
                 continue;
             }
-            let key =
-                Key { package: self.package.clone(), subject: Some(name.to_owned()), ..Key::of(unit, unit) };
+            let key = SeriesKey {
+                package: self.package.clone(),
+                subject: Some(name.to_owned()),
+                ..SeriesKey::new(unit, unit)
+            };
             self.collector.push(&key, self.boot.as_deref(), measured(value, place)?, place)?;
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Found, Fault> {
+    fn finish(mut self) -> Result<ReadValues, Fault> {
         self.give_up();
         if let (Some(Column::Named(key)), None) = (&self.options.boot, &self.boot) {
             let what = format!("no line `{key}: …` before a result");
-            return Err(Fault::new(Place::start_of(1), what, "name the key that tells boots apart"));
+            return Err(Fault::new(FilePosition::start_of(1), what, "name the key that tells boots apart"));
         }
-        let mut found = Found::new(self.collector, &self.left_out)?;
+        let mut found = ReadValues::new(self.collector, &self.left_out)?;
         found.settings = self.settings;
         if self.joined > 0 {
             let joined = self.joined;
@@ -190,7 +192,7 @@ impl Reader<'_> {
 }
 
 /// Keeps the main unit, or the requested one.
-fn choose(found: &mut Found, units: BTreeSet<String>, options: &Options) -> Result<(), Fault> {
+fn choose(found: &mut ReadValues, units: BTreeSet<String>, options: &Options) -> Result<(), Fault> {
     let units: Vec<String> = units.into_iter().collect();
     match options.metric.as_deref() {
         Some("all") => {}

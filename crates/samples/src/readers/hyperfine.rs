@@ -6,11 +6,11 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{Found, Runs, json, no_such_metric, require_no_boot};
-use crate::error::{Fault, Place};
+use super::{ReadValues, Runs, json, no_such_metric, require_no_boot};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::LeftOut;
 use crate::options::Options;
-use crate::series::{Collector, Key};
+use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]
 struct Document {
@@ -25,13 +25,14 @@ struct Benchmark {
     /// Largest resident sets of the runs, in bytes; absent in older versions.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
-    /// How the runs exited; null after a signal. Absent in older versions, which stop at a failure.
+    /// The exit codes of the runs; null after a signal. Absent in older versions, which stop at a
+    /// failure.
     #[serde(default)]
     exit_codes: Vec<Option<i64>>,
 }
 
 impl Benchmark {
-    fn require_whole(&self, values: &[f64], metric: &str, place: Place) -> Result<(), Fault> {
+    fn require_whole(&self, values: &[f64], metric: &str, place: FilePosition) -> Result<(), Fault> {
         let command = &self.command;
         if values.is_empty() {
             let what = format!("no {metric} of single runs for {command:?}");
@@ -50,7 +51,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// What only the same benchmark has: times to the nanosecond.
+    /// The identity of a benchmark's result: times to the nanosecond repeat in no other.
     fn identity(&self) -> (&str, Vec<u64>) {
         (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
     }
@@ -60,7 +61,7 @@ fn exit(code: Option<i64>) -> String {
     code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"))
 }
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("hyperfine", options)?;
     let (metric, unit) = match options.metric.as_deref() {
         None | Some("all" | "time") => ("time", "s"),
@@ -74,7 +75,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     let mut collector = Collector::of_program();
     let mut left_out = LeftOut::default();
     let mut runs = Runs::default();
-    json::each(input, |document: Document, place| {
+    json::for_each_document(input, |document: Document, place| {
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
             benchmark.require_whole(values, metric, place)?;
@@ -87,7 +88,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
             *times += 1;
             let again = if *times > 1 { format!(" ({times})") } else { String::new() };
             let condition = Some(format!("{}{again}", benchmark.command));
-            let key = Key { condition, ..Key::of(metric, unit) };
+            let key = SeriesKey { condition, ..SeriesKey::new(metric, unit) };
             for (index, value) in values.iter().enumerate() {
                 match benchmark.exit_codes.get(index).copied().unwrap_or(Some(0)) {
                     Some(0) => collector.push(&key, None, *value, place)?,
@@ -100,5 +101,5 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         }
         Ok(())
     })?;
-    Ok(Found { runs, ..Found::new(collector, &left_out)? })
+    Ok(ReadValues { runs, ..ReadValues::new(collector, &left_out)? })
 }

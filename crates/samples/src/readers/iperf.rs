@@ -13,13 +13,13 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::{Found, no_such_metric, require_no_boot};
-use crate::error::{Fault, Place};
+use super::{ReadValues, no_such_metric, require_no_boot};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::LeftOut;
 use crate::lines::{Line, Lines};
 use crate::options::Options;
-use crate::series::{Collector, Key};
-use crate::word::measured;
+use crate::series::{Collector, SeriesKey};
+use crate::token::measured;
 
 const TCP_COLUMNS: usize = 9;
 const UDP_COLUMNS: usize = 14;
@@ -41,7 +41,7 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
         && interval(fields[6]).is_some()
 }
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf", options)?;
     let is_sent_asked = match options.metric.as_deref() {
         None | Some("all" | "throughput") => false,
@@ -67,19 +67,19 @@ struct Reader {
     is_sent_asked: bool,
 }
 
-/// Whose count a line is.
+/// The end whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// Of TCP; in iperf 2.0 also of what a client of UDP sent.
+    /// A count of TCP; in iperf 2.0 also of the datagrams that a client of UDP sent.
     OneSide,
     Sent,
     Received,
-    /// Of UDP; nothing says by whom.
+    /// A count of UDP; nothing says by whom.
     Unclear,
 }
 
 impl Count {
-    fn of(fields: &[&[u8]]) -> Count {
+    fn from_fields(fields: &[&[u8]]) -> Count {
         let is_client = |field: &[u8]| {
             let port = str::from_utf8(field).ok().and_then(|port| port.parse::<u32>().ok());
             port.is_some_and(|port| port >= FIRST_OF_CLIENTS)
@@ -115,10 +115,9 @@ struct Open {
     has_later: bool,
 }
 
-/// The total of a connection.
 #[derive(Clone)]
 struct Total {
-    place: Place,
+    place: FilePosition,
     /// The addresses and ports of both sides, and the number.
     ends: Vec<u8>,
     count: Count,
@@ -126,7 +125,7 @@ struct Total {
     /// Whether the server's count follows.
     is_followed: bool,
     number: Vec<u8>,
-    /// In Mbit/s.
+    /// The rate in Mbit/s.
     rate: f64,
     /// Its end, in s since an arbitrary day.
     time: f64,
@@ -165,7 +164,7 @@ impl Reader {
             ));
         };
         let place = line.place_of(fields[8]);
-        let count = Count::of(&fields);
+        let count = Count::from_fields(&fields);
         if fields.len() >= UDP_COLUMNS {
             self.know_udp(&fields)?;
         }
@@ -211,7 +210,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A line of a server's count: what its client counted before was UDP too.
+    /// A line of a server's count: the lines of its client before it were UDP too.
     fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
         let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
         if let Some(open) = self.open.get_mut(&of_client) {
@@ -251,7 +250,7 @@ impl Reader {
     }
 
     fn add(&mut self, total: Total) -> Result<(), Fault> {
-        // UDP has one line for what was sent and one for what was received.
+        // UDP has one line for the sent bytes and one for the received ones.
         match (total.count, self.is_sent_asked) {
             (Count::Sent, false) => {
                 if !total.is_followed {
@@ -298,18 +297,18 @@ impl Reader {
             several => format!("{several} connections"),
         };
         let metric = if self.is_sent_asked { "sent" } else { "throughput" };
-        let key = Key { kind: Some(format!("{words}, {streams}")), ..Key::of(metric, "Mbit/s") };
+        let key = SeriesKey { kind: Some(format!("{words}, {streams}")), ..SeriesKey::new(metric, "Mbit/s") };
         self.collector.push(&key, None, rate, last.place)
     }
 
-    fn finish(mut self) -> Result<Found, Fault> {
+    fn finish(mut self) -> Result<ReadValues, Fault> {
         let mut open: Vec<Open> = std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|open| open.total.place.line);
         for open in open {
             self.close(open)?;
         }
         self.end_run()?;
-        Found::new(self.collector, &self.left_out).map_err(|fault| match fault {
+        ReadValues::new(self.collector, &self.left_out).map_err(|fault| match fault {
             Fault::Content { place, .. } => Fault::new(
                 place,
                 "only what a client of UDP sent, not what its server received",

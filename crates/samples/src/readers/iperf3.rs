@@ -13,11 +13,11 @@ use std::io::Read;
 use document::{Document, Event};
 use run::{Lack, Metric, Run};
 
-use super::{Found, Runs, json, no_such_metric, require_no_boot};
-use crate::error::{Fault, Place};
+use super::{ReadValues, Runs, json, no_such_metric, require_no_boot};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::{LeftOut, Settings};
 use crate::options::Options;
-use crate::series::{Collector, Key};
+use crate::series::{Collector, SeriesKey};
 
 /// The word and the unit of each metric.
 const METRICS: &[(&str, &str, Metric)] = &[
@@ -36,7 +36,7 @@ const METRICS: &[(&str, &str, Metric)] = &[
 /// boot.
 const INTERVALS: &str = "intervals";
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf3", options)?;
     let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].0);
     let metric = METRICS.iter().find(|(known, ..)| *known == word);
@@ -55,7 +55,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         settings: Settings::default(),
         runs: Runs::default(),
     };
-    json::each(input, |document, place| reader.take(document, place))?;
+    json::for_each_document(input, |document, place| reader.take(document, place))?;
     reader.finish()
 }
 
@@ -66,7 +66,7 @@ struct Reader {
     open: Option<Run>,
     /// The runs so far.
     count: u64,
-    /// Whether what was received is what was sent, less the loss.
+    /// Whether the received bytes are the sent ones, less the loss.
     loss_taken_off: bool,
     collector: Collector,
     left_out: LeftOut,
@@ -75,19 +75,19 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, document: Document, place: Place) -> Result<(), Fault> {
+    fn take(&mut self, document: Document, place: FilePosition) -> Result<(), Fault> {
         let Some(event) = document.event() else {
             self.close()?;
-            return self.run(Run::of(document, place)?);
+            return self.run(Run::from_document(document, place)?);
         };
         let event = event.map_err(|error| {
-            let what = text::line(&error.to_string()).into_owned();
+            let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
         })?;
         if matches!(event, Event::Start(_)) {
             self.close()?;
         }
-        self.open.get_or_insert_with(|| Run::at(place)).add(event);
+        self.open.get_or_insert_with(|| Run::empty(place)).add(event);
         Ok(())
     }
 
@@ -106,27 +106,30 @@ impl Reader {
             return Ok(());
         }
         self.count += 1;
-        run.tell(&mut self.settings);
+        run.add_settings(&mut self.settings);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
         let fault = |Lack { what, way_out }| Fault::new(run.place, what, way_out);
         let value = run.value(metric, word).map_err(fault)?;
         self.loss_taken_off |= value.is_loss_taken_off;
-        let key = Key { kind: Some(value.kind), ..Key::of(word, unit) };
+        let key = SeriesKey { kind: Some(value.kind), ..SeriesKey::new(word, unit) };
         self.collector.push(&key, None, value.value, run.place)
     }
 
     fn intervals(&mut self, run: &Run) -> Result<(), Fault> {
         let boot = format!("run {}", self.count);
-        let key = Key { kind: Some(run.kind_of_intervals()), ..Key::of("throughput of intervals", "Mbit/s") };
+        let key = SeriesKey {
+            kind: Some(run.kind_of_intervals()),
+            ..SeriesKey::new("throughput of intervals", "Mbit/s")
+        };
         for rate in run.intervals() {
             self.collector.push(&key, Some(boot.as_bytes()), rate, run.place)?;
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Found, Fault> {
+    fn finish(mut self) -> Result<ReadValues, Fault> {
         self.close()?;
-        let mut found = Found::new(self.collector, &self.left_out)?;
+        let mut found = ReadValues::new(self.collector, &self.left_out)?;
         found.settings = self.settings;
         found.runs = self.runs;
         if self.loss_taken_off {

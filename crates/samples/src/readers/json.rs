@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
 
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::limits::{LARGEST_JSON, LONGEST_LINE};
 use crate::lines::read;
 
 /// Calls `take` with each document of an input and the place where it begins.
-pub(crate) fn each<T: DeserializeOwned>(
+pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: impl Read,
-    mut take: impl FnMut(T, Place) -> Result<(), Fault>,
+    mut take: impl FnMut(T, FilePosition) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     each_within(LARGEST_JSON, input, &mut take)
 }
@@ -24,7 +24,7 @@ pub(crate) fn each<T: DeserializeOwned>(
 fn each_within<T: DeserializeOwned>(
     largest: u64,
     input: impl Read,
-    take: &mut impl FnMut(T, Place) -> Result<(), Fault>,
+    take: &mut impl FnMut(T, FilePosition) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let progress = Rc::new(Cell::new(Progress { left: largest, ..Progress::default() }));
     let watched = Watched {
@@ -33,7 +33,7 @@ fn each_within<T: DeserializeOwned>(
         progress: Rc::clone(&progress),
     };
     for document in serde_json::Deserializer::from_reader(watched).into_iter::<T>() {
-        let begin = progress.get().begin.unwrap_or(Place::start_of(1));
+        let begin = progress.get().begin.unwrap_or(FilePosition::start_of(1));
         progress.set(Progress { begin: None, ..progress.get() });
         let document = document.map_err(|error| fault(error, &progress.get(), begin))?;
         take(document, begin)?;
@@ -51,7 +51,7 @@ struct Progress {
     /// The bytes that may still come.
     left: u64,
     /// The start of the current document.
-    begin: Option<Place>,
+    begin: Option<FilePosition>,
     /// Bytes of the current string or number.
     token: usize,
     in_string: bool,
@@ -63,7 +63,7 @@ impl Progress {
     fn advance(&mut self, byte: u8) {
         self.column += 1;
         if !byte.is_ascii_whitespace() && self.begin.is_none() {
-            self.begin = Some(Place::new(self.newlines + 1, self.column));
+            self.begin = Some(FilePosition::new(self.newlines + 1, self.column));
         }
         if byte == b'\n' {
             self.newlines += 1;
@@ -81,8 +81,8 @@ impl Progress {
         self.token = if ends_token { 0 } else { self.token + 1 };
     }
 
-    fn here(&self) -> Place {
-        Place::new(self.newlines + 1, self.column + 1)
+    fn place(&self) -> FilePosition {
+        FilePosition::new(self.newlines + 1, self.column + 1)
     }
 }
 
@@ -146,21 +146,21 @@ impl<R: Read> Read for Watched<R> {
 #[error("too large")]
 struct TooLarge;
 
-fn fault(error: serde_json::Error, progress: &Progress, begin: Place) -> Fault {
+fn fault(error: serde_json::Error, progress: &Progress, begin: FilePosition) -> Fault {
     if error.is_io() {
         return if progress.left == 0 {
             let what = format!("more than {} MiB of JSON", LARGEST_JSON >> 20);
-            Fault::new(progress.here(), what, "give the documents as several files")
+            Fault::new(progress.place(), what, "give the documents as several files")
         } else if progress.token > LONGEST_LINE {
             let what = format!("a string or number of more than {LONGEST_LINE} bytes");
-            Fault::new(progress.here(), what, "give the unchanged output of the program")
+            Fault::new(progress.place(), what, "give the unchanged output of the program")
         } else {
             Fault::Read(error.into())
         };
     }
     let place = match (error.line() as u64, error.column() as u64) {
         (0, _) => begin,
-        (line, column) => Place::new(line, column.max(1)),
+        (line, column) => FilePosition::new(line, column.max(1)),
     };
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
@@ -182,7 +182,7 @@ fn fault(error: serde_json::Error, progress: &Progress, begin: Place) -> Fault {
 mod tests {
     use super::*;
 
-    fn numbers(largest: u64, text: &str) -> (Vec<(u8, Place)>, Option<Place>) {
+    fn numbers(largest: u64, text: &str) -> (Vec<(u8, FilePosition)>, Option<FilePosition>) {
         let mut all = Vec::new();
         let result = each_within(largest, text.as_bytes(), &mut |value: u8, place| {
             all.push((value, place));
@@ -199,7 +199,10 @@ mod tests {
     #[test]
     fn documents_have_places() {
         let (all, end) = numbers(100, " 1\n\n  2 \n3");
-        assert_eq!(all, [(1, Place::new(1, 2)), (2, Place::new(3, 3)), (3, Place::new(4, 1))]);
+        assert_eq!(
+            all,
+            [(1, FilePosition::new(1, 2)), (2, FilePosition::new(3, 3)), (3, FilePosition::new(4, 1))]
+        );
         assert_eq!(end, None);
     }
 
@@ -207,21 +210,21 @@ mod tests {
     fn numbers_that_are_none_are_null() {
         let text = r#"[nan, -NaN, inf,-Infinity, "nan -inf", null, -1, 1]"#;
         let mut all = Vec::new();
-        let mut take = |value: serde_json::Value, _: Place| {
+        let mut take = |value: serde_json::Value, _: FilePosition| {
             all.push(value.to_string());
             Ok(())
         };
         each_within(100, text.as_bytes(), &mut take).unwrap_or_else(|_| panic!("it is JSON"));
         assert_eq!(all, [r#"[null,null,null,null,"nan -inf",null,-1,1]"#]);
-        assert_eq!(numbers(100, "1\n nano").1, Some(Place::new(2, 3)));
+        assert_eq!(numbers(100, "1\n nano").1, Some(FilePosition::new(2, 3)));
     }
 
     #[test]
     fn faults_have_places() {
-        assert_eq!(numbers(100, "1\n x").1, Some(Place::new(2, 2)));
+        assert_eq!(numbers(100, "1\n x").1, Some(FilePosition::new(2, 2)));
         assert_eq!(numbers(100, "1\n[").1.map(|place| place.line), Some(2));
         let long = format!("1\n\"\\\"{}", "1 ".repeat(LONGEST_LINE));
-        assert_eq!(numbers(u64::MAX, &long).1, Some(Place::new(2, LONGEST_LINE as u64 + 3)));
-        assert_eq!(numbers(5, "1\n2\n3\n4\n").1, Some(Place::new(3, 2)));
+        assert_eq!(numbers(u64::MAX, &long).1, Some(FilePosition::new(2, LONGEST_LINE as u64 + 3)));
+        assert_eq!(numbers(5, "1\n2\n3\n4\n").1, Some(FilePosition::new(3, 2)));
     }
 }

@@ -12,14 +12,14 @@ pub(crate) mod stat;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::{LeftOut, Settings};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 
 /// The result of a reader.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ReadValues {
     pub(crate) series: Vec<Series>,
     /// The names of the boots by their numbers.
     pub(crate) boots: Vec<Vec<u8>>,
@@ -33,24 +33,24 @@ pub(crate) struct Found {
     pub(crate) runs: Runs,
 }
 
-impl Found {
-    /// What was read of a program's results.
-    pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<Found, Fault> {
+impl ReadValues {
+    /// The values read from a program's results.
+    pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<ReadValues, Fault> {
         let (series, boots) = collector.finish();
         match left_out.fault().filter(|_| series.is_empty()) {
             Some(fault) => Err(fault),
-            None => Ok(Found { series, boots, notes: left_out.notes(), ..Found::default() }),
+            None => Ok(ReadValues { series, boots, notes: left_out.notes(), ..ReadValues::default() }),
         }
     }
 }
 
-/// The runs of a file by a hash of what only the same run has, each with its place.
+/// The runs of a file by a hash of their values, which differ between runs, each with its place.
 #[derive(Debug, Default)]
-pub(crate) struct Runs(pub(crate) BTreeMap<u64, Place>);
+pub(crate) struct Runs(pub(crate) BTreeMap<u64, FilePosition>);
 
 impl Runs {
     /// Notes a run; whether the file already has it.
-    pub(crate) fn repeats(&mut self, identity: impl Hash, place: Place) -> bool {
+    pub(crate) fn repeats(&mut self, identity: impl Hash, place: FilePosition) -> bool {
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
         let known = self.0.len();
@@ -63,13 +63,13 @@ impl Runs {
 pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fault> {
     let Some(Column::Named(name)) = &options.boot else { return Ok(()) };
     let what = format!("{program}'s results name no boot, so none in {name:?}");
-    Err(Fault::new(Place::start_of(1), what, "give the boots with --boots"))
+    Err(Fault::new(FilePosition::start_of(1), what, "give the boots with --boots"))
 }
 
 /// The error of a requested metric that no result of a file has.
 pub(crate) fn no_such_metric(metric: &str, known: &[String]) -> Fault {
     Fault::new(
-        Place::start_of(1),
+        FilePosition::start_of(1),
         format!("no result with the metric {metric:?}"),
         match known {
             [] => "give another file, or leave out --metric".to_owned(),

@@ -9,14 +9,14 @@ use std::io::Read;
 
 use table::Table;
 
-use super::{Found, no_such_metric, plain_word, require_no_boot};
-use crate::error::{Fault, Place, quoted};
+use super::{ReadValues, no_such_metric, plain_word, require_no_boot};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::left_out::{LeftOut, Settings};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, Lines};
 use crate::options::Options;
-use crate::series::{Collector, Key};
-use crate::word::measured;
+use crate::series::{Collector, SeriesKey};
+use crate::token::measured;
 
 /// The main metric, in netperf's word.
 const MAIN: &str = "throughput";
@@ -35,7 +35,7 @@ fn is_banner(line: &[u8]) -> bool {
     line.first().is_some_and(u8::is_ascii_uppercase) && line.windows(TEST.len()).any(|part| part == TEST)
 }
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("netperf", options)?;
     let mut reader = Reader::new(options);
     let mut lines = Lines::new(input);
@@ -53,7 +53,7 @@ struct Reader {
     columns: Vec<String>,
     table: Table,
     /// Keywords: the value that waits for its unit.
-    waiting: Option<(f64, Place)>,
+    waiting: Option<(f64, FilePosition)>,
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
@@ -67,8 +67,8 @@ struct Reader {
 }
 
 struct Test {
-    place: Place,
-    /// Such as `TCP STREAM`.
+    place: FilePosition,
+    /// The name of the test, such as `TCP STREAM`.
     kind: String,
     has_value: bool,
 }
@@ -98,7 +98,7 @@ impl Reader {
         if is_banner(content) {
             self.close()?;
             self.test = Some(Test {
-                place: Place::start_of(line.number),
+                place: FilePosition::start_of(line.number),
                 kind: test_name(line.text_of(content)?),
                 has_value: false,
             });
@@ -244,7 +244,7 @@ impl Reader {
         self.push(value, unit, place)
     }
 
-    /// Notes what was asked of a test: its protocol, direction and sizes.
+    /// Notes a parameter of a test: its protocol, direction or sizes.
     fn circumstance(&mut self, name: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
         let is_result = ["final", "end"].iter().any(|word| name.ends_with(word));
         if ["protocol", "direction"].contains(&name) || name.contains("size") && !is_result {
@@ -254,7 +254,7 @@ impl Reader {
     }
 
     /// netperf writes -1 for CPU use that it was not asked to measure.
-    fn measured(&self, word: &[u8], place: Place) -> Result<f64, Fault> {
+    fn measured(&self, word: &[u8], place: FilePosition) -> Result<f64, Fault> {
         let value = measured(word, place)?;
         if value == -1.0 && self.metric.contains("cpu") {
             let what = format!("netperf did not measure {}", self.metric);
@@ -263,13 +263,13 @@ impl Reader {
         Ok(value)
     }
 
-    fn push(&mut self, value: f64, unit: Option<String>, place: Place) -> Result<(), Fault> {
+    fn push(&mut self, value: f64, unit: Option<String>, place: FilePosition) -> Result<(), Fault> {
         let kind = self.test.as_mut().map(|test| {
             test.has_value = true;
             test.kind.clone()
         });
         let unit = unit.map(|unit| unit.replace("/sec", "/s"));
-        let key = Key { metric: Some(self.metric.clone()), unit, kind, ..Key::default() };
+        let key = SeriesKey { metric: Some(self.metric.clone()), unit, kind, ..SeriesKey::default() };
         self.collector.push(&key, None, value, place)
     }
 
@@ -282,12 +282,12 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Result<Found, Fault> {
+    fn finish(mut self) -> Result<ReadValues, Fault> {
         self.close()?;
         if !self.known.is_empty() && !self.known.contains(&self.metric) {
             return Err(no_such_metric(&self.metric, &self.known));
         }
-        let mut found = Found::new(self.collector, &self.left_out)?;
+        let mut found = ReadValues::new(self.collector, &self.left_out)?;
         found.settings = self.settings;
         if let Some((line, text)) = &self.first_strange {
             found.notes.push(format!(
@@ -303,7 +303,7 @@ impl Reader {
     }
 }
 
-/// The name of a test, and what was asked of it: `TCP REQUEST/RESPONSE, first burst 0`.
+/// The name of a test with its parameters: `TCP REQUEST/RESPONSE, first burst 0`.
 fn test_name(banner: &str) -> String {
     let (name, rest) = banner.split_once(" TEST ").unwrap_or((banner, ""));
     let name = name.strip_prefix("MIGRATED ").unwrap_or(name);

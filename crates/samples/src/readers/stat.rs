@@ -8,16 +8,16 @@ use std::io::Read;
 
 use ministat::parse_decimal_prefix;
 
-use super::{Found, no_such_metric, plain_word};
-use crate::error::{Fault, Place, quoted};
+use super::{ReadValues, no_such_metric, plain_word};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
 use crate::lines::{Line, Lines};
 use crate::names::Names;
 use crate::options::{Column, Options};
-use crate::series::{Key, Series, bounded, too_many_values};
-use crate::word::measured;
+use crate::series::{Series, SeriesKey, bounded, too_many_values};
+use crate::token::measured;
 
-pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next()? {
@@ -30,22 +30,22 @@ struct Reader {
     column: usize,
     /// The column of the boots, from 1.
     boot: Option<usize>,
-    /// Whether an option or a comment says what the columns are.
+    /// Whether an option or a comment names the columns.
     are_columns_known: bool,
     /// Whether a comment may say which column names boots.
     may_name_boots: bool,
     names: Names,
-    key: Key,
+    key: SeriesKey,
     values: Vec<f64>,
     numbers: Vec<u32>,
-    last: Place,
+    last: FilePosition,
 }
 
 /// The number of a column, from 1, other than the one that is taken.
 fn column_number(word: &str, holds: &str, option: &str, taken: usize) -> Result<usize, Fault> {
     word.parse().ok().filter(|at| *at > 0 && *at != taken).ok_or_else(|| {
         Fault::new(
-            Place::start_of(1),
+            FilePosition::start_of(1),
             format!("a file of this format has no column {word:?} of {holds}"),
             format!("give the column's number from 1, such as {option} 2"),
         )
@@ -66,10 +66,10 @@ impl Reader {
             are_columns_known: boot.is_some() || options.value.is_some(),
             may_name_boots: options.boot.is_none() && options.value.is_none(),
             names: Names::default(),
-            key: Key::default(),
+            key: SeriesKey::default(),
             values: Vec::new(),
             numbers: Vec::new(),
-            last: Place::default(),
+            last: FilePosition::default(),
         })
     }
 
@@ -83,7 +83,7 @@ impl Reader {
             if let Some(column) = self.boot {
                 return Err(too_short(line, column));
             }
-            return self.push(value, Place::start_of(line.number));
+            return self.push(value, FilePosition::start_of(line.number));
         }
         match line.words().next() {
             None => Ok(()),
@@ -118,7 +118,7 @@ impl Reader {
         self.push(value, place)
     }
 
-    fn push(&mut self, value: f64, place: Place) -> Result<(), Fault> {
+    fn push(&mut self, value: f64, place: FilePosition) -> Result<(), Fault> {
         if self.values.len() == MOST_VALUES {
             return Err(too_many_values(place));
         }
@@ -128,7 +128,7 @@ impl Reader {
         Ok(())
     }
 
-    fn boot(&mut self, name: &[u8], place: Place) -> Result<(), Fault> {
+    fn boot(&mut self, name: &[u8], place: FilePosition) -> Result<(), Fault> {
         bounded(name, place)?;
         self.numbers.push(self.names.number(name));
         if self.names.len() > MOST_BOOTS {
@@ -164,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self, options: &Options) -> Result<Found, Fault> {
+    fn finish(mut self, options: &Options) -> Result<ReadValues, Fault> {
         if let Some(wanted) = options.metric.as_deref().filter(|wanted| *wanted != "all") {
             match &self.key.metric {
                 Some(own) if plain_word(own) == plain_word(wanted) => {}
@@ -174,7 +174,7 @@ impl Reader {
                 None => self.key.metric = Some(wanted.to_owned()),
             }
         }
-        let mut found = Found { boots: self.names.into_names(), ..Found::default() };
+        let mut found = ReadValues { boots: self.names.into_names(), ..ReadValues::default() };
         if !self.values.is_empty() {
             found.series.push(Series {
                 key: self.key,
@@ -202,7 +202,7 @@ fn unknown_columns(line: &Line<'_>, second: &[u8]) -> Fault {
 }
 
 fn too_short(line: &Line<'_>, column: usize) -> Fault {
-    let end = Place::new(line.number, line.bytes.len() as u64 + 1);
+    let end = FilePosition::new(line.number, line.bytes.len() as u64 + 1);
     Fault::new(
         end,
         format!("no column {column} in {}", quoted(line.bytes)),

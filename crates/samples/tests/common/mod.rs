@@ -1,4 +1,4 @@
-//! What the tests share: files from memory and from `fixtures/`.
+//! Test files: from memory and from `fixtures/`.
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use netassay_samples::{Dataset, Input, Options, SamplesError, Sheet};
+use netassay_samples::{Dataset, Input, MeasurementFile, Options, SamplesError};
 
 /// A file of `fixtures/`.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
@@ -21,7 +21,7 @@ pub(crate) fn dataset(files: &[(&str, &[u8])], options: &Options) -> Result<Data
             Some((condition, file)) => (Some(condition.to_owned()), file),
             None => (None, *name),
         };
-        let sheet = Sheet::read(file, *bytes, options)?;
+        let sheet = MeasurementFile::read(file, *bytes, options)?;
         inputs.push(Input { file: file.to_owned(), condition, sheet });
     }
     Dataset::new(inputs, options)

@@ -6,7 +6,7 @@ use super::point::FEWEST;
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     weights: Vec<f64>,
-    /// Of weight times value.
+    /// Sums of weight times value.
     values: Vec<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Sums {
         Self { weights: vec![0.0; points + 1], values: vec![0.0; points + 1] }
     }
 
-    /// Takes other points, as many as before; each is a weight and a value.
+    /// Replaces the points by as many others; each is a weight and a value.
     pub(super) fn fill(&mut self, points: impl Iterator<Item = (f64, f64)>) {
         for (index, (weight, value)) in points.enumerate() {
             self.weights[index + 1] = self.weights[index] + weight;
@@ -32,8 +32,8 @@ impl Sums {
         }
     }
 
-    /// How much the points `start..first` differ from the points `first..end`: what a step between
-    /// them takes off the weighted squares around their common mean.
+    /// The contrast of the points `start..first` with the points `first..end`: the part of the
+    /// weighted squares around their common mean that a step between them removes.
     pub(super) fn between(&self, start: usize, first: usize, end: usize) -> f64 {
         self.window(start, first).differs_from(self.window(first, end))
     }
@@ -80,7 +80,7 @@ pub(super) fn sizes(points: usize) -> Vec<usize> {
 /// The largest contrast of the points; `None` if there are too few for one.
 pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
     let points = sums.weights.len() - 1;
-    // Those of at most so many points.
+    // The sizes below `most`, and `most`.
     let windows = |most: usize| sizes.iter().copied().take_while(move |size| *size < most).chain([most]);
     let mut best: Option<Contrast> = None;
     let mut after = Vec::with_capacity(sizes.len() + 1);
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[f64]) -> Contrast {
+    fn contrast_of(values: &[f64]) -> Contrast {
         let mut sums = Sums::with_room(values.len());
         sums.fill(values.iter().map(|value| (1.0, *value)));
         strongest(&sums, &sizes(values.len())).unwrap()
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_step_is_compared_in_the_whole_history() {
-        let step = of(&[1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
+        let step = contrast_of(&[1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0, 3.0]);
         assert_eq!(step.first, 4);
         // 2^2 times 4 * 4 / 8.
         assert!((step.size - 8.0).abs() < 1e-12, "{step:?}");
@@ -133,7 +133,7 @@ mod tests {
     fn a_regression_that_was_mended_is_compared_without_what_followed() {
         let mut values = [5.0; 20];
         values[8..12].fill(4.0);
-        let step = of(&values);
+        let step = contrast_of(&values);
         assert!(step.first == 8 || step.first == 12, "{step:?}");
         // All eight before or after it against these four.
         assert!((step.size - 8.0 * 4.0 / 12.0).abs() < 1e-12, "{step:?}");

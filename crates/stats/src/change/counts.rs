@@ -1,6 +1,6 @@
 //! Counts without noise: any difference beyond their resolution is a change.
 
-use super::found::{Change, Found, Level};
+use super::level_history::{Change, Level, LevelHistory};
 use crate::error::{StatsError, require_finite};
 
 /// The levels of counts that repeat within `resolution`, in %: a new level begins with each count
@@ -8,7 +8,7 @@ use crate::error::{StatsError, require_finite};
 ///
 /// # Errors
 /// [`StatsError::NotFinite`].
-pub fn of_counts(counts: &[f64], resolution: f64) -> Result<Found, StatsError> {
+pub fn of_counts(counts: &[f64], resolution: f64) -> Result<LevelHistory, StatsError> {
     require_finite(counts.iter().copied())?;
     let mut firsts: Vec<usize> = Vec::new();
     for (index, count) in counts.iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn of_counts(counts: &[f64], resolution: f64) -> Result<Found, StatsError> {
         }
     };
     let changes = levels.windows(2).map(change).collect();
-    Ok(Found { levels, changes, newest: None, needed: 2 })
+    Ok(LevelHistory { levels, changes, newest: None, needed: 2 })
 }
 
 #[cfg(test)]

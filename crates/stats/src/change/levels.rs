@@ -3,8 +3,8 @@
 use super::contrast::Sums;
 use super::point::{Own, Scale};
 
-/// A recent level of so many points has a spread of its own; with fewer, all levels share one.
-/// Levels may differ in their spread: what is slower often varies less.
+/// The number of points from which a recent level has a spread of its own; with fewer, all levels
+/// share one. Levels may differ in their spread: slower programs often vary less.
 const ENOUGH: usize = 5;
 
 /// Levels in the unit of the points, fitted together: studies differ by the same spread on all of
@@ -21,13 +21,13 @@ pub(super) struct Levels {
     recent: f64,
     /// Points less levels.
     pub(super) df: f64,
-    /// Of the points' weights and values.
+    /// Sums of the points' weights and values.
     pub(super) contrasts: Sums,
 }
 
 impl Levels {
     /// Fits levels that begin at the first point and at each of these.
-    pub(super) fn of(points: &[Own], firsts: Vec<usize>) -> Self {
+    pub(super) fn fit(points: &[Own], firsts: Vec<usize>) -> Self {
         let edges: Vec<usize> = [0].into_iter().chain(firsts).chain([points.len()]).collect();
         let parts = || edges.windows(2).map(|edge| &points[edge[0]..edge[1]]);
         let plain = |part: &[Own]| crate::mean(&part.iter().map(|point| point.value).collect::<Vec<_>>());
@@ -36,7 +36,7 @@ impl Levels {
             part.iter().map(|point| (point.value - mean).powi(2)).sum::<f64>()
         };
         let df = (points.len() as f64 - (edges.len() - 1) as f64).max(0.0);
-        let scale = Scale::of(points, parts().map(squares).sum::<f64>() / df.max(1.0));
+        let scale = Scale::from_points(points, parts().map(squares).sum::<f64>() / df.max(1.0));
         let weights: Vec<f64> = points.iter().map(|point| scale.weight(point)).collect();
         let (mut means, mut sums, mut residual, mut recent) = (Vec::new(), Vec::new(), 0.0, 0.0);
         for (edge, part) in edges.windows(2).zip(parts()) {

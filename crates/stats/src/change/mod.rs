@@ -21,12 +21,12 @@
 //!   each with a share of the error rate by its length, so that all tests beside each other have no
 //!   more than the whole (`search`).
 //!
-//! What is not covered: noise that is alike in neighbouring studies (a slow drift) is seen as
+//! Not covered: noise that is alike in neighbouring studies (a slow drift) is seen as
 //! changes, as it is one.
 
 mod contrast;
 mod counts;
-mod found;
+mod level_history;
 mod levels;
 mod newest;
 mod permutation;
@@ -35,8 +35,8 @@ mod point;
 mod search;
 
 pub use counts::of_counts;
-pub use found::{Change, Found, Level};
-pub use newest::Expected;
+pub use level_history::{Change, Level, LevelHistory};
+pub use newest::NewestPoint;
 pub use point::{Error, FEWEST, Point};
 
 use self::levels::Levels;
@@ -48,12 +48,12 @@ use crate::error::StatsError;
 ///
 /// # Errors
 /// [`StatsError`] for a value that is not finite, or an invalid level.
-pub fn find(points: &[Point], level: f64) -> Result<Found, StatsError> {
-    let scaled = Scaled::of(points, level)?;
+pub fn find(points: &[Point], level: f64) -> Result<LevelHistory, StatsError> {
+    let scaled = Scaled::from_points(points, level)?;
     let mut splits = search::splits(&scaled.points, 1.0 - level);
     place::settle(&scaled.points, &mut splits);
-    let levels = Levels::of(&scaled.points, splits.iter().map(|split| split.first).collect());
+    let levels = Levels::fit(&scaled.points, splits.iter().map(|split| split.first).collect());
     let newest = newest::newest(&scaled, &splits, level);
     let needed = permutation::fewest(1.0 - level);
-    Ok(Found { newest, needed, ..found::of(&levels, &splits, level, scaled.unit) })
+    Ok(LevelHistory { newest, needed, ..level_history::level_history(&levels, &splits, level, scaled.unit) })
 }

@@ -8,22 +8,22 @@ use super::search::Split;
 use crate::Verdict;
 use crate::distribution::student;
 
-/// What the points before the newest let expect of it.
+/// The newest point against the points before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Expected {
+pub struct NewestPoint {
     /// The first point of the recent level, from 0; the level ends with the last point before the
     /// newest.
     pub first: usize,
     /// Its mean.
     pub mean: f64,
-    /// Where the next point is, at the confidence of the history; `None` if there are too few
-    /// points before it.
+    /// The interval in which the next point is expected, at the confidence of the history; `None`
+    /// if there are too few points before it.
     pub interval: Option<(f64, f64)>,
     /// The chance of a point at least as far from the level, if nothing changed.
     pub p: Option<f64>,
     /// The newest point less the level.
     pub difference: f64,
-    /// The same in % of the level; `None` where that is zero.
+    /// The difference in % of the level; `None` where that is zero.
     pub relative: Option<f64>,
     /// Higher or lower if the newest point is outside the interval.
     pub verdict: Verdict,
@@ -35,9 +35,9 @@ pub struct Expected {
 /// it has five points, else that of all levels) are those of the points before the newest, which
 /// must not help to decide what is expected of it. A point that belongs to the recent level is
 /// called higher or lower with a chance of 1 - `level`.
-pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Expected> {
+pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<NewestPoint> {
     let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
-    let levels = Levels::of(before, splits.iter().map(|split| split.first).collect());
+    let levels = Levels::fit(before, splits.iter().map(|split| split.first).collect());
     let (mean, first) = levels.last();
     let difference = point.value - mean;
     let error = levels.error_of_new(point);
@@ -54,7 +54,7 @@ pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Ex
         Some((error, critical)) if -difference > error * critical => Verdict::Lower,
         Some(_) => Verdict::NoDifferenceProven,
     };
-    Some(Expected {
+    Some(NewestPoint {
         first,
         mean: mean * unit,
         interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),

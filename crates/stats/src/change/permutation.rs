@@ -6,22 +6,23 @@ use rand_chacha::ChaCha8Rng;
 use super::contrast::{Contrast, Sums, sizes, strongest};
 use super::point::FEWEST;
 
-/// Up to so many points every order is tried: 5,040 are possible.
+/// The number of points up to which every order is tried: 5,040 are possible.
 const ALL_ORDERS: usize = 7;
 
-/// How many orders are drawn at least where there are more: the smallest chance that is told is
+/// The fewest random orders if there are more than that: the smallest chance that is reported is
 /// one in 2,000.
 const DRAWN: f64 = 1_999.0;
 
-/// So many orders as large are the limit of what is proven: a chance that is near it is told to
-/// within a fifth.
+/// The number of orders with as large a contrast that is expected at the limit of proof: a chance
+/// near the limit is known to within a fifth.
 const AT_LIMIT: f64 = 25.0;
 
 /// Orders are drawn with a fixed seed: the same history gives the same answer.
 const SEED: u64 = 0x6e65_7461_7373_6179;
 
-/// After so many contrasts as large, a chance that is told more than three times too large by the
-/// orders so far is given up: of a chance that is small enough fewer than one in 10,000 look so.
+/// The number of contrasts as large after which a chance is given up if the orders so far put it
+/// more than three times too high: fewer than one in 10,000 of the chances that are small enough
+/// look so.
 const ENOUGH: u32 = 20;
 
 /// A tie is a contrast as large, whatever order its sums were rounded in.
@@ -62,7 +63,8 @@ pub(super) fn fewest(alpha: f64) -> usize {
     (2 * FEWEST..).find(|points| halves(*points) <= alpha).unwrap_or(usize::MAX)
 }
 
-/// Over every order, by B. R. Heap's exchanges (Permutations by interchanges, Computer J. 6, 1963).
+/// Tries every order, by B. R. Heap's exchanges (Permutations by interchanges, Computer J. 6,
+/// 1963).
 fn of_all_orders(points: &[(f64, f64)], is_as_large: &mut impl FnMut(&[(f64, f64)]) -> bool) -> f64 {
     let mut order = points.to_vec();
     let mut exchanged = vec![0; order.len()];
@@ -83,9 +85,9 @@ fn of_all_orders(points: &[(f64, f64)], is_as_large: &mut impl FnMut(&[(f64, f64
     f64::from(large) / f64::from(all)
 }
 
-/// Over drawn orders and the one that was seen, which makes the test exact (B. Phipson and G. K.
-/// Smyth, Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, 2010).
-/// `None` as soon as the chance can only be above `alpha`.
+/// Tries drawn orders and the one that was seen, which makes the test exact (B. Phipson and G. K.
+/// Smyth, Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, 2010). `None`
+/// as soon as the chance can only be above `alpha`.
 fn of_drawn_orders(
     points: &[(f64, f64)],
     alpha: f64,

@@ -1,17 +1,17 @@
-//! Where a change is, and where it may be.
+//! The place of a change, and the range of its possible places.
 
 use super::levels::Levels;
 use super::point::{FEWEST, Own};
 use super::search::Split;
 
-/// How often all places are settled at most: each depends on its neighbours.
+/// The most passes over all places: each depends on its neighbours.
 const ROUNDS: usize = 4;
 
 /// Moves each change to the place between its neighbours that explains most. The search put it
 /// where two windows differ most, which may not know all of their points.
 pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
     for _ in 0..ROUNDS {
-        let levels = Levels::of(points, splits.iter().map(|split| split.first).collect());
+        let levels = Levels::fit(points, splits.iter().map(|split| split.first).collect());
         let mut has_moved = false;
         for index in 0..splits.len() {
             let start = index.checked_sub(1).map_or(0, |before| splits[before].first);

@@ -26,7 +26,7 @@ pub struct Error {
 /// tells.
 pub const FEWEST: usize = 2;
 
-/// How many degrees of freedom the common error counts beside a study's own. Few boots tell an
+/// The degrees of freedom with which the common error is added to a study's own. Few boots tell an
 /// error badly, and a study that knows its error too small must not outweigh the others.
 const COMMON_DF: f64 = 4.0;
 
@@ -46,7 +46,7 @@ pub(super) struct Scaled {
 }
 
 impl Scaled {
-    pub(super) fn of(points: &[Point], level: f64) -> Result<Self, StatsError> {
+    pub(super) fn from_points(points: &[Point], level: f64) -> Result<Self, StatsError> {
         if !(level > 0.0 && level < 1.0) {
             return Err(StatsError::Level(level));
         }
@@ -75,8 +75,8 @@ fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
     (share.is_finite() && df > 0.0).then(|| (share * share, df.min(1e6)))
 }
 
-/// How points are weighed: by one over their variance, which is that of their boots and, in
-/// addition, what studies of the same level differ by beyond that.
+/// The weights of points: one over the variance, which is that of a point's boots and, in addition,
+/// the variance between studies of one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     /// The variance between studies.
@@ -87,7 +87,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// `spread` is the variance of the values around their levels.
-    pub(super) fn of(points: &[Own], spread: f64) -> Self {
+    pub(super) fn from_points(points: &[Own], spread: f64) -> Self {
         let of_boots = crate::mean(&points.iter().map(|point| point.variance).collect::<Vec<_>>());
         let between = (spread - of_boots).max(0.0);
         let largest = points.iter().map(|point| between + point.variance).fold(0.0, f64::max);

@@ -29,7 +29,7 @@ pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
 fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f64), found: &mut Vec<Split>) {
     let share = (end - start) as f64 / points.len().max(1) as f64;
     let part = &points[start..end];
-    let scale = Scale::of(part, spread(part));
+    let scale = Scale::from_points(part, spread(part));
     let weighed: Vec<(f64, f64)> = part.iter().map(|point| (scale.weight(point), point.value)).collect();
     let Some((contrast, p)) = permutation::proven(&centred(weighed), alpha * share) else { return };
     let (first, p) = (start + contrast.first, (p / share).max(least));
@@ -38,7 +38,7 @@ fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f6
     divide(points, (first, end), (alpha, p), found);
 }
 
-/// The same values around their mean, so that sums of them round little.
+/// The values less their mean, so that sums of them round little.
 fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mean = crate::mean(&points.iter().map(|(_, value)| *value).collect::<Vec<_>>());
     points.iter_mut().for_each(|(_, value)| *value -= mean);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::asked::Asked;
 use super::comparison::{Comparison, Gap};
 use super::judgement::judge;
+use super::question_at_look::QuestionAtLook;
 use super::spending::{At, Spending};
 use super::{ratio, robust, wild};
 use crate::error::StatsError;
@@ -23,14 +23,14 @@ pub struct Analysis {
     pub level: f64,
     /// Every measured condition, in order.
     pub conditions: Vec<ConditionEstimate>,
-    /// How much boots and runs differ.
+    /// The spread of boots and of runs.
     pub components: Components,
     /// The requested comparisons, in order.
     pub comparisons: Vec<Comparison>,
 }
 
 impl Analysis {
-    /// The same without an answer where one of the two conditions is among these
+    /// The analysis without an answer where one of the two conditions is among `carried`
     /// ([`Gap::Carried`]).
     #[must_use]
     pub fn without_answers(mut self, carried: &[usize]) -> Analysis {
@@ -76,9 +76,9 @@ pub fn analyse(observations: &[Observation], question: &Question) -> Result<Anal
     analyse_among(observations, question, |_| true)
 }
 
-/// As [`analyse`], but only of the conditions in `takes_part`. The other conditions contribute to
-/// the effects of the boots that they share, and to the degrees of freedom of several comparisons.
-/// They are neither compared nor listed.
+/// Analyses as [`analyse`], but compares and lists only the conditions in `takes_part`. The other
+/// conditions contribute to the effects of the boots that they share, and to the degrees of freedom
+/// of several comparisons.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -90,7 +90,7 @@ pub fn analyse_among(
     analyse_with(observations, question, takes_part, &Spending::default())
 }
 
-/// As [`analyse_among`], with the looks' levels that earlier analyses computed.
+/// Analyses as [`analyse_among`], with the looks' levels that earlier analyses computed.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -101,14 +101,14 @@ pub fn analyse_with(
     spending: &Spending,
 ) -> Result<Analysis, StatsError> {
     question.check()?;
-    let cells = Cells::of(observations)?;
+    let cells = Cells::from_observations(observations)?;
     if let Against::Baseline(baseline) = question.against
         && cells.condition(baseline).is_empty()
     {
         return Err(StatsError::NoBaseline(baseline));
     }
-    let fit = Fit::of(&cells, question);
-    let asked = Asked::of(*question, &cells, &takes_part, spending);
+    let fit = Fit::new(&cells, question);
+    let asked = QuestionAtLook::new(*question, &cells, &takes_part, spending);
     let mut comparisons = judge(&fit, &asked);
     ratio::state(&mut comparisons, &cells, &asked);
     wild::blame(&mut comparisons, observations, &asked);
@@ -123,7 +123,7 @@ pub fn analyse_with(
             .filter(|condition| takes_part(**condition))
             .map(|condition| estimate(&fit, *condition, &asked))
             .collect(),
-        components: Components::of(&fit.model, 1.0 - question.level),
+        components: Components::from_fit(&fit.model, 1.0 - question.level),
         comparisons,
     })
 }
@@ -140,12 +140,12 @@ pub fn estimates(
 ) -> Result<Vec<ConditionEstimate>, StatsError> {
     let question = Question { level, range, ..Question::against(0) };
     question.check()?;
-    let fit = Fit::of(&Cells::of(observations)?, &question);
+    let fit = Fit::new(&Cells::from_observations(observations)?, &question);
     let alpha = |_: &Estimate, _: usize| Some(question.alpha());
     Ok(fit.conditions().iter().map(|condition| by_itself(&fit, *condition, range, alpha)).collect())
 }
 
-fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate {
+fn estimate(fit: &Fit, condition: usize, asked: &QuestionAtLook<'_>) -> ConditionEstimate {
     let question = &asked.question;
     by_itself(fit, condition, question.range, |estimate, boots| match question.look {
         Some(look) if estimate.is_sure() => {

@@ -46,8 +46,8 @@ pub struct Farthest {
 }
 
 impl Farthest {
-    /// By the distance from the median, then by condition, boot and run, so that the order of the
-    /// data decides nothing.
+    /// Orders by the distance from the median, then by condition, boot and run, so that the order
+    /// of the data decides nothing.
     pub(crate) fn by_distance(one: &Farthest, other: &Farthest) -> Ordering {
         let distance = |one: &Farthest| (one.value - one.median).abs();
         distance(one)

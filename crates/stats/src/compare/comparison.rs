@@ -44,19 +44,20 @@ pub struct Comparison {
     /// The number of boots: those that measured both (crossed), or those of the condition with
     /// fewer (nested, or separate boots).
     pub boots: usize,
-    /// How many boots measured only one of the two; 0 in a nested design.
+    /// The number of boots that measured only one of the two; 0 in a nested design.
     pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
     /// The p-value: the chance of so large a difference, in any comparison of the family and at any
     /// look, without a true one.
     pub p: Option<f64>,
-    /// In a sequential design, the two-sided error rate of this look for this comparison.
+    /// The two-sided error rate of this look for this comparison, in a sequential design.
     pub look_level: Option<f64>,
     /// The smallest difference with 80 % power if the true spread is the measured one, in the
     /// metric's unit.
     pub detectable: Option<f64>,
-    /// The same for the ends of the spread's interval, which has the confidence level by itself.
+    /// `detectable` for the ends of the spread's interval, which has the confidence level by
+    /// itself.
     pub detectable_interval: Option<(f64, f64)>,
     /// `detectable` in % of the baseline's size.
     pub detectable_relative: Option<f64>,
@@ -64,14 +65,14 @@ pub struct Comparison {
     pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
-    /// What values are possible.
+    /// The possible values.
     #[serde(skip)]
     pub range: ValueRange,
     /// Why there is no interval; `None` too if `resolution` replaces one.
     pub gap: Option<Gap>,
     /// The resolution of counts without noise, in %: it replaces an interval.
     pub resolution: Option<f64>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
     /// The run that prevents a percentage, if a single one does.
     pub wild: Option<Farthest>,
@@ -85,7 +86,7 @@ impl Comparison {
         (self.condition, self.baseline)
     }
 
-    /// The same means, from which nothing is concluded.
+    /// The means alone, from which nothing is concluded.
     pub(crate) fn without_answer(self, gap: Gap) -> Comparison {
         Comparison {
             condition: self.condition,
@@ -105,7 +106,7 @@ impl Comparison {
         }
     }
 
-    /// Whether what lies between the two is below the resolution of the numbers.
+    /// Whether the difference is below the resolution of the numbers.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.interval == Some((0.0, 0.0))
@@ -115,7 +116,7 @@ impl Comparison {
     /// unit.
     #[must_use]
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
-        let (fall, rise) = self.range.from(self.baseline_mean);
+        let (fall, rise) = self.range.largest_changes(self.baseline_mean);
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
         (fall / unit, rise / unit)
     }
@@ -143,13 +144,13 @@ pub enum Gap {
     NotConnected,
     /// Crossed: a single boot measured both.
     OneBootInCommon,
-    /// One of the two has a single boot, and no boot measured both.
+    /// Either condition has a single boot, and no boot measured both.
     OneBoot,
     /// Every boot is needed for the means: no degrees of freedom are left for the error.
     NoError,
     /// Counts of one of the two, which should repeat, did not.
     Unlike,
-    /// What was measured of one of the two is in part what another condition left.
+    /// Values of one of the two conditions are partly effects of another condition.
     Carried,
 }
 

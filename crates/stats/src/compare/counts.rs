@@ -7,10 +7,10 @@ use crate::model::ErrorTerm;
 use crate::question::Margin;
 
 impl Analysis {
-    /// The same comparisons judged by a resolution in %: a larger difference is real, a smaller one
-    /// is equivalent. For counts that repeat within this share on every machine, so that one boot
-    /// is enough; there are no intervals. Conditions in `unlike`, whose counts did not repeat, have
-    /// no verdict.
+    /// Judges the comparisons by a resolution in %: a larger difference is real, a smaller one is
+    /// equivalent. For counts that repeat within this share on every machine, so that one boot is
+    /// enough; there are no intervals. Conditions in `unlike`, whose counts did not repeat, have no
+    /// verdict.
     #[must_use]
     pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;
@@ -28,8 +28,8 @@ impl Analysis {
 }
 
 impl Comparison {
-    /// The same comparison, equivalent where the difference is at most `within`, which is
-    /// `resolution` in % and `margin`.
+    /// The comparison, equivalent where the difference is at most `within`, which is `resolution`
+    /// in % and `margin`.
     pub(crate) fn by_resolution(
         self,
         resolution: f64,

@@ -2,7 +2,6 @@
 
 use crate::distribution::{chi_squared, noncentral_t, normal};
 
-/// The required power.
 const POWER: f64 = 0.8;
 /// From this square of t per degree of freedom on, only the standard error matters.
 const NEGLIGIBLE: f64 = 1e8;

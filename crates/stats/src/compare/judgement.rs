@@ -1,11 +1,11 @@
-//! From a fit to comparisons: the family's critical values, intervals, tests and verdicts.
+//! Turns a fit into comparisons: the family's critical values, intervals, tests and verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::asked::Asked;
 use super::comparison::{Comparison, Gap};
 use super::detectable::{detectable, of_spread};
-use super::family::Family;
+use super::family::ComparisonFamily;
+use super::question_at_look::QuestionAtLook;
 use super::spending::{At, Spending};
 use super::verdict::Verdict;
 use crate::distribution::student;
@@ -14,15 +14,15 @@ use crate::observed::Cells;
 use crate::question::{Against, Correction, Design, Look, Margin, Question};
 use crate::sequential::Shifted;
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionAtLook<'a> {
     /// `question`, with the decisions of earlier looks from their boots.
-    pub(crate) fn of(
+    pub(crate) fn new(
         question: Question,
         cells: &Cells,
         takes_part: &'a dyn Fn(usize) -> bool,
         spending: &'a Spending,
-    ) -> Asked<'a> {
-        let mut asked = Asked { question, takes_part, spending, decided: BTreeSet::new() };
+    ) -> QuestionAtLook<'a> {
+        let mut asked = QuestionAtLook { question, takes_part, spending, decided: BTreeSet::new() };
         let Some(look) = question.look else { return asked };
         for (number, boots) in (1..look.number).zip(look.schedule.after()) {
             let before = cells.up_to(boots);
@@ -38,12 +38,12 @@ impl<'a> Asked<'a> {
     }
 
     pub(crate) fn judge(&self, cells: &Cells) -> Vec<Comparison> {
-        judge(&Fit::of(cells, &self.question), self)
+        judge(&Fit::new(cells, &self.question), self)
     }
 }
 
 /// The requested comparisons of the conditions of `fit`.
-pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
+pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
     let question = &asked.question;
     let conditions: Vec<usize> =
         fit.conditions().iter().copied().filter(|condition| (asked.takes_part)(*condition)).collect();
@@ -52,14 +52,14 @@ pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
         Correction::Family if pairs.len() > 1 => Borrowing::Moderated,
         Correction::Family | Correction::None => Borrowing::None,
     };
-    let pairs: Vec<Pair> = pairs.into_iter().map(|pair| Pair::of(fit, question, pair, borrowing)).collect();
+    let pairs: Vec<Pair> = pairs.into_iter().map(|pair| Pair::new(fit, question, pair, borrowing)).collect();
     let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
     let family = match (question.correction, question.against) {
-        (Correction::None, _) => Family::Alone,
-        (Correction::Family, Against::AllPairs) => Family::of(sure.len()),
+        (Correction::None, _) => ComparisonFamily::Alone,
+        (Correction::Family, Against::AllPairs) => ComparisonFamily::independent(sure.len()),
         (Correction::Family, Against::Baseline(baseline)) => {
             let share = |pair: &&Pair| fit.share(baseline, &terms(pair.plain.pair())).unwrap_or(0.0);
-            Family::beside_baseline(&sure.iter().map(share).collect::<Vec<f64>>())
+            ComparisonFamily::beside_baseline(&sure.iter().map(share).collect::<Vec<f64>>())
         }
     };
     let mut judge = Judge {
@@ -95,7 +95,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(
+    fn new(
         fit: &Fit,
         question: &Question,
         (condition, baseline): (usize, usize),
@@ -151,11 +151,10 @@ fn terms((condition, baseline): (usize, usize)) -> [(usize, f64); 2] {
 struct Judge<'a> {
     fit: &'a Fit,
     borrowing: Borrowing,
-    asked: &'a Asked<'a>,
-    family: Family,
+    asked: &'a QuestionAtLook<'a>,
+    family: ComparisonFamily,
     /// The error rate of each comparison, by the family's.
     levels: BTreeMap<u64, f64>,
-    /// The estimate of each baseline by itself.
     baselines: BTreeMap<usize, Option<Estimate>>,
     /// Critical values by error rate, degrees of freedom and, where the study looks before its end,
     /// boots.
@@ -182,7 +181,7 @@ impl Judge<'_> {
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
             comparison.p = self.p(pair, estimate);
             comparison.look_level =
-                self.at(pair, estimate.df).map(|_| student::two_sided(critical, estimate.df));
+                self.look_of(pair, estimate.df).map(|_| student::two_sided(critical, estimate.df));
             comparison.detectable = self.detectable(pair, alpha, estimate);
             let ends = of_spread(1.0 - question.level, estimate.df);
             let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
@@ -215,7 +214,7 @@ impl Judge<'_> {
             comparison.relative_interval = comparison.relative_interval.map(|_| (0.0, 0.0));
         }
         let is_equivalent = question.margin.map(|margin| self.is_equivalent(pair, margin));
-        comparison.verdict = Verdict::of(comparison.interval, is_equivalent);
+        comparison.verdict = Verdict::from_interval(comparison.interval, is_equivalent);
         if let Some(stated) = self.median_unbiased(pair, comparison.verdict) {
             comparison.unadjusted = Some(comparison.difference);
             comparison.unadjusted_relative = comparison.relative;
@@ -229,7 +228,7 @@ impl Judge<'_> {
     /// reached its last look. `None` if the measured one is stated.
     fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
         let estimate = pair.difference?;
-        let at = self.at(pair, estimate.df)?;
+        let at = self.look_of(pair, estimate.df)?;
         let is_last = at.look.number == at.look.schedule.looks;
         let has_ended = match verdict {
             Verdict::Higher | Verdict::Lower => true,
@@ -240,7 +239,7 @@ impl Judge<'_> {
             return None;
         }
         let alpha = self.asked.question.alpha();
-        let (each, critical) = (self.each(alpha), self.critical(pair, alpha, estimate.df)?);
+        let (each, critical) = (self.comparison_level(alpha), self.critical(pair, alpha, estimate.df)?);
         let t = estimate.t();
         let shift = self.asked.spending.shift(at, each, t, estimate.df);
         let stated = Shifted { t, critical }.by(shift) / t;
@@ -264,7 +263,7 @@ impl Judge<'_> {
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
         let ((condition, baseline), fit, borrowing) = (pair.plain.pair(), self.fit, self.borrowing);
         let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
-            Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
+            Pairs::new(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
         } else {
             let baseline_mean = self.baseline(pair)?;
             let error = |r: f64| {
@@ -295,23 +294,23 @@ impl Judge<'_> {
     }
 
     fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
-        let at = self.at(pair, df);
+        let at = self.look_of(pair, df);
         let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.plain.boots));
-        let (each, spending) = (self.each(alpha), self.asked.spending);
+        let (each, spending) = (self.comparison_level(alpha), self.asked.spending);
         *self.criticals.entry(place).or_insert_with(|| {
             let nominal = at.map_or(Some(each), |at| spending.nominal(at, each))?;
             student::upper_quantile(0.5 * nominal, df)
         })
     }
 
-    fn each(&mut self, alpha: f64) -> f64 {
+    fn comparison_level(&mut self, alpha: f64) -> f64 {
         let family = &self.family;
-        *self.levels.entry(alpha.to_bits()).or_insert_with(|| family.each(alpha))
+        *self.levels.entry(alpha.to_bits()).or_insert_with(|| family.comparison_level(alpha))
     }
 
     fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {
         let each = student::two_sided(estimate.t(), estimate.df).min(1.0);
-        let each = match self.at(pair, estimate.df) {
+        let each = match self.look_of(pair, estimate.df) {
             Some(at) => self.asked.spending.p(at, each)?,
             None => each,
         };
@@ -319,7 +318,7 @@ impl Judge<'_> {
     }
 
     /// The study's look, for a pair with these degrees of freedom.
-    fn at(&self, pair: &Pair, df: f64) -> Option<At> {
+    fn look_of(&self, pair: &Pair, df: f64) -> Option<At> {
         Some(At::new(self.asked.question.look?, df, pair.plain.boots))
     }
 

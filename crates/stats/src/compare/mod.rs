@@ -1,13 +1,13 @@
 //! Comparisons of conditions: differences with intervals, verdicts, and checks.
 
 mod analysis;
-mod asked;
 mod check;
 mod comparison;
 mod counts;
 mod detectable;
 pub(crate) mod family;
 mod judgement;
+mod question_at_look;
 mod ranks;
 mod ratio;
 mod robust;

@@ -96,8 +96,8 @@ fn two_sided(ways: &[f64], at: usize) -> f64 {
     (2.0 * below.min(above) / all).min(1.0)
 }
 
-/// By the normal distribution with a continuity correction of half a rank, which is 1 of doubled
-/// ones.
+/// The p-value by the normal distribution with a continuity correction of half a rank, which is 1
+/// of doubled ones.
 fn approximate(distance: f64, variance: f64) -> f64 {
     if variance <= 0.0 {
         return 1.0;

@@ -5,8 +5,8 @@
 //! model and family of comparisons for the logarithms of the boots' means, each boot with one vote.
 //! So the ratio is one of geometric means.
 
-use super::asked::Asked;
 use super::comparison::{Comparison, Ratio};
+use super::question_at_look::QuestionAtLook;
 use crate::observed::Cells;
 use crate::question::{Question, ValueRange};
 
@@ -14,8 +14,9 @@ use crate::question::{Question, ValueRange};
 const WIDEST: f64 = 1e4;
 
 impl Ratio {
-    /// From the comparison of logarithms; `None` without an interval, or if it is not finite.
-    fn of(logarithms: &Comparison) -> Option<Ratio> {
+    /// The ratio from the comparison of logarithms; `None` without an interval, or if it is not
+    /// finite.
+    fn from_logarithms(logarithms: &Comparison) -> Option<Ratio> {
         let (low, high) = logarithms.interval?;
         let ratio = Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) };
         let is_size = ratio.interval.0 > 0.0
@@ -31,7 +32,7 @@ impl Ratio {
 }
 
 /// States the ratio of each comparison with an interval but no percentage.
-pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked<'_>) {
+pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &QuestionAtLook<'_>) {
     let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
     if !comparisons.iter().any(lacks) {
         return;
@@ -39,7 +40,7 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked
     let question = Question { margin: None, range: ValueRange::ANY, ..asked.question };
     let logarithms = asked.instead(question).judge(&cells.logarithms());
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
-        let ratio = one.same_among(&logarithms).and_then(Ratio::of);
+        let ratio = one.same_among(&logarithms).and_then(Ratio::from_logarithms);
         one.ratio = ratio.filter(|ratio| one.interval.is_some_and(|interval| ratio.agrees_with(interval)));
     }
 }

@@ -10,9 +10,9 @@
 //! margin: a proven difference has no support ([`DOUBT`]) or the other sign, or a verdict far from
 //! proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
-use super::asked::Asked;
 use super::check::{Check, Farthest, Looks};
 use super::comparison::Comparison;
+use super::question_at_look::QuestionAtLook;
 use super::ranks;
 use crate::observed::{Cell, Cells, Observation, median};
 use crate::question::{Correction, Design, Question, ValueRange};
@@ -42,7 +42,7 @@ pub(crate) fn state(
     comparisons: &mut [Comparison],
     (cells, design): (&Cells, Design),
     observations: &[Observation],
-    asked: &Asked<'_>,
+    asked: &QuestionAtLook<'_>,
 ) {
     let family = match asked.question.correction {
         Correction::Family => comparisons.iter().filter(|one| one.interval.is_some()).count(),

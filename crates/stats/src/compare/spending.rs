@@ -15,13 +15,13 @@ const STEP: f64 = 0.05;
 /// analyses, each is computed once.
 #[derive(Default)]
 pub struct Spending {
-    looks: RefCell<BTreeMap<Place, Looks>>,
+    looks: RefCell<BTreeMap<LookKey, Looks>>,
     /// The bounds by error rate.
-    bounds: RefCell<BTreeMap<(Place, u64), Vec<f64>>>,
+    bounds: RefCell<BTreeMap<(LookKey, u64), Vec<f64>>>,
 }
 
 /// A schedule, and the degrees of freedom per boot of its comparisons, in steps.
-type Place = (Schedule, i64);
+type LookKey = (Schedule, i64);
 
 /// A comparison at a look.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// With `df` degrees of freedom from so many boots.
+    /// The position of a look with `df` degrees of freedom from this many boots.
     pub(crate) fn new(look: Look, df: f64, boots: usize) -> At {
         let per_boot = (df / (boots as f64 - 1.0).max(1.0)).max(1.0);
         At { look, df: (per_boot.ln() / STEP).round() as i64 }
@@ -42,7 +42,7 @@ impl At {
         (self.df as f64 * STEP).exp()
     }
 
-    fn place(self) -> Place {
+    fn place(self) -> LookKey {
         (self.look.schedule, self.df)
     }
 }
@@ -57,17 +57,17 @@ impl Spending {
     /// The error rate over all looks at which a comparison with this two-sided p at the look is
     /// just proven.
     pub(crate) fn p(&self, at: At, nominal: f64) -> Option<f64> {
-        self.with(at, |looks| looks.p(at.look.number, nominal))
+        self.with_looks(at, |looks| looks.p(at.look.number, nominal))
     }
 
-    /// How many standard errors the median-unbiased estimate is nearer to zero than one with this t
-    /// at the look, if no earlier look decided.
+    /// The shift, in standard errors, of the median-unbiased estimate toward zero for this t at the
+    /// look, if no earlier look decided.
     pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
         let bounds = self.bounds(at, alpha);
         let z = normal::upper_quantile(student::sf(t, df)).unwrap_or(0.0);
         match bounds.get(..before) {
-            Some(bounds) => self.with(at, |looks| shift(&looks.fractions()[..=before], bounds, z)),
+            Some(bounds) => self.with_looks(at, |looks| shift(&looks.fractions()[..=before], bounds, z)),
             None => 0.0,
         }
     }
@@ -77,13 +77,13 @@ impl Spending {
         if let Some(bounds) = self.bounds.borrow().get(&key) {
             return bounds.clone();
         }
-        let bounds = self.with(at, |looks| looks.z(alpha));
+        let bounds = self.with_looks(at, |looks| looks.z(alpha));
         self.bounds.borrow_mut().insert(key, bounds.clone());
         bounds
     }
 
-    fn with<T>(&self, at: At, ask: impl FnOnce(&Looks) -> T) -> T {
+    fn with_looks<T>(&self, at: At, ask: impl FnOnce(&Looks) -> T) -> T {
         let mut all = self.looks.borrow_mut();
-        ask(all.entry(at.place()).or_insert_with(|| at.look.schedule.with(at.df_per_boot())))
+        ask(all.entry(at.place()).or_insert_with(|| at.look.schedule.looks(at.df_per_boot())))
     }
 }

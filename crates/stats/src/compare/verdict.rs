@@ -28,7 +28,7 @@ impl Verdict {
     /// The verdict of an interval of the difference and, where a margin was stated, of the two
     /// one-sided tests against it: whether the interval of twice the error rate lies inside the
     /// margin (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
-    pub(crate) fn of(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
+    pub(crate) fn from_interval(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
         match (interval, is_equivalent) {
             (None, _) => Verdict::Inconclusive,
             (Some(_), Some(true)) => Verdict::Equivalent,
@@ -81,7 +81,11 @@ mod tests {
             (None, None, Verdict::Inconclusive),
             (None, Some(false), Verdict::Inconclusive),
         ] {
-            assert_eq!(Verdict::of(interval, is_equivalent), verdict, "{interval:?} {is_equivalent:?}");
+            assert_eq!(
+                Verdict::from_interval(interval, is_equivalent),
+                verdict,
+                "{interval:?} {is_equivalent:?}"
+            );
         }
     }
 }

@@ -1,14 +1,18 @@
 //! A wild run that prevents a percentage: it makes the error so large that the baseline's interval
 //! includes zero.
 
-use super::asked::Asked;
 use super::check::Farthest;
 use super::comparison::Comparison;
+use super::question_at_look::QuestionAtLook;
 use crate::observed::{Cells, Observation, median};
 
 /// Names the run farthest from its condition's median for each comparison without a percentage that
 /// would have one without that run. The run still counts.
-pub(crate) fn blame(comparisons: &mut [Comparison], observations: &[Observation], asked: &Asked<'_>) {
+pub(crate) fn blame(
+    comparisons: &mut [Comparison],
+    observations: &[Observation],
+    asked: &QuestionAtLook<'_>,
+) {
     let lacks = |one: &Comparison| {
         one.interval.is_some() && one.relative_interval.is_none() && one.baseline_mean != 0.0
     };
@@ -18,7 +22,7 @@ pub(crate) fn blame(comparisons: &mut [Comparison], observations: &[Observation]
     let Some((place, run)) = wildest(observations) else { return };
     let mut rest = observations.to_vec();
     rest.remove(place);
-    let Ok(cells) = Cells::of(&rest) else { return };
+    let Ok(cells) = Cells::from_observations(&rest) else { return };
     let without = asked.judge(&cells);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let has_percentage = one.same_among(&without).is_some_and(|other| other.relative_interval.is_some());

@@ -10,19 +10,19 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Fewer degrees of freedom give no scale: dividing by it would add more noise than it removes.
 const FEW: usize = 8;
 
-pub(super) struct Campaign {
+pub(super) struct CampaignValues {
     /// All values, cell by cell, each cell's in the order of measurement.
     values: Vec<f64>,
-    /// The same, sorted within each cell.
+    /// The values, sorted within each cell.
     sorted: Vec<f64>,
-    /// By condition, then by boot.
-    pub(super) cells: Vec<Cell>,
+    /// The cells by condition, then by boot.
+    pub(super) cells: Vec<CellRuns>,
     /// The measured ones, by number.
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<ConditionValues>,
 }
 
 /// The runs of one condition in one boot.
-pub(super) struct Cell {
+pub(super) struct CellRuns {
     pub(super) boot: u32,
     runs: Range<usize>,
     pub(super) mean: f64,
@@ -30,13 +30,11 @@ pub(super) struct Cell {
     pub(super) time: f64,
 }
 
-pub(super) struct Condition {
-    /// Its number in the plan.
+pub(super) struct ConditionValues {
     pub(super) number: usize,
     pub(super) cells: Range<usize>,
-    /// How many runs, over all boots.
+    /// The number of runs over all boots.
     pub(super) runs: usize,
-    /// The mean of its boot means.
     pub(super) mean: f64,
     /// The standard deviation between the runs of a boot, pooled over its boots; `None` without
     /// one.
@@ -47,15 +45,15 @@ pub(super) struct Condition {
     pub(super) scale: Option<f64>,
 }
 
-impl Campaign {
-    pub(super) fn of(observations: &[Observation]) -> Campaign {
+impl CampaignValues {
+    pub(super) fn from_observations(observations: &[Observation]) -> CampaignValues {
         // With their times, so that a cell keeps the order of measurement.
         let mut keys: Vec<(usize, u32, usize)> =
             observations.iter().enumerate().map(|(time, run)| (run.condition, run.boot, time)).collect();
         keys.sort_unstable();
         let values: Vec<f64> = keys.iter().map(|key| observations[key.2].value).collect();
         let mut sorted = values.clone();
-        let (mut cells, mut conditions): (Vec<Cell>, _) = (Vec::new(), Vec::new());
+        let (mut cells, mut conditions): (Vec<CellRuns>, _) = (Vec::new(), Vec::new());
         let mut end = 0;
         for of_condition in keys.chunk_by(|one, next| one.0 == next.0) {
             let first = cells.len();
@@ -65,35 +63,35 @@ impl Campaign {
                 sorted[runs.clone()].sort_unstable_by(f64::total_cmp);
                 let times: usize = own.iter().map(|key| key.2).sum();
                 let (mean, time) = (mean(&values[runs.clone()]), times as f64 / own.len() as f64);
-                cells.push(Cell { boot: own[0].1, runs, mean, time });
+                cells.push(CellRuns { boot: own[0].1, runs, mean, time });
             }
-            conditions.push(Condition::of(of_condition[0].0, &values, &cells, first..cells.len()));
+            conditions.push(ConditionValues::new(of_condition[0].0, &values, &cells, first..cells.len()));
         }
-        Campaign { values, sorted, cells, conditions }
+        CampaignValues { values, sorted, cells, conditions }
     }
 
     /// The conditions whose runs vary inside boots, with that spread.
-    pub(super) fn varying(&self) -> Vec<(&Condition, f64)> {
+    pub(super) fn varying(&self) -> Vec<(&ConditionValues, f64)> {
         self.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect()
     }
 
-    pub(super) fn cells_of(&self, condition: &Condition) -> &[Cell] {
+    pub(super) fn cells_of(&self, condition: &ConditionValues) -> &[CellRuns] {
         &self.cells[condition.cells.clone()]
     }
 
     /// A cell's values in the order of measurement.
-    pub(super) fn values(&self, cell: &Cell) -> &[f64] {
+    pub(super) fn values(&self, cell: &CellRuns) -> &[f64] {
         &self.values[cell.runs.clone()]
     }
 
     /// A cell's values in rising order.
-    pub(super) fn sorted(&self, cell: &Cell) -> &[f64] {
+    pub(super) fn sorted(&self, cell: &CellRuns) -> &[f64] {
         &self.sorted[cell.runs.clone()]
     }
 
     /// The smallest distance between two different values of a condition in a boot: the step of
     /// rounding, if they were rounded.
-    pub(super) fn step(&self, condition: &Condition) -> f64 {
+    pub(super) fn step(&self, condition: &ConditionValues) -> f64 {
         let cells = self.cells_of(condition).iter();
         let steps = cells.flat_map(|cell| self.sorted(cell).windows(2).map(|pair| pair[1] - pair[0]));
         let step = steps.filter(|step| *step > 0.0).fold(f64::INFINITY, f64::min);
@@ -101,14 +99,14 @@ impl Campaign {
     }
 }
 
-impl Cell {
+impl CellRuns {
     pub(super) fn count(&self) -> usize {
         self.runs.len()
     }
 }
 
-impl Condition {
-    fn of(number: usize, values: &[f64], all: &[Cell], cells: Range<usize>) -> Condition {
+impl ConditionValues {
+    fn new(number: usize, values: &[f64], all: &[CellRuns], cells: Range<usize>) -> ConditionValues {
         let own = &all[cells.clone()];
         let values = &values[own[0].runs.start..own[own.len() - 1].runs.end];
         let means: Vec<f64> = own.iter().map(|cell| cell.mean).collect();
@@ -116,7 +114,7 @@ impl Condition {
         let varies = |sd: f64| (sd.is_finite() && sd > ROUNDING * largest).then_some(sd);
         let df = values.len() - own.len();
         let start = own[0].runs.start;
-        let of_cell = |cell: &Cell| {
+        let of_cell = |cell: &CellRuns| {
             squares(&values[cell.runs.start - start..cell.runs.end - start], cell.mean).root_over(1.0)
         };
         let root = own.iter().map(of_cell).fold(0.0, f64::hypot);
@@ -125,7 +123,7 @@ impl Condition {
             0 | 1 => None,
             n => varies(squares(values, mean(values)).root_over((n - 1) as f64)),
         };
-        Condition {
+        ConditionValues {
             number,
             runs: values.len(),
             mean: mean(&means),

@@ -30,7 +30,8 @@ pub(super) fn dip(sorted: &[f64]) -> f64 {
         return 0.0;
     }
     let (mut low, mut high) = (0, n - 1);
-    // In steps of the distribution function; half of it is the dip, which is at least half a step.
+    // The unit is a step of the distribution function; half of it is the dip, which is at least
+    // half a step.
     let mut deepest = 1.0_f64;
     loop {
         let convex = Hull::below(sorted, low, high);
@@ -71,7 +72,7 @@ struct Hull {
     first: usize,
     /// Rising, from the first value to the last.
     vertices: Vec<usize>,
-    /// At each value from the first, in steps.
+    /// The heights at each value from the first, in steps.
     heights: Vec<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! Drift: over the campaign, with boots as units, and inside boots, with runs.
 
-use super::campaign::Campaign;
+use super::campaign::CampaignValues;
 use super::effects::{BootEffect, BootEffects};
-use super::flag::{Flag, Kind};
+use super::flag::{Flag, FlagKind};
 use super::level::adjusted;
 use crate::distribution::{normal, student};
 
@@ -13,7 +13,7 @@ use crate::distribution::{normal, student};
 /// slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958). A group of two
 /// boots has no test. (Mann and Kendall's test on five boots could not reach p < 0.01.)
 pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
-    let groups: Vec<Trend> = effects.0.iter().filter_map(|boots| Trend::of(boots)).collect();
+    let groups: Vec<Trend> = effects.0.iter().filter_map(|boots| Trend::from_effects(boots)).collect();
     let time: f64 = groups.iter().map(|group| group.time).sum();
     let slope = groups.iter().map(|group| group.both).sum::<f64>() / time;
     let scores: f64 = groups.iter().map(|group| group.time.sqrt() * group.score()).sum();
@@ -26,7 +26,7 @@ pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
     let times = || effects.0.iter().flatten().map(|boot| boot.time);
     let span = times().fold(f64::MIN, f64::max) - times().fold(f64::MAX, f64::min);
     let statistic = if let [only] = groups.as_slice() { only.t } else { z };
-    Some(Flag::of(Kind::Drift, statistic, p, slope * span))
+    Some(Flag::new(FlagKind::Drift, statistic, p, slope * span))
 }
 
 /// The slope in one group of boots.
@@ -40,7 +40,7 @@ struct Trend {
 }
 
 impl Trend {
-    fn of(boots: &[BootEffect]) -> Option<Trend> {
+    fn from_effects(boots: &[BootEffect]) -> Option<Trend> {
         let sum = |product: fn(f64, f64) -> f64| {
             boots.iter().map(|boot| product(boot.time, boot.effect)).sum::<f64>()
         };
@@ -66,12 +66,12 @@ impl Trend {
 /// Hirsch and Slack sum over seasons (Water Resources Research 20, 1984, eq. 4): normal with
 /// continuity correction and the variance of ties. A boot's common effect does not change it, nor
 /// does the shape of the distribution.
-pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
+pub(super) fn in_boots(campaign: &CampaignValues) -> Option<Flag> {
     let (mut score, mut pairs, mut variance) = (0.0, 0.0, 0.0);
     let mut work = Vec::new();
     for cell in &campaign.cells {
         let n = cell.count() as f64;
-        let tied = Ties::of(campaign.sorted(cell));
+        let tied = Ties::count(campaign.sorted(cell));
         let all = n * (n - 1.0) / 2.0;
         let falling = inversions(campaign.values(cell), &mut work) as f64;
         score += all - tied.pairs - 2.0 * falling;
@@ -84,7 +84,7 @@ pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
     let z = (f64::max(score.abs() - 1.0, 0.0) / variance.sqrt()).copysign(score);
     let p = adjusted(normal::two_sided(z), 1)?;
     // Kendall's tau.
-    Some(Flag::of(Kind::DriftInBoots, z, p, score / pairs))
+    Some(Flag::new(FlagKind::DriftInBoots, z, p, score / pairs))
 }
 
 /// The reduction of the pairs and of the variance by ties.
@@ -94,7 +94,7 @@ struct Ties {
 }
 
 impl Ties {
-    fn of(sorted: &[f64]) -> Ties {
+    fn count(sorted: &[f64]) -> Ties {
         let mut ties = Ties { pairs: 0.0, correction: 0.0 };
         for equal in sorted.chunk_by(|one, other| one == other) {
             let t = equal.len() as f64;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::campaign::Campaign;
+use super::campaign::CampaignValues;
 
 /// The boots of a campaign with their effects, each in units of the spread between runs.
 ///
@@ -16,7 +16,7 @@ pub(super) struct BootEffect {
     pub(super) boot: u32,
     /// Its condition, if it measured only one.
     pub(super) condition: Option<usize>,
-    /// In units of the spread between runs, less the group's mean.
+    /// The effect in units of the spread between runs, less the group's mean.
     pub(super) effect: f64,
     /// Its place in the campaign, less the group's mean place, in runs.
     pub(super) time: f64,
@@ -24,7 +24,7 @@ pub(super) struct BootEffect {
 
 impl BootEffects {
     /// Conditions that do not vary have no unit, and show no effect of boots.
-    pub(super) fn of(campaign: &Campaign) -> BootEffects {
+    pub(super) fn estimate(campaign: &CampaignValues) -> BootEffects {
         let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
         for (index, condition) in campaign.conditions.iter().enumerate() {
             let Some(scale) = condition.scale else { continue };
@@ -52,7 +52,7 @@ impl BootEffects {
 struct Sum {
     effect: f64,
     time: f64,
-    /// By their place among the measured conditions.
+    /// Indices into the measured conditions.
     conditions: Vec<usize>,
 }
 

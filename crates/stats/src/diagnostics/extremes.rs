@@ -22,18 +22,18 @@ pub(super) struct Extreme {
 /// test (Technometrics 11, 1969): the residual studentised without the value itself has Student's t
 /// with df - 1 degrees of freedom.
 pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
-    let mut left: Vec<Group> =
-        groups.iter().enumerate().filter_map(|(index, values)| Group::of(index, values)).collect();
+    let mut left: Vec<ValueGroup> =
+        groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
     let mut total: f64 =
         left.iter().map(|group| squares(group.values, group.mean).root_over(1.0).powi(2)).sum();
     let mut df = count - left.len();
     let mut found = Vec::new();
-    for step in 0..most(count) {
+    for step in 0..most_outliers(count) {
         if df < 2 || !(total > 0.0 && total.is_finite()) {
             break;
         }
-        let distances = left.iter().map(Group::farthest).enumerate();
+        let distances = left.iter().map(ValueGroup::farthest).enumerate();
         let by_size = |one: &(usize, f64), other: &(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
         let Some((place, distance)) = distances.max_by(by_size) else { break };
         let rest = (df - 1) as f64;
@@ -50,21 +50,21 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     found
 }
 
-/// At most this many are sought: more than a tenth are no longer outliers.
-fn most(count: usize) -> usize {
+/// The most outliers that are sought: more than a tenth are no longer outliers.
+fn most_outliers(count: usize) -> usize {
     (count / 10).clamp(1, 10)
 }
 
-struct Group<'a> {
+struct ValueGroup<'a> {
     index: usize,
     values: &'a [f64],
     mean: f64,
 }
 
-impl Group<'_> {
+impl ValueGroup<'_> {
     /// `None` for a group of one, which is its own mean.
-    fn of(index: usize, values: &[f64]) -> Option<Group<'_>> {
-        (values.len() > 1).then(|| Group { index, values, mean: mean(values) })
+    fn new(index: usize, values: &[f64]) -> Option<ValueGroup<'_>> {
+        (values.len() > 1).then(|| ValueGroup { index, values, mean: mean(values) })
     }
 
     /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group of

@@ -1,8 +1,8 @@
 //! A first run that differs from the rest: caches, neighbours and frequencies that a longer warm-up
 //! would have settled.
 
-use super::campaign::Campaign;
-use super::flag::{Flag, Kind};
+use super::campaign::CampaignValues;
+use super::flag::{Flag, FlagKind};
 use super::level::adjusted;
 use crate::distribution::student;
 use crate::observed::{mean, squares};
@@ -10,7 +10,7 @@ use crate::observed::{mean, squares};
 /// The first recorded run of each condition in each boot less the mean of its others there, which
 /// removes the boot's own effect, in units of the spread between runs: Student's t over all these
 /// differences.
-pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
+pub(super) fn unlike(campaign: &CampaignValues) -> Option<Flag> {
     let mut differences = Vec::new();
     for condition in &campaign.conditions {
         let Some(scale) = condition.scale else { continue };
@@ -27,5 +27,5 @@ pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
     let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
     let t = centre / error;
     let p = adjusted(student::two_sided(t, df), 1)?;
-    Some(Flag::of(Kind::FirstRun, t, p, centre))
+    Some(Flag::new(FlagKind::FirstRun, t, p, centre))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FlagKind {
     /// Values rise or fall from boot to boot.
     Drift,
     /// Values rise or fall inside boots.
@@ -28,23 +28,23 @@ pub enum Kind {
     Constant,
 }
 
-impl Kind {
+impl FlagKind {
     /// All of them, in the order of flags.
-    pub const ALL: [Kind; 10] = [
-        Kind::Drift,
-        Kind::DriftInBoots,
-        Kind::SerialCorrelation,
-        Kind::OutlyingBoot,
-        Kind::OutlyingRun,
-        Kind::SeveralModes,
-        Kind::FirstRun,
-        Kind::Saturation,
-        Kind::OutlyingCell,
-        Kind::Constant,
+    pub const ALL: [FlagKind; 10] = [
+        FlagKind::Drift,
+        FlagKind::DriftInBoots,
+        FlagKind::SerialCorrelation,
+        FlagKind::OutlyingBoot,
+        FlagKind::OutlyingRun,
+        FlagKind::SeveralModes,
+        FlagKind::FirstRun,
+        FlagKind::Saturation,
+        FlagKind::OutlyingCell,
+        FlagKind::Constant,
     ];
 }
 
-/// The names of conditions and boots, and what is known of the runs' order.
+/// The names of conditions and boots, and the known order of the runs.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     /// A condition by its number.
@@ -59,7 +59,7 @@ pub struct Names<'a> {
 
 /// The place of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct RunPlace {
     /// The boot's number.
     pub boot: u32,
     /// Which recorded run of the flag's condition in that boot, from 1; `None` for the whole boot.
@@ -69,12 +69,12 @@ pub struct Place {
 /// A finding that a person should examine. No result leaves anything out because of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flag {
-    /// What looks wrong.
-    pub kind: Kind,
+    /// The kind of suspicion.
+    pub kind: FlagKind,
     /// The condition; `None` if it concerns all.
     pub condition: Option<usize>,
     /// The outlying boot or run; empty without one.
-    pub places: Vec<Place>,
+    pub places: Vec<RunPlace>,
     /// The test's statistic: Student's t (drift, first run), a normal z (drift in boots, serial
     /// correlation), a studentised residual (outliers), the dip (modes), the number of values at
     /// the ceiling (saturation), the number of runs (constant).
@@ -90,7 +90,7 @@ pub struct Flag {
 }
 
 impl Flag {
-    pub(super) fn of(kind: Kind, statistic: f64, p: f64, size: f64) -> Flag {
+    pub(super) fn new(kind: FlagKind, statistic: f64, p: f64, size: f64) -> Flag {
         Flag { kind, condition: None, places: Vec::new(), statistic, p, size }
     }
 
@@ -98,8 +98,8 @@ impl Flag {
         Flag { condition: Some(condition), ..self }
     }
 
-    pub(super) fn at(self, boot: u32, run: Option<usize>) -> Flag {
-        Flag { places: vec![Place { boot, run }], ..self }
+    pub(super) fn with_place(self, boot: u32, run: Option<usize>) -> Flag {
+        Flag { places: vec![RunPlace { boot, run }], ..self }
     }
 
     /// The finding, its place, its certainty and the remedy, in two sentences without the last full
@@ -115,55 +115,55 @@ impl Flag {
         let direction = |up: &'static str, down: &'static str| if size < 0.0 { down } else { up };
         let noun = if names.knows_boots { "boot" } else { "value" };
         match self.kind {
-            Kind::Drift => format!(
+            FlagKind::Drift => format!(
                 "drift: values {} by {:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions",
                 direction("rise", "fall"),
                 size.abs()
             ),
-            Kind::DriftInBoots => format!(
+            FlagKind::DriftInBoots => format!(
                 "drift in boots: values tend to {} from run to run inside boots, Kendall's tau {size:.2}",
                 direction("rise", "fall")
             ),
-            Kind::SerialCorrelation => format!(
+            FlagKind::SerialCorrelation => format!(
                 "{at}serial correlation: neighbouring runs are {} than independent ones, correlation {size:.2}",
                 direction("more alike", "less alike")
             ),
-            Kind::OutlyingBoot => format!(
+            FlagKind::OutlyingBoot => format!(
                 "{at}outlying {noun}: {} lies {:.1} sd of a run {} the mean of {}",
                 self.place(names),
                 size.abs(),
                 direction("above", "below"),
                 if names.knows_boots { "the boots" } else { "the values" }
             ),
-            Kind::OutlyingCell => format!(
+            FlagKind::OutlyingCell => format!(
                 "{at}outlying boot: {} treats this condition unlike the others, {:.1} sd of a run {} what they predict",
                 self.place(names),
                 size.abs(),
                 direction("above", "below")
             ),
-            Kind::OutlyingRun => format!(
+            FlagKind::OutlyingRun => format!(
                 "{at}outlying run: {} lies {:.1} sd {} the mean of its boot",
                 self.place(names),
                 size.abs(),
                 direction("above", "below")
             ),
-            Kind::SeveralModes => {
+            FlagKind::SeveralModes => {
                 format!("{at}several modes: this looks like two or more clusters of runs, dip {size:.3}")
             }
-            Kind::FirstRun => format!(
+            FlagKind::FirstRun => format!(
                 "first run: the first recorded run of a boot is on average {:.1} sd of a run {} than those after it",
                 size.abs(),
                 direction("higher", "lower")
             ),
-            Kind::Saturation => {
+            FlagKind::Saturation => {
                 format!("{at}saturation: {size:.0} % of the runs are piled at the largest value")
             }
-            Kind::Constant => format!("{at}constant: no run differs from another of its condition"),
+            FlagKind::Constant => format!("{at}constant: no run differs from another of its condition"),
         }
     }
 
     fn place(&self, names: Names<'_>) -> String {
-        let place = |place: &Place| match place.run {
+        let place = |place: &RunPlace| match place.run {
             Some(run) => format!("run {run} of {}", (names.boot)(place.boot)),
             None => (names.boot)(place.boot),
         };
@@ -172,22 +172,24 @@ impl Flag {
 
     fn how_sure(&self) -> Option<String> {
         let test = match self.kind {
-            Kind::Drift => "trend over boots",
-            Kind::DriftInBoots => "Mann-Kendall",
-            Kind::SerialCorrelation => "von Neumann",
-            Kind::OutlyingBoot | Kind::OutlyingCell | Kind::OutlyingRun => "Grubbs",
-            Kind::SeveralModes => "dip test",
-            Kind::FirstRun => "paired t",
-            Kind::Saturation => "binomial",
-            Kind::Constant => return None,
+            FlagKind::Drift => "trend over boots",
+            FlagKind::DriftInBoots => "Mann-Kendall",
+            FlagKind::SerialCorrelation => "von Neumann",
+            FlagKind::OutlyingBoot | FlagKind::OutlyingCell | FlagKind::OutlyingRun => "Grubbs",
+            FlagKind::SeveralModes => "dip test",
+            FlagKind::FirstRun => "paired t",
+            FlagKind::Saturation => "binomial",
+            FlagKind::Constant => return None,
         };
         Some(if self.p < 0.0001 { format!("{test}, p < 0.0001") } else { format!("{test}, p {:.4}", self.p) })
     }
 
     /// The reservation if the order of the runs is unknown.
     fn order(&self, names: Names<'_>) -> &'static str {
-        let rests_on_order =
-            matches!(self.kind, Kind::Drift | Kind::DriftInBoots | Kind::SerialCorrelation | Kind::FirstRun);
+        let rests_on_order = matches!(
+            self.kind,
+            FlagKind::Drift | FlagKind::DriftInBoots | FlagKind::SerialCorrelation | FlagKind::FirstRun
+        );
         if names.knows_order || !rests_on_order {
             return "";
         }
@@ -196,35 +198,37 @@ impl Flag {
 
     fn advice(&self, names: Names<'_>) -> &'static str {
         match self.kind {
-            Kind::Drift => {
+            FlagKind::Drift => {
                 "Look for what changes with time: heat, a disk or a log that fills, a neighbour. Conditions that are not \
                  interleaved differ by it"
             }
-            Kind::DriftInBoots => {
+            FlagKind::DriftInBoots => {
                 "Lengthen the warm-up until it is gone, and interleave the conditions inside each boot"
             }
-            Kind::SerialCorrelation if self.size < 0.0 => {
+            FlagKind::SerialCorrelation if self.size < 0.0 => {
                 "Look for what alternates from run to run, such as a CPU or a queue. High and low runs cancel, so the \
                  mean of a boot is more precise than that of as many independent runs"
             }
-            Kind::SerialCorrelation => {
+            FlagKind::SerialCorrelation => {
                 "More runs per boot bring less than they seem to; space them out, or spend the time on boots"
             }
-            Kind::OutlyingBoot if !names.knows_boots => "Look at what else ran then; it is counted",
-            Kind::OutlyingBoot | Kind::OutlyingCell => {
+            FlagKind::OutlyingBoot if !names.knows_boots => "Look at what else ran then; it is counted",
+            FlagKind::OutlyingBoot | FlagKind::OutlyingCell => {
                 "Compare its environment with the others' before you trust either; it is counted, repeat it if \
                  something was wrong"
             }
-            Kind::OutlyingRun => "Look at what else ran then; it is counted, and its boot's mean carries it",
-            Kind::SeveralModes => {
+            FlagKind::OutlyingRun => {
+                "Look at what else ran then; it is counted, and its boot's mean carries it"
+            }
+            FlagKind::SeveralModes => {
                 "Look at the single runs, and fix what chooses between them: a CPU, a queue, a frequency"
             }
-            Kind::FirstRun => "Add a warm-up run, or lengthen the one there is",
-            Kind::Saturation => {
+            FlagKind::FirstRun => "Add a warm-up run, or lengthen the one there is",
+            FlagKind::Saturation => {
                 "If a limit holds them there, differences beyond it do not show; lift the limit, or measure what the work \
                  costs (CPU per packet) instead"
             }
-            Kind::Constant => {
+            FlagKind::Constant => {
                 "Check that each run measured it anew, and that it is not capped, rounded or copied; a count that stays 0 \
                  may be right"
             }

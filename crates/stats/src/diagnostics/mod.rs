@@ -1,4 +1,4 @@
-//! What looks wrong with a campaign: flags, without removing data.
+//! Flags of suspicious data in a campaign, without removing data.
 //!
 //! [`diagnose`] takes the runs in the order of measurement and returns what a person should examine
 //! before believing the result. Each kind of flag is one family of tests, and [`LEVEL`] is the
@@ -20,7 +20,6 @@
 //! | constant | run | none: all values equal | values continuous |
 //! A boot effect is not drift: the first test has boots as its units, so random differences of
 //! boots raise its noise, and the second looks only inside boots.
-//! raise its noise, and the second looks only inside boots.
 
 mod campaign;
 mod cells;
@@ -37,15 +36,15 @@ mod outliers;
 mod saturation;
 mod serial;
 
-pub use flag::{Flag, Kind, Names, Place};
+pub use flag::{Flag, FlagKind, Names, RunPlace};
 pub use level::LEVEL;
 
 use crate::error::{StatsError, require_finite};
 use crate::observed::Observation;
-use campaign::Campaign;
+use campaign::CampaignValues;
 use effects::BootEffects;
 
-/// Flags what looks wrong with `observations`, in the order of measurement, by kind.
+/// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///
 /// Takes time n log n. Conditions whose values do not vary, and tests with too few boots or runs,
 /// give no flag.
@@ -54,8 +53,8 @@ use effects::BootEffects;
 /// [`StatsError::NotFinite`], which names the value's place.
 pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     require_finite(observations.iter().map(|observation| observation.value))?;
-    let campaign = Campaign::of(observations);
-    let effects = BootEffects::of(&campaign);
+    let campaign = CampaignValues::from_observations(observations);
+    let effects = BootEffects::estimate(&campaign);
     let outlying_runs = outliers::runs(&campaign);
     let mut flags = Vec::new();
     flags.extend(drift::over_the_campaign(&effects));

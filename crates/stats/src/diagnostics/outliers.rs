@@ -1,9 +1,9 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use super::campaign::Campaign;
+use super::campaign::CampaignValues;
 use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
-use super::flag::{Flag, Kind};
+use super::flag::{Flag, FlagKind};
 use super::level::{ROUNDING, adjusted};
 
 /// Boots whose effect is too far from those of their group. Groups may spread differently, so each
@@ -18,8 +18,8 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
         for (extreme, p) in believed(&farthest(&[&sorted]), families * groups.len()) {
             let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
             if boot.effect.abs() >= ROUNDING {
-                let flag = Flag::of(Kind::OutlyingBoot, extreme.statistic, p, extreme.value);
-                flags.push(Flag { condition: boot.condition, ..flag }.at(boot.boot, None));
+                let flag = Flag::new(FlagKind::OutlyingBoot, extreme.statistic, p, extreme.value);
+                flags.push(Flag { condition: boot.condition, ..flag }.with_place(boot.boot, None));
             }
         }
     }
@@ -27,7 +27,7 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
 }
 
 /// Runs too far from their boot's mean, one family for each condition.
-pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
+pub(super) fn runs(campaign: &CampaignValues) -> Vec<Flag> {
     let tested = campaign.varying();
     let mut flags = Vec::new();
     for (condition, within) in &tested {
@@ -37,8 +37,8 @@ pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
             let cell = &cells[extreme.group];
             let run = campaign.values(cell).iter().position(|value| *value == extreme.value);
             let size = (extreme.value - cell.mean) / within;
-            let flag = Flag::of(Kind::OutlyingRun, extreme.statistic, p, size);
-            flags.push(flag.in_condition(condition.number).at(cell.boot, run.map(|run| run + 1)));
+            let flag = Flag::new(FlagKind::OutlyingRun, extreme.statistic, p, size);
+            flags.push(flag.in_condition(condition.number).with_place(cell.boot, run.map(|run| run + 1)));
         }
     }
     flags

@@ -1,8 +1,8 @@
 //! Saturation: values at a ceiling, such as the rate of a link or a busy CPU, which hides
 //! differences between conditions.
 
-use super::campaign::{Campaign, Condition};
-use super::flag::{Flag, Kind, Place};
+use super::campaign::{CampaignValues, ConditionValues};
+use super::flag::{Flag, FlagKind, RunPlace};
 use super::level::adjusted;
 use super::modes::spread;
 use crate::distribution::beta;
@@ -21,11 +21,11 @@ const DENSEST: f64 = 1.5;
 /// for any boots, so the binomial distribution bounds the p-value; it is far smaller with a thin
 /// upper tail. The spread is that of the runs without `outliers`: one value far below would put all
 /// others at the ceiling.
-pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
+pub(super) fn ceilings(campaign: &CampaignValues, outliers: &[Flag]) -> Vec<Flag> {
     let tested = campaign.varying();
-    let flag = |(condition, within): &(&Condition, f64)| {
+    let flag = |(condition, within): &(&ConditionValues, f64)| {
         let own = outliers.iter().filter(|flag| flag.condition == Some(condition.number));
-        let places: Vec<Place> = own.flat_map(|flag| flag.places.iter().copied()).collect();
+        let places: Vec<RunPlace> = own.flat_map(|flag| flag.places.iter().copied()).collect();
         let near = NEAR * remaining_spread(campaign, condition, *within, &places);
         let cells = campaign.cells_of(condition);
         let largest = cells.iter().flat_map(|cell| campaign.sorted(cell)).copied().fold(f64::MIN, f64::max);
@@ -41,19 +41,24 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
         let chance = NEAR * DENSEST * condition.runs as f64 / others as f64;
         let p = adjusted(beta::binomial_at_least(count - 1, others, chance), tested.len())?;
         let size = 100.0 * count as f64 / condition.runs as f64;
-        Some(Flag::of(Kind::Saturation, count as f64, p, size).in_condition(condition.number))
+        Some(Flag::new(FlagKind::Saturation, count as f64, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }
 
 /// The spread between runs without outliers.
-fn remaining_spread(campaign: &Campaign, condition: &Condition, within: f64, outliers: &[Place]) -> f64 {
+fn remaining_spread(
+    campaign: &CampaignValues,
+    condition: &ConditionValues,
+    within: f64,
+    outliers: &[RunPlace],
+) -> f64 {
     if outliers.is_empty() {
         return within;
     }
     let (mut root, mut df) = (0.0, 0);
     for cell in campaign.cells_of(condition) {
-        let is_out = |run| outliers.contains(&Place { boot: cell.boot, run: Some(run) });
+        let is_out = |run| outliers.contains(&RunPlace { boot: cell.boot, run: Some(run) });
         let runs = campaign.values(cell).iter().zip(1..);
         let kept: Vec<f64> = runs.filter(|(_, run)| !is_out(*run)).map(|(value, _)| *value).collect();
         root = f64::hypot(root, squares(&kept, mean(&kept)).root_over(1.0));

@@ -1,8 +1,8 @@
 //! Serial correlation: neighbouring runs of a condition in a boot that are more alike, or less,
 //! than by chance.
 
-use super::campaign::{Campaign, Condition};
-use super::flag::{Flag, Kind};
+use super::campaign::{CampaignValues, ConditionValues};
+use super::flag::{Flag, FlagKind};
 use super::level::adjusted;
 use crate::distribution::normal;
 
@@ -14,18 +14,18 @@ const FEW: usize = 4;
 /// (n² - 1) for independent normal runs (his eq. 2 and 3 of section 5, with both sums undivided).
 /// Its distance from 2, weighted by the runs, is summed over the boots of a condition and compared
 /// with the normal distribution, whose tails are the heavier.
-pub(super) fn correlation(campaign: &Campaign) -> Vec<Flag> {
-    let tested: Vec<(&Condition, Score)> = campaign
+pub(super) fn correlation(campaign: &CampaignValues) -> Vec<Flag> {
+    let tested: Vec<(&ConditionValues, Score)> = campaign
         .conditions
         .iter()
-        .filter_map(|condition| Some((condition, Score::of(campaign, condition)?)))
+        .filter_map(|condition| Some((condition, Score::new(campaign, condition)?)))
         .collect();
-    let flag = |(condition, score): &(&Condition, Score)| {
+    let flag = |(condition, score): &(&ConditionValues, Score)| {
         let z = score.sum / score.variance.sqrt();
         let p = adjusted(normal::two_sided(z), tested.len())?;
         // The ratio estimates 2 (1 - r).
         let size = score.sum / score.weight / 2.0;
-        Some(Flag::of(Kind::SerialCorrelation, z, p, size).in_condition(condition.number))
+        Some(Flag::new(FlagKind::SerialCorrelation, z, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }
@@ -38,7 +38,7 @@ struct Score {
 }
 
 impl Score {
-    fn of(campaign: &Campaign, condition: &Condition) -> Option<Score> {
+    fn new(campaign: &CampaignValues, condition: &ConditionValues) -> Option<Score> {
         condition.within?;
         let mut score = Score::default();
         for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() >= FEW) {

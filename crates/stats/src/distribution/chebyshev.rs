@@ -11,7 +11,7 @@ pub(crate) struct Polynomial([f64; TERMS]);
 
 impl Polynomial {
     /// The polynomial through `f` at Chebyshev's nodes.
-    pub(crate) fn of(f: impl Fn(f64) -> f64) -> Polynomial {
+    pub(crate) fn through(f: impl Fn(f64) -> f64) -> Polynomial {
         let angle = |j: usize| PI * (j as f64 + 0.5) / TERMS as f64;
         let values: [f64; TERMS] = std::array::from_fn(|j| f(0.5 * (1.0 + angle(j).cos())));
         Polynomial(std::array::from_fn(|m| {
@@ -21,7 +21,7 @@ impl Polynomial {
     }
 
     /// Its value at `share`, by Clenshaw's recurrence (DLMF 3.11.15).
-    pub(crate) fn at(&self, share: f64) -> f64 {
+    pub(crate) fn value(&self, share: f64) -> f64 {
         let t = 2.0 * share - 1.0;
         let (mut next, mut after) = (0.0, 0.0);
         for coefficient in self.0[1..].iter().rev() {
@@ -45,7 +45,7 @@ pub(crate) struct Curve(RefCell<Vec<Option<Polynomial>>>);
 impl Curve {
     /// `f`(`x`), where `f` is always the same, positive, smooth on the scale above, and negligible
     /// beyond its end; `x` is not negative.
-    pub(crate) fn at(&self, x: f64, f: impl Fn(f64) -> f64) -> f64 {
+    pub(crate) fn value(&self, x: f64, f: impl Fn(f64) -> f64) -> f64 {
         if x >= END {
             return 0.0;
         }
@@ -55,7 +55,7 @@ impl Curve {
             cells.resize(cell + 1, None);
         }
         let low = cell as f64 * WIDTH;
-        let ln = cells[cell].get_or_insert_with(|| Polynomial::of(|share| f(low + WIDTH * share).ln()));
-        ln.at((x - low) / WIDTH).exp()
+        let ln = cells[cell].get_or_insert_with(|| Polynomial::through(|share| f(low + WIDTH * share).ln()));
+        ln.value((x - low) / WIDTH).exp()
     }
 }

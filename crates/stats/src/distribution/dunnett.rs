@@ -17,29 +17,29 @@ const NO_MORE: f64 = 1e-30;
 /// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all
 /// |λ| < 1 and `df` >= 1.
 pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {
-    Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.cdf(d))
+    Dunnett::new(lambdas, df).map_or(f64::NAN, |family| family.cdf(d))
 }
 
 /// P(max |T(i)| > `d`). NaN as for [`cdf`].
 pub fn sf(d: f64, lambdas: &[f64], df: f64) -> f64 {
-    Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.sf(d))
+    Dunnett::new(lambdas, df).map_or(f64::NAN, |family| family.sf(d))
 }
 
 /// The value that max |T(i)| stays below with probability `p`. `None` unless 0 < `p` < 1 and the
 /// rest is as for [`cdf`].
 pub fn quantile(p: f64, lambdas: &[f64], df: f64) -> Option<f64> {
-    is_inside(p).then(|| Dunnett::of(lambdas, df)?.solve(p, 1.0 - p)).flatten()
+    is_inside(p).then(|| Dunnett::new(lambdas, df)?.solve(p, 1.0 - p)).flatten()
 }
 
 /// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the
 /// rest is as for [`cdf`].
 pub fn upper_quantile(tail: f64, lambdas: &[f64], df: f64) -> Option<f64> {
-    is_inside(tail).then(|| Dunnett::of(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
+    is_inside(tail).then(|| Dunnett::new(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
 }
 
 /// Comparisons of the same λ.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct EqualComparisons {
     lambda: f64,
     /// sqrt(1 - λ^2).
     own: f64,
@@ -49,7 +49,7 @@ struct Group {
 /// One family, for several questions: common parts are computed once.
 #[derive(Debug)]
 pub struct Dunnett {
-    groups: Vec<Group>,
+    groups: Vec<EqualComparisons>,
     df: f64,
     largest_lambda: f64,
     /// The width, in Z(0), within which the integrands change.
@@ -60,7 +60,7 @@ pub struct Dunnett {
 
 impl Dunnett {
     /// The family of these λ. `None` unless there is at least one, all |λ| < 1 and `df` >= 1.
-    pub fn of(lambdas: &[f64], df: f64) -> Option<Dunnett> {
+    pub fn new(lambdas: &[f64], df: f64) -> Option<Dunnett> {
         let is_valid = !lambdas.is_empty() && lambdas.iter().all(|lambda| lambda.abs() < 1.0) && df >= 1.0;
         if !is_valid {
             return None;
@@ -68,11 +68,15 @@ impl Dunnett {
         // The sign of T does not matter here, so neither does that of λ.
         let mut sorted: Vec<f64> = lambdas.iter().map(|lambda| lambda.abs()).collect();
         sorted.sort_by(f64::total_cmp);
-        let groups: Vec<Group> = sorted
+        let groups: Vec<EqualComparisons> = sorted
             .chunk_by(|one, other| one == other)
             .map(|equal| {
                 let lambda = equal[0];
-                Group { lambda, own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(), count: equal.len() as f64 }
+                EqualComparisons {
+                    lambda,
+                    own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(),
+                    count: equal.len() as f64,
+                }
             })
             .collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
@@ -118,7 +122,7 @@ impl Dunnett {
 
     /// P(max |T(i)| <= `d`), and its derivative by ln d.
     fn lower(&self, d: f64) -> Pair {
-        // Where S is far below 1 all |T| exceed d, where it is far above none do.
+        // If S is far below 1 all |T| exceed d, if it is far above none do.
         let centre = (1.0 / d).ln().max(0.0);
         over_chi(self.df, centre, 0.2, |s| self.all_within(d * s))
     }
@@ -130,7 +134,7 @@ impl Dunnett {
             // S is 1: fewer values are needed than the curve would take.
             return over_chi(self.df, centre, 0.2, |s| self.any_beyond(d * s));
         }
-        over_chi(self.df, centre, 0.2, |s| self.curve.at(d * s, |x| self.any_beyond(x)))
+        over_chi(self.df, centre, 0.2, |s| self.curve.value(d * s, |x| self.any_beyond(x)))
     }
 
     /// P(all |T(i)| <= `x`) for S = 1.
@@ -139,7 +143,7 @@ impl Dunnett {
             let ln: f64 = self
                 .groups
                 .iter()
-                .map(|Group { lambda, own, count }| {
+                .map(|EqualComparisons { lambda, own, count }| {
                     count * normal::between((lambda * z - x) / own, (lambda * z + x) / own).ln()
                 })
                 .sum();
@@ -153,7 +157,7 @@ impl Dunnett {
             let ln: f64 = self
                 .groups
                 .iter()
-                .map(|Group { lambda, own, count }| {
+                .map(|EqualComparisons { lambda, own, count }| {
                     let beyond = normal::sf((x - lambda * z) / own) + normal::sf((x + lambda * z) / own);
                     count * (-beyond).ln_1p()
                 })

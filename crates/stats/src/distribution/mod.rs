@@ -27,7 +27,6 @@ pub(crate) mod polygamma;
 pub(crate) mod quadrature;
 pub(crate) mod solve;
 
-/// Whether 0 < `p` < 1.
 fn is_inside(p: f64) -> bool {
     p > 0.0 && p < 1.0
 }

@@ -22,7 +22,6 @@ pub fn sf(x: f64) -> f64 {
     0.5 * erfc(x / SQRT_2)
 }
 
-/// P(|Z| > |`z`|).
 pub(crate) fn two_sided(z: f64) -> f64 {
     2.0 * sf(z.abs())
 }

@@ -11,7 +11,7 @@ pub(crate) fn trigamma(x: f64) -> f64 {
     zeta(2, x)
 }
 
-/// Where [`trigamma`] has this value, which is above 0.
+/// The inverse of [`trigamma`] for a value above 0.
 pub(crate) fn inverse_trigamma(value: f64) -> f64 {
     // Newton's method on 1 / trigamma, which is convex and nearly a straight line: from this start
     // it approaches the root from one side (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004,
@@ -57,7 +57,6 @@ mod tests {
     use super::*;
     use crate::oracles::is_close;
 
-    /// Euler's constant.
     const EULER: f64 = 0.577_215_664_901_532_9;
 
     #[test]

@@ -107,7 +107,8 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     // `df` and δ the remainder of Stirling's formula; its derivative by u is v (1 - e^(2 u)) times
     // itself.
     let ln_scale = 0.5 * (df / PI).ln() - stirling(0.5 * df);
-    // Where the density of u is above e^-200: the peak is there, or the integral is negligible.
+    // The range in which the density of u is above e^-200: the peak is there, or the integral is
+    // negligible.
     let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
     let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
     line(step, |t| {
@@ -148,7 +149,7 @@ static RULE: LazyLock<[(f64, f64); NODES]> = LazyLock::new(|| {
     })
 });
 
-/// The nodes and weights of the rule between `from` and `to`, in so many equal panels.
+/// The nodes and weights of the rule between `from` and `to`, in `panels` equal panels.
 pub(crate) fn gauss_legendre(from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
     let (rule, half) = (&*RULE, 0.5 * (to - from) / panels);
     (0..panels as usize).flat_map(move |panel| {

@@ -35,9 +35,9 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
     at
 }
 
-/// Where `f`, which falls from `first` to `last`, crosses zero between them: the secant, kept
-/// inside the bracket (the Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The
-/// nearer end, if it does not cross.
+/// The zero of `f`, which falls from `first` to `last`: the secant, kept inside the bracket (the
+/// Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The nearer end, if there is
+/// none.
 pub(crate) fn bracketed(first: f64, last: f64, f: impl Fn(f64) -> f64) -> f64 {
     let negligible = 1e-13 * (last - first).abs();
     let (mut from, mut to) = ((first, f(first)), (last, f(last)));

@@ -4,13 +4,13 @@ use crate::model::Factor;
 
 /// A model of condition means with every interaction of up to some number of factors.
 pub(super) struct Model {
-    /// How many levels each factor has.
+    /// The number of levels of each factor.
     sizes: Vec<usize>,
     /// Sets of factors, by size.
     pub(super) terms: Vec<Vec<usize>>,
     /// X: a row for each condition, a column for each parameter.
     rows: Vec<Vec<f64>>,
-    /// Of X'X.
+    /// The factor of X'X.
     factor: Factor,
 }
 
@@ -21,7 +21,7 @@ impl Model {
     pub(super) fn new(levels: &[Vec<usize>], sizes: Vec<usize>, order: usize) -> Result<Model, Vec<usize>> {
         let varied: Vec<usize> = (0..sizes.len()).filter(|factor| sizes[*factor] > 1).collect();
         let terms = up_to(&varied, order);
-        let mut model = Model { sizes, terms, rows: Vec::new(), factor: Factor::of(Vec::new(), 0) };
+        let mut model = Model { sizes, terms, rows: Vec::new(), factor: Factor::decompose(Vec::new(), 0) };
         let owners = model.owners();
         // More parameters than conditions: some term cannot be estimated.
         if owners.len() > levels.len() {
@@ -31,7 +31,7 @@ impl Model {
         let columns = 0..owners.len();
         let entry = |(i, j)| if j > i { 0.0 } else { model.rows.iter().map(|row| row[i] * row[j]).sum() };
         let matrix = columns.clone().flat_map(|i| columns.clone().map(move |j| (i, j))).map(entry).collect();
-        model.factor = Factor::of(matrix, owners.len());
+        model.factor = Factor::decompose(matrix, owners.len());
         match model.factor.dependent {
             Some(column) => Err(model.terms[owners[column]].clone()),
             None => Ok(model),

@@ -1,4 +1,4 @@
-//! Why there are no effects.
+//! Reasons why effects cannot be estimated.
 
 use thiserror::Error;
 
@@ -6,6 +6,7 @@ use crate::error::StatsError;
 
 /// Why there are no effects.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum EffectsError {
     /// Invalid numbers or an invalid confidence level.
     #[error(transparent)]
@@ -14,14 +15,7 @@ pub enum EffectsError {
     #[error(
         "condition {condition} has {given} levels, and there are {factors} factors: give one level for each"
     )]
-    Levels {
-        /// The condition.
-        condition: usize,
-        /// How many levels it has.
-        given: usize,
-        /// How many factors there are.
-        factors: usize,
-    },
+    Levels { condition: usize, given: usize, factors: usize },
     /// Runs of a condition with unknown levels.
     #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
     Unknown(usize),
@@ -29,12 +23,7 @@ pub enum EffectsError {
     #[error(
         "conditions {one} and {other} have the same levels of all factors: merge them, or add the factor that tells them apart"
     )]
-    Same {
-        /// The first.
-        one: usize,
-        /// The second.
-        other: usize,
-    },
+    Same { one: usize, other: usize },
     /// No factor was varied.
     #[error("no factor was measured at more than one level, so there is no effect to estimate")]
     NothingVaried,
@@ -45,20 +34,10 @@ pub enum EffectsError {
     Confounded(String),
     /// A factor that is neither off nor on.
     #[error("{factor} has level {level}: shares are for factors that are off (0) or on (1)")]
-    NotASwitch {
-        /// The factor's name.
-        factor: String,
-        /// The level.
-        level: usize,
-    },
+    NotASwitch { factor: String, level: usize },
     /// Too many factors for shares.
     #[error("{given} factors are too many to share a total between: {most} at most")]
-    TooMany {
-        /// How many there are.
-        given: usize,
-        /// How many there may be.
-        most: usize,
-    },
+    TooMany { given: usize, most: usize },
     /// A combination that the shares need was not measured.
     #[error("{0} was not measured: measure it, or average over the orders that can be reached")]
     Unreachable(String),

@@ -33,7 +33,7 @@ pub struct Estimated {
 }
 
 impl Estimated {
-    /// The same for values that cannot be negative: a decrease is at most all of the base.
+    /// The estimate of values that cannot be negative: a decrease is at most all of the base.
     #[must_use]
     pub fn of_non_negative(self) -> Estimated {
         let possible = |percent: f64| percent.max(-100.0);
@@ -45,7 +45,7 @@ impl Estimated {
     }
 }
 
-/// The fitted model, and the level of what is estimated from it.
+/// The fitted model, and the level of the estimates.
 pub(super) struct Estimator {
     pub(super) fit: Fit,
     level: f64,
@@ -60,7 +60,7 @@ impl Estimator {
         if !(level > 0.0 && level < 1.0) {
             return Err(StatsError::Level(level).into());
         }
-        let cells = Cells::of(observations)?;
+        let cells = Cells::from_observations(observations)?;
         Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
     }
 

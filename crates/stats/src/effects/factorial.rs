@@ -18,7 +18,7 @@ pub struct Factorial {
     pub order: usize,
     /// Whether every combination of the levels was measured.
     pub is_complete: bool,
-    /// By the number of factors, then in their order.
+    /// The effects by the number of factors, then in their order.
     pub effects: Vec<Effect>,
 }
 
@@ -29,12 +29,12 @@ pub struct Effect {
     pub factors: Vec<usize>,
     /// Their levels.
     pub levels: Vec<usize>,
-    /// Where each of the factors has two levels: the mean at the high level less that at the low
-    /// one; for two factors half the difference between the one's effect at the other's high level
-    /// and at its low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978,
-    /// chapter 10), all for the high levels. Otherwise: the distance of the mean at these levels
-    /// from the mean of all combinations, less main effects and smaller interactions; these sum to
-    /// zero over the levels of each factor. Percentages are of the mean of all conditions.
+    /// For factors of two levels: the mean at the high level less that at the low one; for two
+    /// factors half the difference between the one's effect at the other's high level and at its
+    /// low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978, chapter 10),
+    /// all for the high levels. Otherwise: the distance of the mean at these levels from the mean
+    /// of all combinations, less main effects and smaller interactions; these sum to zero over the
+    /// levels of each factor. Percentages are of the mean of all conditions.
     pub effect: Estimated,
 }
 
@@ -42,8 +42,8 @@ pub struct Effect {
 /// means of all conditions with equal weight, with intervals of confidence `level`. Levels are
 /// numbered from 0, the lowest. `design`: `None` detects it from the data.
 ///
-/// Where combinations are missing, interactions are estimated by least squares up to the size that
-/// the measured ones can separate, all of a size or none; larger ones are taken as zero (see
+/// If combinations are missing, interactions are estimated by least squares up to the size that the
+/// measured ones can separate, all of a size or none; larger ones are taken as zero (see
 /// [`Factorial::order`]). Missing combinations do not widen the intervals, which hold if the larger
 /// interactions are small.
 ///
@@ -60,7 +60,7 @@ pub fn factorial(
     layout.check()?;
     let estimator = Estimator::new(observations, design, level)?;
     let conditions = estimator.fit.conditions();
-    let measured = Measured::of(layout, conditions)?;
+    let measured = Measured::new(layout, conditions)?;
     let sizes: Vec<usize> = measured.levels_of.iter().map(Vec::len).collect();
     let combinations = sizes.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
     let model = largest(layout, &measured.places, &sizes, order)?;
@@ -93,16 +93,15 @@ pub fn factorial(
     Ok(Factorial { order, is_complete: combinations == Some(conditions.len()), effects })
 }
 
-/// The levels that were measured.
 struct Measured {
-    /// For each factor its levels, rising.
+    /// The levels of each factor, rising.
     levels_of: Vec<Vec<usize>>,
-    /// For each condition and factor the level's place in `levels_of`.
+    /// The level's place in `levels_of`, for each condition and factor.
     places: Vec<Vec<usize>>,
 }
 
 impl Measured {
-    fn of(layout: &Layout, conditions: &[usize]) -> Result<Measured, EffectsError> {
+    fn new(layout: &Layout, conditions: &[usize]) -> Result<Measured, EffectsError> {
         let mut seen: BTreeMap<&[usize], usize> = BTreeMap::new();
         let mut levels_of = vec![BTreeSet::new(); layout.factors.len()];
         for condition in conditions {

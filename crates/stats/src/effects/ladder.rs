@@ -14,11 +14,12 @@ pub const REMARK: &str = "a step's credit depends on its place: on another rung 
 /// The steps of a ladder. They add up to the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ladder {
-    /// From each rung to the next.
+    /// The steps from each rung to the next.
     pub steps: Vec<Step>,
-    /// From the first rung to the last; percentages are of the first.
+    /// The change from the first rung to the last; percentages are of the first.
     pub total: Estimated,
-    /// From the last rung to the first: the total with the other sign; percentages are of the last.
+    /// The change from the last rung to the first: the total with the other sign; percentages are
+    /// of the last.
     pub back: Estimated,
 }
 

@@ -7,27 +7,27 @@
 //! level by itself: with many effects the chance that one of them misses is larger.
 
 mod code;
+mod conditional;
 mod error;
 mod estimated;
 mod factorial;
-mod given;
 mod ladder;
 mod shapley;
 
+pub use conditional::{ConditionalEffect, effects_given};
 pub use error::EffectsError;
 pub use estimated::Estimated;
 pub use factorial::{Effect, Factorial, factorial};
-pub use given::{Given, effects_given};
 pub use ladder::{Ladder, REMARK, Step, ladder};
-pub use shapley::{MOST_FACTORS, Orders, Share, Shares, shapley};
+pub use shapley::{FactorShare, MOST_FACTORS, Orders, Shares, shapley};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
-    /// For each condition of the plan the level of each factor, from 0. Combinations that could not
-    /// be measured are missing or have no runs.
+    /// The level of each factor, from 0, for each condition of the plan. Combinations that could
+    /// not be measured are missing or have no runs.
     pub levels: &'a [Vec<usize>],
 }
 

@@ -15,8 +15,8 @@ pub const MOST_FACTORS: usize = 16;
 pub enum Orders {
     /// All; every combination must have been measured.
     All,
-    /// Those that use only measured combinations, with equal weight. For kernels that refuse some
-    /// combinations: a factor that needs another never gets the credit of being first.
+    /// The orders that use only measured combinations, with equal weight. For kernels that refuse
+    /// some combinations: a factor that needs another never gets the credit of being first.
     Reachable,
 }
 
@@ -27,19 +27,19 @@ pub struct Shares {
     pub total: Estimated,
     /// The reverse: percentages are of the mean with everything on.
     pub back: Estimated,
-    /// By factor. They add up to the total.
-    pub shares: Vec<Share>,
-    /// How many orders were averaged.
+    /// The shares by factor. They add up to the total.
+    pub shares: Vec<FactorShare>,
+    /// The number of averaged orders.
     pub orders: u64,
-    /// How many orders use only conditions of the layout, measured or not.
+    /// The number of orders that use only conditions of the layout, measured or not.
     pub planned_orders: u64,
-    /// How many orders exist.
+    /// The number of all orders.
     pub all_orders: u64,
 }
 
 /// A factor's share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Share {
+pub struct FactorShare {
     /// The factor's index.
     pub factor: usize,
     /// The mean gain of switching it on over the orders; percentages are of the mean with
@@ -64,7 +64,7 @@ pub fn shapley(
     level: f64,
 ) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, design, level)?;
-    let lattice = Lattice::of(layout, &estimator)?;
+    let lattice = Lattice::new(layout, &estimator)?;
     if orders == Orders::All
         && let Some(missing) = lattice.conditions.iter().position(Option::is_none)
     {
@@ -74,7 +74,7 @@ pub fn shapley(
     let end =
         |set: usize| lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
-    let paths = Paths::of(&lattice.reachable(), lattice.factors);
+    let paths = Paths::count(&lattice.reachable(), lattice.factors);
     let count = paths.to[everything];
     if count == 0 {
         return Err(EffectsError::NoOrder);
@@ -83,10 +83,10 @@ pub fn shapley(
         let terms = lattice.terms(&paths.weights(&lattice, factor));
         let share = estimator
             .estimate(&terms, &[(off, 1.0)], || format!("the share of {}", layout.factors[factor]))?;
-        Ok(Share { factor, share })
+        Ok(FactorShare { factor, share })
     };
     let factors = layout.factors.len();
-    let shares = (0..factors).map(share).collect::<Result<Vec<Share>, EffectsError>>()?;
+    let shares = (0..factors).map(share).collect::<Result<Vec<FactorShare>, EffectsError>>()?;
     let change = |from: usize, to: usize| {
         estimator.estimate(&[(to, 1.0), (from, -1.0)], &[(from, 1.0)], || "the total".to_owned())
     };
@@ -110,7 +110,7 @@ fn planned_orders(layout: &Layout) -> u64 {
             *place = true;
         }
     }
-    Paths::of(&planned, factors).to[planned.len() - 1]
+    Paths::count(&planned, factors).to[planned.len() - 1]
 }
 
 /// Levels of 0 and 1 as a set of factors.
@@ -135,7 +135,7 @@ struct Lattice {
 }
 
 impl Lattice {
-    fn of(layout: &Layout, estimator: &Estimator) -> Result<Lattice, EffectsError> {
+    fn new(layout: &Layout, estimator: &Estimator) -> Result<Lattice, EffectsError> {
         layout.check()?;
         let factors = layout.factors.len();
         if factors == 0 {
@@ -157,7 +157,7 @@ impl Lattice {
         Ok(Lattice { conditions, factors })
     }
 
-    /// For each set whether it was measured.
+    /// Whether each set was measured.
     fn reachable(&self) -> Vec<bool> {
         self.conditions.iter().map(Option::is_some).collect()
     }
@@ -169,15 +169,15 @@ impl Lattice {
     }
 }
 
-/// For each set, the number of orders from nothing to it, and from it to everything, through
-/// allowed sets. 16! is less than 2^53, so these counts and their products over an order are exact.
+/// The number of orders from nothing to each set, and from it to everything, through allowed sets.
+/// 16! is less than 2^53, so these counts and their products over an order are exact.
 struct Paths {
     to: Vec<u64>,
     from: Vec<u64>,
 }
 
 impl Paths {
-    fn of(reachable: &[bool], factors: usize) -> Paths {
+    fn count(reachable: &[bool], factors: usize) -> Paths {
         let sets = reachable.len();
         let (mut to, mut from) = (vec![0; sets], vec![0; sets]);
         (to[0], from[sets - 1]) = (1, 1);

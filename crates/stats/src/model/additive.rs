@@ -9,7 +9,7 @@ use super::estimate::Estimate;
 use super::layout::Layout;
 use super::least_squares::{effects, equations};
 use super::normal_equations::NormalEquations;
-use super::rows::{Row, rows};
+use super::rows::{ConditionSpread, rows};
 use super::spread::{Common, Spread};
 use super::weights::Weights;
 
@@ -30,7 +30,7 @@ pub(crate) struct Additive {
 /// The spreads that an error consists of.
 #[derive(Clone, Debug)]
 struct Spreads {
-    rows: Vec<Row>,
+    rows: Vec<ConditionSpread>,
     boots: Vec<Boots>,
 }
 
@@ -67,11 +67,11 @@ pub(crate) struct BootSpread {
 
 impl Additive {
     /// `baseline`: the condition that all others are compared with.
-    pub(crate) fn of(layout: Layout, baseline: Option<usize>) -> Additive {
+    pub(crate) fn fit(layout: Layout, baseline: Option<usize>) -> Additive {
         let weights = Weights::equal(&layout);
         let equations = equations(&layout, &weights);
         let effects = effects(&layout, equations.as_ref(), &weights);
-        let left = layout.left(&effects);
+        let left = layout.residuals(&effects);
         let df = layout.residual_df() as f64;
         let squares: f64 = left.iter().map(|left| left * left).sum();
         let residual = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
@@ -207,7 +207,7 @@ struct Satterthwaite {
 
 impl Satterthwaite {
     /// Adds multiples of the cell variances of some rows, which may share boots.
-    fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a Row, f64)>) {
+    fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a ConditionSpread, f64)>) {
         // Estimates of conditions that share boots are correlated, by the product of their shares.
         // The square of a sum has each pair twice, and the squares once.
         let (mut shared, mut squares) = (0.0, 0.0);
@@ -227,7 +227,7 @@ impl Satterthwaite {
     }
 
     /// Adds a multiple of the variance between boots.
-    fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[Row]) {
+    fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[ConditionSpread]) {
         let Spread { variance, df } = boots.spread;
         let held: f64 = boots.held.iter().map(|(row, share)| share * rows[*row].spread.variance).sum();
         // Boots that differ by less than their cells explain have a spread of zero, not a negative
@@ -264,32 +264,32 @@ impl Satterthwaite {
 }
 
 impl Spreads {
-    /// Each moderated by the others: rows by what they have in `common`, parts' boots likewise.
+    /// The spreads moderated by each other: rows by their `common` spread, parts' boots likewise.
     fn moderated(&self, common: Option<Common>, baseline: Option<usize>) -> Spreads {
         let mut all = self.clone();
         if let Some(common) = common {
             for (place, row) in all.rows.iter_mut().enumerate() {
                 let moderated = common.moderate(row.spread);
-                row.spread = if baseline == Some(place) { row.spread.beside(moderated) } else { moderated };
+                row.spread =
+                    if baseline == Some(place) { row.spread.moderated_by(moderated) } else { moderated };
             }
         }
-        if let Some(common) = Common::of(self.boots.iter().map(|part| part.spread)) {
+        if let Some(common) = Common::from_estimates(self.boots.iter().map(|part| part.spread)) {
             all.boots.iter_mut().for_each(|part| part.spread = common.moderate(part.spread));
         }
         all
     }
 }
 
-/// The boots of each part.
 fn boots(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64]) -> Vec<Boots> {
     if layout.columns() == 0 {
         return Vec::new();
     }
-    (0..layout.part_count).map(|part| Boots::of(layout, equations, effects, part)).collect()
+    (0..layout.part_count).map(|part| Boots::new(layout, equations, effects, part)).collect()
 }
 
 impl Boots {
-    fn of(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], part: usize) -> Boots {
+    fn new(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], part: usize) -> Boots {
         let columns: Vec<usize> =
             (layout.rows()..layout.parts.len()).filter(|column| layout.parts[*column] == part).collect();
         let count = columns.len() as f64;
@@ -324,11 +324,11 @@ mod tests {
     use super::*;
     use crate::distribution::student;
 
-    /// How often the difference of two equal means is proven at 5 %, in %, where their estimated
-    /// variances have the degrees of freedom `one` and `other`, and the first true variance is the
-    /// part `share` of both. The sum of both estimates in units of their true values is chi-squared
-    /// and independent of their parts in it, so only the latter is integrated over: its part has a
-    /// beta distribution, that of the square of a sine.
+    /// The false-positive rate at 5 %, in %, of a comparison of two equal means, where their
+    /// estimated variances have the degrees of freedom `one` and `other`, and the first true
+    /// variance is the part `share` of both. The sum of both estimates in units of their true
+    /// values is chi-squared and independent of their parts in it, so only the latter is integrated
+    /// over: its part has a beta distribution, that of the square of a sine.
     fn wrong(one: f64, other: f64, share: f64) -> f64 {
         const STEPS: usize = 200;
         let (mut sum, mut all) = (0.0, 0.0);

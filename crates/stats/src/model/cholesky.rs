@@ -14,7 +14,7 @@ pub(crate) struct Factor {
 
 impl Factor {
     /// The factor of a matrix of `size` rows; its upper triangle is not read.
-    pub(crate) fn of(mut matrix: Vec<f64>, size: usize) -> Factor {
+    pub(crate) fn decompose(mut matrix: Vec<f64>, size: usize) -> Factor {
         let mut dependent = None;
         for row in 0..size {
             let largest = matrix[row * size + row];

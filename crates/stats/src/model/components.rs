@@ -1,4 +1,4 @@
-//! How much boots and runs differ: the variance components, with intervals.
+//! The spread of boots and of runs: the variance components, with intervals.
 //!
 //! Estimates are those of the analysis of variance of unweighted cell means (Thomas and Hultquist,
 //! Ann. Stat. 6, 1978: the harmonic mean of the numbers of runs stands for theirs), which are exact
@@ -38,14 +38,14 @@ pub struct Component {
 }
 
 impl Components {
-    /// Those of `fit`, with intervals of error rate `alpha`.
-    pub(crate) fn of(fit: &Additive, alpha: f64) -> Components {
+    /// The variance components of `fit`, with intervals of error rate `alpha`.
+    pub(crate) fn from_fit(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
         let cells = fit.mean_square();
         let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
-        let component = |above, below| Component::of(above, below, alpha, layout.scale);
+        let component = |above, below| Component::from_difference(above, below, alpha, layout.scale);
         let between_cells = cells.map(|cells| component(cells, of_runs));
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
@@ -64,9 +64,9 @@ impl Components {
 }
 
 impl Component {
-    /// What the mean square `above` has beyond the part `below`, as a standard deviation in units
-    /// of `scale`, with an interval of error rate `alpha`.
-    pub(super) fn of(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
+    /// The excess of the mean square `above` over the part `below`, as a standard deviation in
+    /// units of `scale`, with an interval of error rate `alpha`.
+    pub(super) fn from_difference(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
         let (value, low, high) = match below {
             Some(below) => difference(above, below, alpha),
             None => alone(above, alpha),

@@ -18,7 +18,7 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     /// The boots that have a cell of both.
-    pub(crate) fn of(treated: &[Cell], baseline: &[Cell]) -> Pairs {
+    pub(crate) fn new(treated: &[Cell], baseline: &[Cell]) -> Pairs {
         let both = treated.iter().filter_map(|cell| {
             let place = baseline.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
             Some((cell.mean, baseline[place].mean))
@@ -44,8 +44,7 @@ impl Pairs {
         if centre.abs() <= t * self.standard_error(&self.baseline) + self.rounding() {
             return None;
         }
-        // Everything in units of the baseline's mean, so that the quadratic in ρ is (1 - a²) ρ² - 2
-        // b ρ + c.
+        // In units of the baseline's mean the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
         let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
         let differences: Vec<f64> =
             self.treated.iter().zip(&self.baseline).map(|(treated, baseline)| treated - baseline).collect();
@@ -112,7 +111,7 @@ mod tests {
 
     #[test]
     fn equals_scipy_and_fiellers_definition() {
-        for case in &oracles::all().comparisons {
+        for case in &oracles::oracles().comparisons {
             let pairs: Vec<(f64, f64)> =
                 case.treated.iter().copied().zip(case.baseline.iter().copied()).collect();
             let (got, name) = (compared(&pairs, case.level), &case.name);

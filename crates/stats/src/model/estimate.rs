@@ -35,7 +35,7 @@ impl Estimate {
         (self.is_sure() && (self.value.abs() + half).is_finite()).then_some(half)
     }
 
-    /// Whether the value, and its error of so many standard errors, are rounding errors.
+    /// Whether the value, and `critical` of its standard errors, are rounding errors.
     pub(crate) fn is_rounding(&self, critical: f64) -> bool {
         self.is_sure() && self.value.abs().max(critical * self.se) <= self.rounding
     }

@@ -78,8 +78,8 @@ impl Fieller<'_> {
     }
 }
 
-/// Where `excess` turns positive in the direction of `step`. 0 is always tried, so that the bound
-/// is on the right side of it.
+/// The point where `excess` turns positive in the direction of `step`. 0 is always tried, so that
+/// the bound is on the right side of it.
 fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<f64> {
     if step == 0.0 {
         return Some(point);

@@ -62,16 +62,16 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Fits `cells` for the comparisons of `question`.
-    pub(crate) fn of(cells: &Cells, question: &Question) -> Fit {
-        Fit::with(cells, question.design, question.baseline(), question.range)
+    pub(crate) fn new(cells: &Cells, question: &Question) -> Fit {
+        Fit::fit_cells(cells, question.design, question.baseline(), question.range)
     }
 
     /// Fits `cells` for this `design` (`None`: detected), without a baseline.
     pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
-        Fit::with(cells, design, None, ValueRange::ANY)
+        Fit::fit_cells(cells, design, None, ValueRange::ANY)
     }
 
-    fn with(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
+    fn fit_cells(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
         let design = design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
         let natural = if is_non_negative { range.and_non_negative() } else { range };
@@ -79,14 +79,14 @@ impl Fit {
             .iter()
             .fold(natural.ends(), |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
         let fit = |design, error, model| Fit { design, error, model, ends, cells: cells.clone() };
-        let model = Additive::of(Layout::of(cells, design), baseline);
-        // Where boots lack conditions, a condition's mean over all boots includes the boots' common
-        // effects on the others; where boots multiply instead of add, that can be far off.
+        let model = Additive::fit(Layout::new(cells, design), baseline);
+        // If boots lack conditions, a condition's mean over all boots includes the boots' common
+        // effects on the others; if boots multiply instead of add, that can be far off.
         if is_non_negative && !model.layout.is_complete() {
             let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
             if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
-                let nested = Layout::of(cells, Design::Nested);
-                return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::of(nested, baseline));
+                let nested = Layout::new(cells, Design::Nested);
+                return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::fit(nested, baseline));
             }
         }
         let error = match design {
@@ -102,7 +102,6 @@ impl Fit {
         &self.model.layout.conditions
     }
 
-    /// A condition's cells.
     pub(crate) fn cells(&self, condition: usize) -> &[Cell] {
         self.cells.condition(condition)
     }
@@ -140,7 +139,7 @@ impl Fit {
             .collect()
     }
 
-    /// How many boots measured both.
+    /// The number of boots that measured both.
     pub(crate) fn boots_in_common(&self, one: usize, other: usize) -> usize {
         let others = self.cells(other);
         let is_there = |cell: &&Cell| others.binary_search_by_key(&cell.boot, |other| other.boot).is_ok();

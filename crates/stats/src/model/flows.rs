@@ -1,8 +1,8 @@
 //! The spread of differences between conditions that share flows.
 //!
-//! What a flow or its boot does to all of its conditions alike is in no difference between them.
-//! What is left of a value is the part of its condition, that of the boot for this condition, and
-//! that of the flow for it.
+//! An effect of a flow or its boot on all of its conditions alike is in no difference between them.
+//! The rest of a value is the part of its condition, that of the boot for this condition, and that
+//! of the flow for it.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::spread::Spread;
 use crate::observed::mean;
 
 impl Components {
-    /// Those of flows, each with its boot and the values of the same conditions in the same order:
-    /// `interaction` of a boot and a condition, `runs` of a flow and a condition, `None` where each
-    /// boot has one flow (`interaction` includes it then). `None` with fewer than two conditions or
-    /// boots.
+    /// The variance components of flows, each with its boot and the values of the same conditions
+    /// in the same order: `interaction` of a boot and a condition, `runs` of a flow and a
+    /// condition, `None` where each boot has one flow (`interaction` includes it then). `None` with
+    /// fewer than two conditions or boots.
     #[must_use]
     pub fn of_flows(flows: &[(u32, Vec<f64>)], alpha: f64) -> Option<Components> {
         let conditions = flows.first().map_or(0, |(_, values)| values.len());
@@ -39,8 +39,8 @@ impl Components {
         let below = runs.map(|runs| Spread { variance: runs.variance / harmonic, ..runs });
         Some(Components {
             boots: None,
-            interaction: Some(Component::of(above, below, alpha, 1.0)),
-            runs: runs.map(|runs| Component::of(runs, None, alpha, 1.0)),
+            interaction: Some(Component::from_difference(above, below, alpha, 1.0)),
+            runs: runs.map(|runs| Component::from_difference(runs, None, alpha, 1.0)),
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::question::Design;
 
 /// One cell in the model's own numbering and unit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct CellPosition {
     /// The condition's row.
     pub(crate) row: usize,
     /// The boot's column; 0 in a nested design, which has no columns.
@@ -22,18 +22,16 @@ pub(crate) struct Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) design: Design,
-    /// The condition of each row.
     pub(crate) conditions: Vec<usize>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<CellPosition>,
     /// The part of each row and then of each column. Boots in common connect only rows of the same
     /// part; a nested design has no such need.
     pub(crate) parts: Vec<usize>,
     pub(crate) part_count: usize,
-    /// How many columns each part has.
+    /// The number of columns of each part.
     pub(crate) part_columns: Vec<usize>,
     /// The sum of squares of the runs around their cells' means, in units of the scale squared.
     pub(crate) within: f64,
-    /// How many runs there are.
     pub(crate) runs: f64,
     /// Subtracted from every mean: a large common level costs no digits.
     centre: f64,
@@ -49,18 +47,18 @@ impl Layout {
         if boots.windows(2).any(|pair| pair[0] == pair[1]) { Design::Crossed } else { Design::Nested }
     }
 
-    pub(crate) fn of(cells: &Cells, design: Design) -> Layout {
+    pub(crate) fn new(cells: &Cells, design: Design) -> Layout {
         let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
         let columns = match design {
             Design::Nested => BTreeMap::new(),
             Design::Crossed => columns(cells),
         };
         let (centre, scale) = centre_and_scale(cells);
-        let places: Vec<Place> = cells
+        let places: Vec<CellPosition> = cells
             .conditions()
             .enumerate()
             .flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
-            .map(|(row, cell)| Place {
+            .map(|(row, cell)| CellPosition {
                 row,
                 column: columns.get(&cell.boot).copied().unwrap_or(0),
                 runs: cell.runs as f64,
@@ -115,12 +113,12 @@ impl Layout {
         }
     }
 
-    /// How many cells there are beyond the model's effects.
+    /// The number of cells beyond the model's effects.
     pub(crate) fn residual_df(&self) -> usize {
         self.places.len() - self.rank()
     }
 
-    /// How many runs there are beyond one for each cell.
+    /// The number of runs beyond one for each cell.
     pub(crate) fn run_df(&self) -> f64 {
         self.runs - self.places.len() as f64
     }
@@ -134,12 +132,12 @@ impl Layout {
     }
 
     /// The sum of the effects of a cell's row and column.
-    pub(crate) fn fitted(&self, effects: &[f64], place: &Place) -> f64 {
+    pub(crate) fn fitted(&self, effects: &[f64], place: &CellPosition) -> f64 {
         effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
     }
 
-    /// What effects leave of each cell.
-    pub(crate) fn left(&self, effects: &[f64]) -> Vec<f64> {
+    /// The residuals of the cells.
+    pub(crate) fn residuals(&self, effects: &[f64]) -> Vec<f64> {
         self.places.iter().map(|place| place.mean - self.fitted(effects, place)).collect()
     }
 
@@ -152,8 +150,8 @@ impl Layout {
         if of_part == 0.0 { 0.0 } else { of_part / self.part_columns[part] as f64 }
     }
 
-    /// For each row the sum of its cells' squared weights in a combination of effects, from the
-    /// equations' solution for it.
+    /// The sum of each row's squared weights in a combination of effects, from the equations'
+    /// solution for it.
     pub(crate) fn squared_weights(&self, solved: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows()];
         self.places.iter().for_each(|place| sums[place.row] += self.fitted(solved, place).powi(2));
@@ -172,7 +170,6 @@ impl Layout {
     }
 }
 
-/// A column for each boot.
 fn columns(cells: &Cells) -> BTreeMap<u32, usize> {
     let mut columns: BTreeMap<u32, usize> = cells.iter().map(|cell| (cell.boot, 0)).collect();
     for (column, place) in columns.values_mut().enumerate() {
@@ -192,7 +189,7 @@ fn centre_and_scale(cells: &Cells) -> (f64, f64) {
 }
 
 /// Numbers the parts of rows and columns that cells connect, and counts them.
-fn parts(places: &[Place], rows: usize, columns: usize) -> (Vec<usize>, usize) {
+fn parts(places: &[CellPosition], rows: usize, columns: usize) -> (Vec<usize>, usize) {
     let mut leader: Vec<usize> = (0..rows + columns).collect();
     for place in places {
         let (one, other) = (find(&mut leader, place.row), find(&mut leader, rows + place.column));
@@ -231,7 +228,7 @@ mod tests {
                 value: value as f64,
             })
             .collect();
-        Cells::of(&runs).unwrap()
+        Cells::from_observations(&runs).unwrap()
     }
 
     #[test]
@@ -244,7 +241,7 @@ mod tests {
     #[test]
     fn parts_that_share_no_boot_are_distinguished() {
         // 0 and 1 meet in boot 1, 1 and 2 in boot 2; 7 and 9 only in boot 5.
-        let layout = Layout::of(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
+        let layout = Layout::new(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
         assert_eq!(layout.conditions, [0, 1, 2, 7, 9]);
         assert_eq!(layout.parts, [0, 0, 0, 1, 1, 0, 0, 1]);
         assert_eq!((layout.rank(), layout.residual_df()), (6, 0));
@@ -253,7 +250,7 @@ mod tests {
 
     #[test]
     fn nested_rows_need_no_boots_in_common() {
-        let layout = Layout::of(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
+        let layout = Layout::new(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
         assert_eq!((layout.rows(), layout.columns(), layout.rank(), layout.residual_df()), (2, 0, 2, 1));
         assert_eq!((layout.row(5), layout.row(4)), (Some(1), None));
     }

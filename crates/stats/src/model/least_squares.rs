@@ -17,7 +17,7 @@ pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weig
     let mut parts = vec![(0.0, 0.0); layout.part_count];
     let is_nested = layout.design == Design::Nested;
     for place in &layout.places {
-        let weight = weights.of(place.row);
+        let weight = weights.of_row(place.row);
         let column = (!is_nested).then_some(layout.rows() + place.column);
         for effect in [Some(place.row), column].into_iter().flatten() {
             sums[effect] += weight * place.mean;

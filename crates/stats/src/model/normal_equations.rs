@@ -35,7 +35,7 @@ impl NormalEquations {
     pub(crate) fn new(layout: &Layout, weights: &Weights) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
         let is_row_eliminated = rows >= columns;
-        let kept = kept(layout, is_row_eliminated);
+        let kept = effect_numbers(layout, is_row_eliminated);
         let size = kept.iter().flatten().count();
         let eliminated_count = if is_row_eliminated { rows } else { columns };
         let mut ties: Vec<Tie> = layout
@@ -44,7 +44,11 @@ impl NormalEquations {
             .map(|place| {
                 let (eliminated, other) =
                     if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights.of(place.row) }
+                Tie {
+                    eliminated,
+                    kept: kept.get(other).copied().flatten(),
+                    weight: weights.of_row(place.row),
+                }
             })
             .collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];
@@ -65,7 +69,7 @@ impl NormalEquations {
                 }
             }
         }
-        let factor = Factor::of(matrix, size);
+        let factor = Factor::decompose(matrix, size);
         NormalEquations { ties, rows, is_row_eliminated, kept, eliminated_diagonal, factor }
     }
 
@@ -110,7 +114,7 @@ impl NormalEquations {
 }
 
 /// Numbers the effects of the shorter side, less the first in each part.
-fn kept(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>> {
+fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>> {
     let parts =
         if is_row_eliminated { &layout.parts[layout.rows()..] } else { &layout.parts[..layout.rows()] };
     let mut is_settled = vec![false; layout.part_count];
@@ -143,7 +147,7 @@ mod tests {
                 }
             }
         }
-        Layout::of(&Cells::of(&runs).unwrap(), Design::Crossed)
+        Layout::new(&Cells::from_observations(&runs).unwrap(), Design::Crossed)
     }
 
     /// X' W X times the solution is the right side again, whichever side is longer.
@@ -156,7 +160,7 @@ mod tests {
             let product = |effects: &[f64]| {
                 let mut right = vec![0.0; layout.parts.len()];
                 for place in &layout.places {
-                    let fitted = weights.of(place.row) * layout.fitted(effects, place);
+                    let fitted = weights.of_row(place.row) * layout.fitted(effects, place);
                     right[place.row] += fitted;
                     right[layout.rows() + place.column] += fitted;
                 }

@@ -7,13 +7,13 @@ use super::weights::Weights;
 
 /// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
 const MOST_SHARED: f64 = 0.5;
-/// How often residuals are computed with the weights from the last ones: with equal weights quiet
-/// conditions look noisy beside noisy ones.
+/// The passes in which residuals are computed with the weights from the last pass: with equal
+/// weights quiet conditions look noisy beside noisy ones.
 const PASSES: usize = 3;
 
 /// The spread of one condition: its cells' residuals.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct ConditionSpread {
     pub(super) spread: Spread,
     /// The square of the correlation of two estimates is the product of these: h / (1 - h) for a
     /// condition with the share h in the effects of its boots, so 1 / (a - 1) for `a` conditions of
@@ -22,10 +22,10 @@ pub(super) struct Row {
     pub(super) cells: f64,
 }
 
-/// Each row's variance from its residuals, and what the variances have in common. `left` are the
-/// residuals with equal weights.
-pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<Row>, Option<Common>) {
-    let first = Sums::of(layout, &left, &Weights::equal(layout));
+/// Each row's variance from its residuals, and the variances' common part. `left` are the residuals
+/// with equal weights.
+pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<ConditionSpread>, Option<Common>) {
+    let first = Sums::new(layout, &left, &Weights::equal(layout));
     let mut rows = first.rows(layout);
     // Two conditions alone in their boots have the same residuals except for the sign: they
     // are one estimate.
@@ -36,16 +36,15 @@ pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<Row>, Option<Common>
         let spreads: Vec<Spread> = rows.iter().map(|row| row.spread).collect();
         let Some(weights) = Weights::of_spreads(layout, &spreads) else { break };
         let effects = effects(layout, equations(layout, &weights).as_ref(), &weights);
-        rows = Sums::of(layout, &layout.left(&effects), &weights).rows(layout);
+        rows = Sums::new(layout, &layout.residuals(&effects), &weights).rows(layout);
     }
     let each = rows.iter().zip(&layout.parts).filter(|(_, part)| !are_one[**part]).map(|(row, _)| row.spread);
     let whole = are_one.iter().enumerate().filter(|(_, is_one)| **is_one);
     let whole = whole.map(|(part, _)| first.of_part(layout, part));
-    let common = Common::of(each.chain(whole));
+    let common = Common::from_estimates(each.chain(whole));
     (rows, common)
 }
 
-/// The sums of all rows.
 struct Sums {
     rows: Vec<RowSums>,
     /// In incomplete layouts the shares are those of a complete one, scaled to the known total.
@@ -53,24 +52,24 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(layout: &Layout, left: &[f64], weights: &Weights) -> Sums {
+    fn new(layout: &Layout, left: &[f64], weights: &Weights) -> Sums {
         let on_columns = weights.on_columns(layout);
         let mut rows = vec![RowSums::default(); layout.rows()];
         for (place, left) in layout.places.iter().zip(left) {
-            let share = on_columns.get(place.column).map_or(0.0, |all| weights.of(place.row) / all);
+            let share = on_columns.get(place.column).map_or(0.0, |all| weights.of_row(place.row) / all);
             rows[place.row].add(*left, share);
         }
-        let kept: f64 = rows.iter().map(RowSums::kept).sum();
+        let kept: f64 = rows.iter().map(RowSums::df).sum();
         Sums { rows, scale: layout.residual_df() as f64 / kept }
     }
 
-    fn rows(&self, layout: &Layout) -> Vec<Row> {
+    fn rows(&self, layout: &Layout) -> Vec<ConditionSpread> {
         // The variance of a boot's effect, from the mixed variances.
         let mut of_boots = vec![0.0; layout.part_count];
         for (row, sum) in self.rows.iter().enumerate() {
             of_boots[layout.parts[row]] += sum.share().powi(2) * sum.mixed(self.scale);
         }
-        let row = |(row, sum): (usize, &RowSums)| Row {
+        let row = |(row, sum): (usize, &RowSums)| ConditionSpread {
             spread: sum.spread(self.scale, of_boots[layout.parts[row]]),
             shared: sum.shared(),
             cells: sum.cells,
@@ -81,9 +80,8 @@ impl Sums {
     /// The mean square of a part.
     fn of_part(&self, layout: &Layout, part: usize) -> Spread {
         let of_it = self.rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
-        let (squares, df) = of_it.fold((0.0, 0.0), |(squares, df), (sum, _)| {
-            (squares + sum.squares, df + sum.kept() * self.scale)
-        });
+        let (squares, df) = of_it
+            .fold((0.0, 0.0), |(squares, df), (sum, _)| (squares + sum.squares, df + sum.df() * self.scale));
         Spread { variance: squares / df, df }
     }
 }
@@ -113,7 +111,7 @@ impl RowSums {
     }
 
     /// The degrees of freedom that cells keep.
-    fn kept(&self) -> f64 {
+    fn df(&self) -> f64 {
         if self.told > 0.0 { (self.told - self.shares) * (1.0 - 1.0 / self.told) } else { 0.0 }
     }
 
@@ -128,7 +126,7 @@ impl RowSums {
 
     /// The mean square of the residuals, which include some of the others' spread.
     fn mixed(&self, scale: f64) -> f64 {
-        if self.told >= 2.0 && scale > 0.0 { self.squares / (self.kept() * scale) } else { 0.0 }
+        if self.told >= 2.0 && scale > 0.0 { self.squares / (self.df() * scale) } else { 0.0 }
     }
 
     /// `of_boot` is the variance of the effect of a boot.

@@ -28,7 +28,6 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// No variance.
     pub(crate) const NONE: Spread = Spread { variance: 0.0, df: f64::INFINITY };
     pub(crate) const UNKNOWN: Spread = Spread { variance: 0.0, df: 0.0 };
 
@@ -36,7 +35,7 @@ impl Spread {
     /// quiet conditions must not make it look small: the larger variance counts. Its degrees of
     /// freedom are between its own and those of all together; `bench verdict --families` shows that
     /// their geometric mean holds.
-    pub(crate) fn beside(self, moderated: Spread) -> Spread {
+    pub(crate) fn moderated_by(self, moderated: Spread) -> Spread {
         if self.variance <= moderated.variance {
             return moderated;
         }
@@ -62,7 +61,7 @@ pub(crate) struct Common {
 impl Common {
     /// The common part of independent estimates. `None` if there is none: too few of them, or one
     /// without any spread.
-    pub(crate) fn of(estimates: impl Iterator<Item = Spread>) -> Option<Common> {
+    pub(crate) fn from_estimates(estimates: impl Iterator<Item = Spread>) -> Option<Common> {
         let estimates: Vec<Spread> = estimates.filter(Spread::is_estimated).collect();
         let count = estimates.len() as f64;
         if estimates.len() < FEWEST || estimates.iter().any(|one| one.variance <= 0.0) {
@@ -114,14 +113,14 @@ mod tests {
     }
 
     fn common(variances: &[f64], df: f64) -> Option<Common> {
-        Common::of(spreads(variances, df).into_iter())
+        Common::from_estimates(spreads(variances, df).into_iter())
     }
 
     #[test]
     fn few_variances_or_none_borrow_nothing() {
         assert_eq!(common(&[1.0, 1.0], 4.0), None);
         assert_eq!(common(&[1.0, 0.0, 1.0], 4.0), None);
-        assert_eq!(Common::of([Spread::NONE, Spread::UNKNOWN, Spread::NONE].into_iter()), None);
+        assert_eq!(Common::from_estimates([Spread::NONE, Spread::UNKNOWN, Spread::NONE].into_iter()), None);
     }
 
     #[test]
@@ -153,9 +152,9 @@ mod tests {
     #[test]
     fn a_baseline_does_not_look_quieter_than_it_is() {
         let moderated = Spread { variance: 2.0, df: 16.0 };
-        assert_eq!(Spread { variance: 1.0, df: 4.0 }.beside(moderated), moderated);
+        assert_eq!(Spread { variance: 1.0, df: 4.0 }.moderated_by(moderated), moderated);
         let noisy = Spread { variance: 3.0, df: 4.0 };
-        assert_eq!(noisy.beside(moderated), Spread { variance: 3.0, df: 8.0 });
+        assert_eq!(noisy.moderated_by(moderated), Spread { variance: 3.0, df: 8.0 });
     }
 
     #[test]

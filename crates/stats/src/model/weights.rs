@@ -28,7 +28,7 @@ impl Weights {
         Weights(vec![1.0; layout.rows()])
     }
 
-    /// By the estimated variances of the rows. `None` if all weights are equal.
+    /// Weights by the estimated variances of the rows. `None` if all weights are equal.
     pub(super) fn of_spreads(layout: &Layout, spreads: &[Spread]) -> Option<Weights> {
         if layout.design == Design::Nested {
             return None;
@@ -71,7 +71,7 @@ impl Weights {
         Some(weights.into_iter().map(|weight| weight.min(all - weight).max(least)).collect())
     }
 
-    pub(super) fn of(&self, row: usize) -> f64 {
+    pub(super) fn of_row(&self, row: usize) -> f64 {
         self.0[row]
     }
 
@@ -79,7 +79,7 @@ impl Weights {
     pub(super) fn on_columns(&self, layout: &Layout) -> Vec<f64> {
         let mut sums = vec![0.0; layout.columns()];
         if !sums.is_empty() {
-            layout.places.iter().for_each(|place| sums[place.column] += self.of(place.row));
+            layout.places.iter().for_each(|place| sums[place.column] += self.of_row(place.row));
         }
         sums
     }

@@ -38,7 +38,7 @@ impl Cells {
     ///
     /// # Errors
     /// [`StatsError::NotFinite`], which names the value's place.
-    pub(crate) fn of(observations: &[Observation]) -> Result<Cells, StatsError> {
+    pub(crate) fn from_observations(observations: &[Observation]) -> Result<Cells, StatsError> {
         require_finite(observations.iter().map(|observation| observation.value))?;
         Ok(Cells::gathered(observations, |values| {
             let mean = mean(values);
@@ -87,7 +87,6 @@ impl Cells {
         self.0.chunk_by(|one, next| one.condition == next.condition)
     }
 
-    /// Those of the boots up to this number.
     pub(crate) fn up_to(&self, boot: u32) -> Cells {
         Cells(self.0.iter().filter(|cell| cell.boot <= boot).copied().collect())
     }
@@ -110,7 +109,9 @@ mod tests {
 
     #[test]
     fn parts_of_a_boot_are_one_unit() {
-        let cells = Cells::of(&[run(2, 1, 2.0), run(0, 1, 5.0), run(2, 3, 7.0), run(2, 1, 6.0)]).unwrap();
+        let cells =
+            Cells::from_observations(&[run(2, 1, 2.0), run(0, 1, 5.0), run(2, 3, 7.0), run(2, 1, 6.0)])
+                .unwrap();
         let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
         assert_eq!(conditions, [0, 2]);
         assert_eq!(
@@ -126,16 +127,18 @@ mod tests {
 
     #[test]
     fn huge_means_and_huge_values_keep_their_spread() {
-        let cells = Cells::of(&[run(0, 0, 1e10 + 0.25), run(0, 0, 1e10), run(0, 0, 1e10 + 0.125)]).unwrap();
+        let cells =
+            Cells::from_observations(&[run(0, 0, 1e10 + 0.25), run(0, 0, 1e10), run(0, 0, 1e10 + 0.125)])
+                .unwrap();
         let cell = cells.condition(0)[0];
         assert_eq!((cell.mean, cell.root), (1e10 + 0.125, (2.0_f64 * 0.125 * 0.125).sqrt()));
-        let cells = Cells::of(&[run(0, 0, 1e300), run(0, 0, -1e300)]).unwrap();
+        let cells = Cells::from_observations(&[run(0, 0, 1e300), run(0, 0, -1e300)]).unwrap();
         assert_eq!(cells.condition(0)[0].root, 2.0_f64.sqrt() * 1e300);
     }
 
     #[test]
     fn a_value_that_is_none_is_named() {
-        let error = Cells::of(&[run(0, 0, 1.0), run(0, 0, f64::NAN)]).unwrap_err();
+        let error = Cells::from_observations(&[run(0, 0, 1.0), run(0, 0, f64::NAN)]).unwrap_err();
         assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
     }
 }

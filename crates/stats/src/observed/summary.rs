@@ -7,7 +7,7 @@ use crate::error::{StatsError, require_finite};
 /// Size, range, middle and spread of a set of values, in the values' own unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many values.
+    /// The number of values.
     pub n: usize,
     /// The smallest.
     pub min: f64,
@@ -28,7 +28,7 @@ impl Summary {
     ///
     /// # Errors
     /// [`StatsError::Empty`]; [`StatsError::NotFinite`], which names the value's place.
-    pub fn of(values: &[f64]) -> Result<Summary, StatsError> {
+    pub fn from_values(values: &[f64]) -> Result<Summary, StatsError> {
         require_finite(values.iter().copied())?;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn equals_exact_arithmetic() {
-        for expected in &oracles::all().summaries {
-            let got = Summary::of(&expected.values).unwrap();
+        for expected in &oracles::oracles().summaries {
+            let got = Summary::from_values(&expected.values).unwrap();
             let name = format!("{:?}…", &expected.values[..2]);
             assert_eq!((got.n, got.min, got.max), (expected.n, expected.min, expected.max), "{name}");
             assert_eq!(got.upper_median, expected.upper_median, "{name}");
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn one_value_has_no_spread_and_none_no_summary() {
-        let one = Summary::of(&[5.5]).unwrap();
+        let one = Summary::from_values(&[5.5]).unwrap();
         assert_eq!((one.n, one.median, one.mean, one.sd), (1, 5.5, 5.5, None));
-        assert_eq!(Summary::of(&[]), Err(StatsError::Empty));
-        let error = Summary::of(&[1.0, f64::INFINITY]).unwrap_err();
+        assert_eq!(Summary::from_values(&[]), Err(StatsError::Empty));
+        let error = Summary::from_values(&[1.0, f64::INFINITY]).unwrap_err();
         assert_eq!(error, StatsError::NotFinite { place: 2, value: f64::INFINITY });
     }
 
@@ -149,7 +149,7 @@ mod tests {
         ) {
             let mut turned = values.clone();
             turned.rotate_left(turn % values.len());
-            let (one, other) = (Summary::of(&values).unwrap(), Summary::of(&turned).unwrap());
+            let (one, other) = (Summary::from_values(&values).unwrap(), Summary::from_values(&turned).unwrap());
             prop_assert_eq!((one.min, one.max, one.median), (other.min, other.max, other.median));
             prop_assert!(one.min <= one.mean && one.mean <= one.max);
             prop_assert!((one.mean - other.mean).abs() <= 1e-13 * (one.max - one.min).abs());
@@ -160,9 +160,9 @@ mod tests {
             values in proptest::collection::vec(-1e3..1e3f64, 2..40),
             shift in -1e6..1e6f64,
         ) {
-            let one = Summary::of(&values).unwrap();
+            let one = Summary::from_values(&values).unwrap();
             let moved: Vec<f64> = values.iter().map(|value| 2.0 * value + shift).collect();
-            let moved = Summary::of(&moved).unwrap();
+            let moved = Summary::from_values(&moved).unwrap();
             prop_assert!((moved.mean - (2.0 * one.mean + shift)).abs() < 1e-8);
             prop_assert!((moved.sd.unwrap() - 2.0 * one.sd.unwrap()).abs() < 1e-8);
         }

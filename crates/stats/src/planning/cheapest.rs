@@ -47,7 +47,7 @@ impl Plan {
     /// limit is too low, or as for [`Plan::power`].
     pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
         self.check(runs)?;
-        Search::of(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
+        Search::new(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
     }
 
     /// The cheapest size within the limits that reaches the goal; of equally cheap ones that with
@@ -56,7 +56,7 @@ impl Plan {
     pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
         self.check(1)?;
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
-        let search = Search::of(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
+        let search = Search::new(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
         // More runs can save boots, but never more than unlimited runs would: that ends both
         // searches.
         let fewest = search.boots_needed(u32::MAX, 2, goal.boots_at_most)?;
@@ -84,7 +84,7 @@ impl Plan {
     /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
     /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
-        let Some(search) = Search::of(self, goal) else { return Vec::new() };
+        let Some(search) = Search::new(self, goal) else { return Vec::new() };
         let mut runs = [
             choice.runs / 4,
             choice.runs / 2,
@@ -112,15 +112,15 @@ impl Plan {
 /// kept.
 struct Search<'a> {
     plan: &'a Plan,
-    /// The same study with a single look, which needs no more boots and is computed much faster.
+    /// The plan with a single look, which needs no more boots and is computed much faster.
     once: Plan,
     goal: Goal,
-    /// By boots, and whether all looks count.
+    /// The noncentralities by boots, and whether all looks count.
     noncentralities: RefCell<BTreeMap<(u32, bool), Option<f64>>>,
 }
 
 impl<'a> Search<'a> {
-    fn of(plan: &'a Plan, goal: Goal) -> Option<Search<'a>> {
+    fn new(plan: &'a Plan, goal: Goal) -> Option<Search<'a>> {
         let is_sought = goal.delta > 0.0 && goal.delta.is_finite();
         let once = Plan { looks: None, ..*plan };
         is_sought.then(|| Search { plan, once, goal, noncentralities: RefCell::default() })

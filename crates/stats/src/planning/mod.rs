@@ -1,4 +1,4 @@
-//! How many boots and runs a study needs: power, the smallest difference it can show, and the
+//! The size of a study in boots and runs: power, the smallest difference it can show, and the
 //! cheapest way to show one.
 //!
 //! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a

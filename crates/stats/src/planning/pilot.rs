@@ -1,4 +1,4 @@
-//! What an estimate from some boots says of a study with more of them.
+//! Predictions for a study from the estimates of its first boots.
 
 use super::plan::noncentrality;
 use crate::distribution::student;
@@ -41,7 +41,7 @@ impl Pilot {
         Some(high)
     }
 
-    /// The true value that so many boots prove with probability `power`; the rest is as for
+    /// The true value that `boots` boots prove with probability `power`; the rest is as for
     /// [`Pilot::boots_needed`].
     pub fn detectable(self, boots: u32, level: f64, power: f64) -> Option<f64> {
         let is_sound = self.boots >= 2

@@ -32,7 +32,7 @@ pub enum Family {
 pub struct Plan {
     /// Whether conditions share boots.
     pub design: Design,
-    /// How many conditions, the baseline included.
+    /// The number of conditions, the baseline included.
     pub conditions: usize,
     /// The noise.
     pub noise: Noise,
@@ -45,7 +45,7 @@ pub struct Plan {
     pub looks: Option<(Bounds, u32)>,
 }
 
-/// What measuring costs, in seconds or any other unit.
+/// The cost of measuring, in seconds or any other unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// One boot without its runs.
@@ -85,7 +85,7 @@ impl Plan {
         let critical = self.critical_of_one_look(boots)?;
         let Some((bounds, looks)) = self.looks else { return Some(critical) };
         let df = self.df(boots);
-        let looks = Schedule { bounds, looks, boots }.with(df / (f64::from(boots) - 1.0));
+        let looks = Schedule { bounds, looks, boots }.looks(df / (f64::from(boots) - 1.0));
         let nominal = looks.nominal(student::two_sided(critical, df));
         student::upper_quantile(0.5 * nominal.last()?, df)
     }
@@ -106,12 +106,14 @@ impl Plan {
         Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
     }
 
-    fn judged(&self) -> family::Family {
+    fn judged(&self) -> family::ComparisonFamily {
         match self.family {
-            Family::Alone => family::Family::Alone,
+            Family::Alone => family::ComparisonFamily::Alone,
             // If conditions spread alike, half of each difference's variance is the baseline's.
-            Family::Baseline => family::Family::beside_baseline(&vec![0.5; self.conditions - 1]),
-            Family::AllPairs => family::Family::of(self.conditions * (self.conditions - 1) / 2),
+            Family::Baseline => family::ComparisonFamily::beside_baseline(&vec![0.5; self.conditions - 1]),
+            Family::AllPairs => {
+                family::ComparisonFamily::independent(self.conditions * (self.conditions - 1) / 2)
+            }
         }
     }
 
@@ -141,7 +143,7 @@ impl Plan {
         Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
     }
 
-    /// How many standard errors a difference must be to be proven with probability `power`.
+    /// The size of a difference, in standard errors, that is proven with probability `power`.
     pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
         noncentrality(self.critical(boots)?, self.df(boots), power)
     }

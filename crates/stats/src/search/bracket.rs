@@ -3,21 +3,21 @@
 
 use super::trial::{Goal, Trial};
 
-/// What is known by single trials.
+/// The bounds shown by single trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bracket {
     /// The highest load that stayed within the bound.
     pub(super) within: Option<f64>,
     /// The lowest load that exceeded it.
     pub(super) exceeded: f64,
-    /// How far the next step goes, as a share of the load: it doubles.
+    /// The length of the next step, as a share of the load: it doubles.
     step: f64,
     next: Option<f64>,
 }
 
 impl Bracket {
-    /// Below a load that exceeded the bound. What came through of it is the first guess: a link
-    /// that is full forwards as much as it can.
+    /// A bracket below a load that exceeded the bound. The load that came through is the first
+    /// guess: a link that is full forwards as much as it can.
     pub(super) fn below(most: f64, forwarded: f64, goal: &Goal) -> Self {
         let mut bracket = Self { within: None, exceeded: most, step: goal.width, next: None };
         bracket.down(forwarded, goal);
@@ -30,7 +30,7 @@ impl Bracket {
 
     /// Notes a trial with [`next_load`](Self::next_load). Where the load could not even be offered,
     /// nothing is learned above it.
-    pub(super) fn tell(&mut self, reached: bool, trial: Trial, goal: &Goal) {
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
         let Some(load) = self.next.take() else { return };
         if trial.exceeded || !reached {
             self.exceeded = load;
@@ -43,7 +43,8 @@ impl Bracket {
         self.inwards(goal);
     }
 
-    /// Below the lowest load that exceeded: to what came through, or by steps that double.
+    /// Goes below the lowest load that exceeded: to the load that came through, or by steps that
+    /// double.
     fn down(&mut self, forwarded: f64, goal: &Goal) {
         if self.exceeded <= goal.least {
             return;

@@ -1,11 +1,11 @@
-//! The second part of a search: what is shown of one load.
+//! The second part of a search: proof about one load.
 //!
 //! Each trial is a bet against "at most half of the trials go this way": it multiplies the stake by
 //! 1 + `BET` or by 1 - `BET`. If that sentence is true, the stake grows beyond 1/a with a chance of
 //! a at most, however long one plays and whenever one stops (Ville's inequality; Shafer, Testing by
 //! betting, J. R. Stat. Soc. A 184, 2021). Attempt number k at an end of the interval may be wrong
-//! with a chance of e 2^-k, so that all of them together are with e at most; e is half of what the
-//! confidence leaves, because the interval has two ends.
+//! with a chance of e 2^-k, so that all of them together are with e at most; e is half of the error
+//! that the confidence allows, because the interval has two ends.
 
 use super::trial::{Load, Trial};
 
@@ -15,14 +15,14 @@ use super::trial::{Load, Trial};
 /// error is bounded with any.
 const BET: f64 = 0.8;
 
-/// What is left of the stake when an attempt is given up: two contrary trials leave it at the
-/// beginning, and three after four others.
+/// The rest of the stake at which an attempt is given up: two contrary trials at the beginning
+/// reach it, and three after four others.
 const HOPELESS: f64 = 0.1;
 
-/// How many times farther each attempt goes than the one before.
+/// The factor by which each attempt goes farther than the one before.
 const FARTHER: f64 = 3.0;
 
-/// What is to be shown.
+/// The outcome to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toward {
     /// That most trials stay within the bound.
@@ -31,7 +31,7 @@ pub(super) enum Toward {
     Exceeded,
 }
 
-/// An end of the interval that is to be shown.
+/// An end of the interval, to be shown by trials.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     toward: Toward,
@@ -102,7 +102,7 @@ impl Claim {
 
     /// Notes a trial with its load. One that did not reach its load cannot speak for staying within
     /// the bound there; that it exceeded the bound it can.
-    pub(super) fn tell(&mut self, reached: bool, trial: Trial) {
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial) {
         self.made += 1;
         let speaks = match self.toward {
             Toward::Within => reached && !trial.exceeded,
@@ -138,17 +138,17 @@ impl Claim {
         self.load
     }
 
-    pub(super) fn made(&self) -> usize {
+    pub(super) fn trials_made(&self) -> usize {
         self.made
     }
 
-    /// How many widths away the next attempt is.
+    /// The distance of the next attempt, in widths.
     pub(super) fn reach(&self) -> f64 {
         FARTHER.powi(self.attempts.saturating_sub(1))
     }
 
     /// The load for which all its trials speak, if it was shown.
-    pub(super) fn shown(&self) -> Option<f64> {
+    pub(super) fn shown_load(&self) -> Option<f64> {
         (self.state == State::Shown).then(|| match (self.load, self.toward) {
             (Load::Of(load), Toward::Within) => load.min(self.spoken_for),
             (Load::Of(load), Toward::Exceeded) => load,
@@ -158,7 +158,7 @@ impl Claim {
 
     /// The load of its trials, if it was shown.
     pub(super) fn tried(&self) -> Option<f64> {
-        let shown = self.shown()?;
+        let shown = self.shown_load()?;
         Some(if let Load::Of(load) = self.load { load } else { shown })
     }
 }

@@ -19,8 +19,8 @@ use self::bracket::Bracket;
 use self::claim::{Claim, Toward};
 pub use self::trial::{Goal, Load, Trial};
 
-/// What was found. Where the search is complete, no `upper` means that nothing that can be offered
-/// exceeds the bound, and no `lower` that not even the least load stays within it.
+/// The result of a search. If the search is complete, no `upper` means that nothing that can be
+/// offered exceeds the bound, and no `lower` that not even the least load stays within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
     /// A load that was shown to stay within the bound.
@@ -31,7 +31,7 @@ pub struct Answer {
     pub upper: Option<f64>,
     /// Whether it ended before its trials were used up.
     pub complete: bool,
-    /// How many trials were made.
+    /// The number of trials.
     pub trials: usize,
 }
 
@@ -57,8 +57,8 @@ struct Between {
     upper: Claim,
 }
 
-/// How many widths the ends may be apart before trials between them are made. Of a sharp edge they
-/// are one or two apart.
+/// The distance of the ends, in widths, above which trials between them are made. At a sharp edge
+/// they are one or two apart.
 const APART: f64 = 2.0;
 
 impl Search {
@@ -95,14 +95,14 @@ impl Search {
         }
     }
 
-    /// The claim whose turn it is: in turns, so that what drifts in time meets both alike.
+    /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
     fn turn(&self) -> Option<&Claim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
-        open.min_by_key(|claim| claim.made())
+        open.min_by_key(|claim| claim.trials_made())
     }
 
     /// Notes how the trial with [`next_load`](Self::next_load) went.
-    pub fn tell(&mut self, trial: Trial) {
+    pub fn record_trial(&mut self, trial: Trial) {
         let Some(asked) = self.next_load() else { return };
         self.trials += 1;
         let reached = match asked {
@@ -113,7 +113,7 @@ impl Search {
             return self.begin(trial);
         };
         if self.bracket.next_load().is_some() {
-            self.bracket.tell(reached, trial, &self.goal);
+            self.bracket.record_trial(reached, trial, &self.goal);
             if self.bracket.next_load().is_none() {
                 self.claim(most);
             }
@@ -124,7 +124,7 @@ impl Search {
         }
         let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
-        claim.tell(reached, trial);
+        claim.record_trial(reached, trial);
         if claim.is_hopeless() {
             self.step_outwards(lowers, most);
         }
@@ -151,9 +151,9 @@ impl Search {
     /// Notes a trial between the ends. The first that is shown is the new end; if neither can be,
     /// the edge is as wide as that.
     fn narrow(&mut self, mut between: Between, reached: bool, trial: Trial) {
-        between.lower.tell(reached, trial);
-        between.upper.tell(reached, trial);
-        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown().is_some());
+        between.lower.record_trial(reached, trial);
+        between.upper.record_trial(reached, trial);
+        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown_load().is_some());
         if lower || upper {
             self.lower.spend_as(&between.lower);
             self.upper.spend_as(&between.upper);
@@ -165,7 +165,7 @@ impl Search {
         }
     }
 
-    /// The first trial: where nothing is exceeded, that is what is to be shown.
+    /// Records the first trial: if it does not exceed the bound, that is to be shown.
     fn begin(&mut self, trial: Trial) {
         let most = trial.offered.max(self.goal.least);
         self.most = Some(most);
@@ -188,7 +188,7 @@ impl Search {
         self.upper.open(if exceeded < most { Load::Of(exceeded) } else { Load::Most });
     }
 
-    /// What could not be shown of one load may be of one farther out.
+    /// A load that could not be shown to be an end is moved outwards: it may be shown there.
     fn step_outwards(&mut self, lowers: bool, most: f64) {
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         let step = (self.goal.width * claim.reach()).min(0.5);
@@ -213,14 +213,14 @@ impl Search {
         }
     }
 
-    /// What was found; complete once there is no [`next_load`](Self::next_load).
+    /// The result so far; complete once there is no [`next_load`](Self::next_load).
     #[must_use]
     pub fn answer(&self) -> Answer {
         let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {
-            lower: self.lower.shown(),
-            lower_at: self.lower.shown().map(|_| self.lower.load()),
-            upper: self.upper.shown(),
+            lower: self.lower.shown_load(),
+            lower_at: self.lower.shown_load().map(|_| self.lower.load()),
+            upper: self.upper.shown_load(),
             // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,
             trials: self.trials,

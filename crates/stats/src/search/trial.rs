@@ -1,11 +1,11 @@
-//! What a search is for, and its trials.
+//! The goal of a search, and its trials.
 
-/// What is looked for.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     /// The chance that the interval holds the load that is looked for, such as 0.95.
     pub confidence: f64,
-    /// How far the interval's ends lie apart where trials allow it, as a share of the load.
+    /// The width of the interval where trials allow it, as a share of the load.
     pub width: f64,
     /// No load below it is tried.
     pub least: f64,
@@ -22,14 +22,15 @@ pub enum Load {
     Of(f64),
 }
 
-/// How a trial went.
+/// The outcome of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
     /// The load that was offered, which may be less than was asked for.
     pub offered: f64,
-    /// What came through.
+    /// The load that came through.
     pub forwarded: f64,
-    /// The load that it shows to stay within the bound if it did: what was offered, or less.
+    /// The load that the trial shows to stay within the bound, if it did: the offered load, or
+    /// less.
     pub sustained: f64,
     /// Whether it exceeded the bound.
     pub exceeded: bool,

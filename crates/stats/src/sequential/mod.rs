@@ -21,19 +21,19 @@ const CLOSEST: f64 = 0.001;
 /// Farther from the mean, in standard deviations, the density is negligible.
 const REACH: f64 = 10.0;
 
-/// How the error rate is spread over the looks.
+/// The way in which the error rate is spread over the looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bounds {
     /// Little at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z|
     /// at a fraction f of the information must reach c / sqrt(f).
     ObrienFleming,
-    /// The same at each look (Pocock, Biometrika 64, 1977).
+    /// Equal at each look (Pocock, Biometrika 64, 1977).
     Pocock,
 }
 
 impl Bounds {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
 
     /// Its word in files and on the command line.

@@ -15,9 +15,9 @@ const NORMAL: f64 = 150.0;
 pub struct Schedule {
     /// The bounds.
     pub bounds: Bounds,
-    /// How many looks, the last one included.
+    /// The number of looks, the last one included.
     pub looks: u32,
-    /// How many boots there are at the last look.
+    /// The number of boots at the last look.
     pub boots: u32,
 }
 
@@ -40,10 +40,10 @@ impl Schedule {
     /// The looks of a comparison whose error has `df_per_boot` (n - 1) degrees of freedom with n
     /// boots: 1 in a paired comparison, more where several conditions contribute, any number for a
     /// normal statistic. At least 1 is used.
-    pub fn with(&self, df_per_boot: f64) -> Looks {
+    pub fn looks(&self, df_per_boot: f64) -> Looks {
         let (after, df) = (self.after(), df_per_boot.max(1.0));
         let is_normal = after.first().is_none_or(|first| df * (f64::from(*first) - 1.0) >= NORMAL);
-        let sequence = (!is_normal).then(|| Sequence::of(&after, df));
+        let sequence = (!is_normal).then(|| Sequence::new(&after, df));
         Looks { bounds: self.bounds, fractions: self.fractions(), sequence }
     }
 }

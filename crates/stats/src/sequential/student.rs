@@ -26,7 +26,7 @@ use crate::distribution::student;
 const SMOOTH: f64 = 3.0;
 /// A density below this is negligible.
 const NOTHING: f64 = 1e-30;
-/// A panel's width, in standard deviations of what is integrated.
+/// A panel's width, in standard deviations of the integrand.
 const PANEL: f64 = 2.5;
 
 /// Looks at t statistics.
@@ -39,11 +39,11 @@ pub(super) struct Sequence {
 impl Sequence {
     /// Looks after these numbers of boots, ascending from at least 2, where each boot adds
     /// `df_per_boot` >= 1 degrees of freedom.
-    pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
+    pub(super) fn new(boots: &[u32], df_per_boot: f64) -> Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
         let step = |pair: &[u32]| {
             let fraction = f64::from(pair[0]) / f64::from(pair[1]);
-            Step::of(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0))
+            Step::new(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0))
         };
         let steps = boots.windows(2).map(step).collect();
         Sequence { df: boots.iter().map(|boots| df(*boots)).collect(), steps }
@@ -57,9 +57,9 @@ impl Sequence {
         let mut later = Survival::certain();
         for (step, bounds) in self.steps.iter().zip(angles.windows(2)).rev() {
             let bend = step.bend(bounds[1]);
-            later = Survival::of(bounds[0].sin(), bend, |from| step.survives(from, bounds[1], &later));
+            later = Survival::new(bounds[0].sin(), bend, |from| step.survives(from, bounds[1], &later));
         }
-        let density = |at: f64| at.cos().powf(df - 1.0) * later.at(at.sin());
+        let density = |at: f64| at.cos().powf(df - 1.0) * later.value(at.sin());
         let integral = later.panels(1.0, (0.0, *first), df.sqrt().recip(), density);
         1.0 - 2.0 * integral / beta(0.5, 0.5 * df)
     }
@@ -70,7 +70,7 @@ fn angle(level: f64, df: f64) -> f64 {
     student::upper_quantile(0.5 * level, df).map_or(FRAC_PI_2, |t| (t / df.sqrt()).atan())
 }
 
-/// From one look to the next.
+/// The step from one look to the next.
 struct Step {
     /// The share of the earlier boots.
     fraction: f64,
@@ -85,7 +85,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(fraction: f64, df: f64, added: f64) -> Step {
+    fn new(fraction: f64, df: f64, added: f64) -> Step {
         let whole = 0.5 * beta(0.5 * (df + 1.0), 0.5 * (added + 1.0));
         Step { fraction, df, added, whole, longitude: Default::default() }
     }
@@ -103,7 +103,7 @@ impl Step {
             if weight < NOTHING || ratio <= 0.0 {
                 return 0.0;
             }
-            weight * self.over_longitudes(ratio) * later.at(length * at.sin())
+            weight * self.over_longitudes(ratio) * later.value(length * at.sin())
         };
         let range = ((-latitude).max(axis - FRAC_PI_2), latitude);
         later.panels(length, range, sd, density) / self.whole
@@ -124,9 +124,9 @@ impl Step {
         let place = (0.5 * ratio).ln();
         let mean = |at: f64| mean_power(2.0 * at.exp(), self.df, self.added);
         if place < 0.0 {
-            self.longitude[0].at(-place, |at| mean(-at))
+            self.longitude[0].value(-place, |at| mean(-at))
         } else {
-            self.longitude[1].at(place, mean)
+            self.longitude[1].value(place, mean)
         }
     }
 }
@@ -165,25 +165,25 @@ struct Survival {
 
 impl Survival {
     fn certain() -> Survival {
-        Survival { bend: 1.0, bound: 1.0, below: Polynomial::of(|_| 1.0), above: None }
+        Survival { bend: 1.0, bound: 1.0, below: Polynomial::through(|_| 1.0), above: None }
     }
 
     /// A bend at 0 or beyond the bound is none.
-    fn of(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
+    fn new(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
         let bend = if bend > 0.0 { bend.min(bound) } else { bound };
         let chance_above =
             |share: f64| chance((bend * bend + share * share * (bound * bound - bend * bend)).sqrt());
-        let above = (bend < bound).then(|| Polynomial::of(chance_above));
-        Survival { bend, bound, below: Polynomial::of(|share| chance(bend * share.sqrt())), above }
+        let above = (bend < bound).then(|| Polynomial::through(chance_above));
+        Survival { bend, bound, below: Polynomial::through(|share| chance(bend * share.sqrt())), above }
     }
 
-    fn at(&self, sine: f64) -> f64 {
+    fn value(&self, sine: f64) -> f64 {
         let (square, bend) = (sine * sine, self.bend * self.bend);
         match &self.above {
             Some(above) if square > bend => {
-                above.at(((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
+                above.value(((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
             }
-            _ => self.below.at((square / bend).min(1.0)),
+            _ => self.below.value((square / bend).min(1.0)),
         }
     }
 

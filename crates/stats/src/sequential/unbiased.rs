@@ -9,8 +9,8 @@
 use super::walk;
 use crate::distribution::solve;
 
-/// By how many standard errors the median-unbiased estimate is nearer to zero than the one
-/// measured, at the last of the looks at these `fractions` of the information, where |z| is `z` and
+/// The shift, in standard errors, of the median-unbiased estimate toward zero from the measured
+/// one, at the last of the looks at these `fractions` of the information, where |z| is `z` and
 /// `bounds` were those on |z| at the looks before it. The statistic is taken for normal.
 #[must_use]
 pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
@@ -33,7 +33,8 @@ pub struct Shifted {
 }
 
 impl Shifted {
-    /// The estimate nearer to zero by so many standard errors, never beyond its interval or zero.
+    /// The estimate moved toward zero by `shift` standard errors, never beyond its interval or
+    /// zero.
     #[must_use]
     pub fn by(self, shift: f64) -> f64 {
         (self.t - shift).max(self.t - self.critical).max(0.0)

@@ -1,6 +1,5 @@
 //! Numbers in words.
 
-/// The most decimals shown.
 const MOST_DECIMALS: usize = 9;
 
 /// A number with this many decimals; in exponent form with the same last digit if it is too long. A

@@ -1,7 +1,7 @@
 //! Verdicts in words, which are chosen only here.
 
 use super::number::{confidence, fixed, signed};
-use super::shown::{Shown, UNBOUNDED, decimals};
+use super::shown::{ShownFigures, UNBOUNDED, decimals};
 use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
 
@@ -24,7 +24,7 @@ impl Comparison {
         if self.is_equal() && self.verdict != Verdict::Equivalent {
             return format!("{label}: equal as far as the numbers tell ({} boots)", self.boots);
         }
-        let shown = Shown::of(self, unit);
+        let shown = ShownFigures::from_comparison(self, unit);
         let Some((low, high)) = shown.interval else {
             let value = if self.boots == 0 { String::new() } else { format!(" ({})", shown.signed(1)) };
             let why = self.gap.map_or("there is no interval", |gap| gap.as_str());

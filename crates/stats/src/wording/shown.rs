@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use crate::question::Margin;
 
 /// The figures to show: percentages if possible, unless the margin is in the metric's unit.
-pub(crate) struct Shown {
+pub(crate) struct ShownFigures {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
     /// The measured value, if the stated one is corrected.
@@ -14,17 +14,17 @@ pub(crate) struct Shown {
     pub(crate) detectable_interval: Option<(f64, f64)>,
     /// The largest fall and the largest rise.
     pub(crate) possible: (f64, f64),
-    /// With a space before it; empty for a metric without unit.
+    /// The unit with a space before it; empty for a metric without unit.
     pub(crate) unit: String,
     pub(crate) remark: String,
 }
 
-impl Shown {
-    pub(crate) fn of(comparison: &Comparison, unit: &str) -> Shown {
+impl ShownFigures {
+    pub(crate) fn from_comparison(comparison: &Comparison, unit: &str) -> ShownFigures {
         let is_absolute = matches!(comparison.margin, Some(Margin::Absolute(_)));
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
         match comparison.relative {
-            Some(value) if has_percentage && !is_absolute => Shown {
+            Some(value) if has_percentage && !is_absolute => ShownFigures {
                 value,
                 interval: comparison.relative_interval,
                 measured: comparison.unadjusted_relative,
@@ -34,7 +34,7 @@ impl Shown {
                 unit: " %".to_owned(),
                 remark: String::new(),
             },
-            relative => Shown {
+            relative => ShownFigures {
                 value: comparison.difference,
                 interval: comparison.interval,
                 measured: comparison.unadjusted,

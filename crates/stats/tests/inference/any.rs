@@ -1,4 +1,4 @@
-//! What must hold of any data.
+//! Properties of the analysis of any data.
 
 use netassay_stats::{Against, Analysis, Correction, Margin, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
@@ -109,7 +109,7 @@ proptest! {
 
     #[test]
     fn a_boot_resumed_in_two_parts_is_one(data in data(), at in 0..60usize) {
-        // The same runs, the second half recorded after everything else.
+        // The runs with the second half recorded after everything else.
         let (first, second) = data.split_at(at % data.len());
         let resumed: Vec<Observation> = second.iter().chain(first).copied().collect();
         let question = question(Against::Baseline(0));

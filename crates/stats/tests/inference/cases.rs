@@ -229,8 +229,8 @@ fn a_difference_that_a_look_chose_is_stated_nearer_to_zero() {
     );
     let (stated, share) = (chosen.relative.unwrap(), chosen.unadjusted_relative.unwrap());
     close("share", stated / share, chosen.difference / measured, 1e-9);
-    // What an earlier look had decided did not keep the study going: it is as measured. So is a
-    // first look, and one that proves nothing.
+    // A decision of an earlier look did not keep the study going: the estimate is as measured. So
+    // is that of a first look, and of one that proves nothing.
     let decided = at(4, by);
     assert_eq!((decided.verdict, decided.unadjusted), (Verdict::Higher, None));
     assert_eq!((at(1, 1e4).verdict, at(1, 1e4).unadjusted), (Verdict::Higher, None));

@@ -1,4 +1,4 @@
-//! What `analyse` says of whole data sets.
+//! `analyse` on whole data sets.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -19,7 +19,7 @@ struct Case {
     /// The means of the boots of each condition.
     table: Vec<Vec<Option<f64>>>,
     pairs: Vec<Expected>,
-    /// The same, each with its level by itself.
+    /// The pairs, each with its level by itself.
     alone: Vec<Expected>,
     /// The second half of the conditions against the first.
     effect: Option<Expected>,

@@ -31,7 +31,7 @@ impl Runs {
             .collect()
     }
 
-    /// What the rounding of such values may do to a difference of their means.
+    /// The rounding error of a difference of means of such values.
     fn rounding(&self) -> f64 {
         32.0 * f64::EPSILON * self.value.iter().fold(0.0, |most: f64, value| most.max(value.abs()))
     }

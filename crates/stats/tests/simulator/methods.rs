@@ -31,7 +31,7 @@ pub(crate) enum Method {
     Ratio,
     /// Student's t on the boot means of the two conditions; crossed designs: paired.
     BootMeans,
-    /// The same with the mean square pooled over all conditions.
+    /// Student's t on the boot means, with the mean square pooled over all conditions.
     PooledBootMeans,
     /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive
     /// model).
@@ -56,7 +56,7 @@ impl Method {
         Method::Netassay,
     ];
 
-    /// Those for a design.
+    /// The methods for a design.
     pub(crate) fn of(design: Design) -> Vec<Method> {
         let fits = |method: &Method| design == Design::Crossed || *method != Method::Additive;
         Method::ALL.into_iter().filter(fits).collect()

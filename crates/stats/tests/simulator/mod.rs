@@ -41,7 +41,7 @@ pub(crate) struct Cell {
     pub(crate) between: f64,
     /// The difference.
     pub(crate) difference: f64,
-    /// How often each of the plan's methods found a difference.
+    /// The rate at which each of the plan's methods found a difference.
     pub(crate) rates: Vec<Rate>,
 }
 

@@ -10,7 +10,7 @@ const MOST_WORK: f64 = 1e11;
 const NO_SPREAD: &str =
     "with no spread between boots and none between runs there is nothing to simulate: give one of them";
 
-/// What is to be simulated.
+/// The experiments to simulate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
     /// The world, except for what the tables vary.
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub(crate) differences: Vec<f64>,
     /// The deciding methods.
     pub(crate) methods: Vec<Method>,
-    /// How many experiments for each spread and difference.
+    /// The number of experiments for each spread and difference.
     pub(crate) experiments: u32,
     /// The seed of all random numbers.
     pub(crate) seed: u64,

@@ -50,7 +50,7 @@ impl Looking {
 /// The result of early looks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SequentialRates {
-    /// How many boots there were at each look.
+    /// The number of boots at each look.
     pub(crate) looks: Vec<usize>,
     /// By difference (none first), then by spread between boots.
     pub(crate) cells: Vec<SequentialCell>,
@@ -80,7 +80,8 @@ pub(crate) struct Estimates {
     pub(crate) adjusted: f64,
     /// The share of experiments whose measured difference was above the true one.
     pub(crate) measured_above: f64,
-    /// The same of the stated difference: a half if it is median-unbiased.
+    /// The rate at which the stated difference is above the true one: a half if it is
+    /// median-unbiased.
     pub(crate) adjusted_above: f64,
 }
 
@@ -159,7 +160,7 @@ impl Rule {
         };
         let schedule =
             Schedule { bounds: looking.bounds().unwrap_or(Bounds::Pocock), looks, boots: world.boots as u32 };
-        let (after, looks) = (schedule.after(), schedule.with(df_per_boot));
+        let (after, looks) = (schedule.after(), schedule.looks(df_per_boot));
         let nominal: Vec<f64> = match looking {
             Looking::Once => {
                 after.iter().map(|boots| if *boots < schedule.boots { 0.0 } else { ALPHA }).collect()

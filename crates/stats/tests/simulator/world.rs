@@ -9,16 +9,16 @@ use stats::Design;
 /// The significance level of every decision.
 pub(crate) const ALPHA: f64 = 0.05;
 
-/// How values arise: a condition's mean, plus the effects of its boot and of the run.
+/// A model of values: a condition's mean, plus the effects of its boot and of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct World {
     /// Nested: each condition has its own boots. Crossed: each boot measures all conditions.
     pub(crate) design: Design,
     /// The conditions. Only the first two are compared; the others contribute to pooled spreads.
     pub(crate) conditions: usize,
-    /// How many boots: of each condition, or shared by all.
+    /// The number of boots: of each condition, or shared by all.
     pub(crate) boots: usize,
-    /// How many runs of each condition in each boot.
+    /// The number of runs of each condition in each boot.
     pub(crate) runs: usize,
     /// The mean of condition 0.
     pub(crate) mean: f64,
@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) shared: f64,
     /// The standard deviation between the runs of a boot.
     pub(crate) within: f64,
-    /// How the runs of a boot are distributed; boots are normal.
+    /// The distribution of the runs of a boot; boots are normal.
     pub(crate) shape: Shape,
 }
 
@@ -55,7 +55,7 @@ const CLUSTER: f64 = 2.0;
 const CORRELATION: f64 = 0.5;
 
 impl World {
-    /// The same with another spread between boots.
+    /// The world with another spread between boots.
     pub(crate) fn with_between(self, between: f64) -> World {
         World { between, ..self }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use text::csv_field as field;
+use words::csv_field as field;
 
 use super::Number;
 use crate::stored::{StoredRun, StoredStudy};
@@ -43,6 +43,6 @@ pub(super) fn head(study: &StoredStudy, run: &StoredRun) -> String {
         field(&study.label(run.condition)),
         run.started_unix_ms,
         run.status,
-        field(&text::reason(run.reason.as_deref().unwrap_or_default())),
+        field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default())),
     )
 }

@@ -6,19 +6,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde_json::{Value, json};
+
 use crate::stored::{StoredRun, StoredStudy};
 
 mod csv;
-mod json;
 mod packed;
 mod series;
 mod stat;
 
 pub use csv::csv;
-pub use json::json;
 pub use packed::{Packed, PackedMetric, packed};
 pub use series::series;
 pub use stat::{StatFile, stat};
+
+/// The study as one object: `study` (the row), `plan`, `boots`, `runs`, and `units` by metric key.
+pub fn json(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> Value {
+    let units = units(study, &unit);
+    json!({
+        "study": study.row,
+        "plan": study.plan,
+        "boots": study.boots,
+        "runs": study.runs,
+        "units": units,
+    })
+}
 
 /// The units of the metrics that a study's runs have, by key.
 fn units<'a>(

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use record::Limit;
 use serde::Serialize;
 use serde_json::json;
-use text::csv_field as field;
+use words::csv_field as field;
 
 use super::csv::{HEADER, head};
 use super::{Number, keys, units};
 use crate::metrics::Metrics;
-use crate::record::{RunId, RunStatus};
+use crate::new_records::{RunId, RunStatus};
 use crate::stored::{StoredRun, StoredStudy};
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
@@ -67,7 +67,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn of(run: &'a StoredRun) -> Self {
+    fn from_stored(run: &'a StoredRun) -> Self {
         Self {
             id: run.id,
             boot: run.boot,
@@ -115,7 +115,8 @@ pub fn packed(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) 
             column.values.push(' ');
         }
     }
-    let text = |run: &StoredRun| serde_json::to_string(&Run::of(run)).expect("it was read from JSON");
+    let text =
+        |run: &StoredRun| serde_json::to_string(&Run::from_stored(run)).expect("it was read from JSON");
     Packed {
         header: HEADER,
         document: document.to_string(),

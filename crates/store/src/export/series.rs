@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use record::Series;
-use text::csv_field as field;
+use words::csv_field as field;
 
-use crate::record::RunId;
+use crate::new_records::RunId;
 use crate::stored::{StoredRun, StoredSeries, StoredStudy};
 
 /// The counters over time of a study's runs, warm-ups and disturbed ones included. The first

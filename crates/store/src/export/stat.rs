@@ -35,10 +35,10 @@ pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'s
         let unit = unit(metric).map_or(String::new(), |unit| format!(" ({unit})"));
         let text = format!(
             "# study: {} (netassay {})\n# condition: {}\n# metric: {}{unit}\n# columns: value, boot\n{lines}",
-            text::line(&study.row.name),
-            text::line(&study.row.version),
-            text::line(&study.label(condition)),
-            text::line(metric),
+            words::sanitised_line(&study.row.name),
+            words::sanitised_line(&study.row.version),
+            words::sanitised_line(&study.label(condition)),
+            words::sanitised_line(metric),
         );
         files.push(StatFile { name: file_name(&study.slug(condition), &mut taken), text });
     }

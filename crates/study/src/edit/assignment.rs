@@ -30,13 +30,13 @@ pub enum AssignmentError {
     /// The text before the `=` is not a key of a study.
     #[error("`{0}` cannot be a key: write KEY=VALUE, such as duration=2s")]
     NoKey(String),
-    /// One of several values is empty.
+    /// An empty value in a list of values.
     #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
     EmptyValue(String),
-    /// It holds control or invisible characters.
+    /// The text holds control or invisible characters.
     #[error("the value of `{0}` holds control or invisible characters")]
     Control(String),
-    /// It is longer than any key and its values.
+    /// The text is longer than any key and its values.
     #[error("it has {0} bytes: at most {most} are allowed", most = limit::ASSIGNMENT)]
     TooLong(usize),
 }
@@ -48,7 +48,7 @@ impl Assignment {
         &self.key
     }
 
-    /// The values. None: the key is to be removed.
+    /// The values. Without any the key is removed.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -68,7 +68,7 @@ impl FromStr for Assignment {
             return Err(AssignmentError::NoKey(quoted(key)));
         }
         let key = key.to_owned();
-        if !text::is_plain(value) {
+        if !words::is_plain(value) {
             return Err(AssignmentError::Control(key));
         }
         // A sentence may hold commas; no other value does.

@@ -12,7 +12,7 @@ use crate::read::table::{Entry, entries};
 pub(crate) enum Base<'k> {
     /// The whole file.
     Root,
-    /// One of the tables of an array, by its place.
+    /// A table of an array, by its place.
     Item(&'k str, usize),
 }
 
@@ -62,7 +62,6 @@ impl<'t> Document<'t> {
     }
 }
 
-/// The table at a path below another.
 fn inside<'d, 't>(table: &'d DeTable<'t>, path: &[&str]) -> Option<&'d DeTable<'t>> {
     path.iter().try_fold(table, |table, step| match table.get(*step)?.get_ref() {
         DeValue::Table(inner) => Some(inner),

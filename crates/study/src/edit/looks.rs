@@ -22,7 +22,7 @@ pub(crate) fn without_room(text: String, changes: &[Assignment]) -> (String, Opt
 
 fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, LooksDropped)> {
     let changes_a = |path: &[&str]| {
-        let targets = changes.iter().filter_map(|change| Target::of(document, change).ok());
+        let targets = changes.iter().filter_map(|change| Target::resolve(document, change).ok());
         targets.into_iter().any(|target| matches!(target, Target::Key(key) if key.starts_with(&owned(path))))
     };
     if !changes_a(BOOTS) || changes_a(STOP) {

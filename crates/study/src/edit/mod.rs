@@ -64,7 +64,7 @@ impl Study {
     ///
     /// # Errors
     /// As [`Study::parse_with`].
-    pub fn with(&self, file_name: &str, change: Assignment) -> Result<Self, Diagnostics> {
+    pub fn with_assignment(&self, file_name: &str, change: Assignment) -> Result<Self, Diagnostics> {
         let study = Self::parse_with(file_name, &self.text, &[change])?;
         Ok(Self { looks_dropped: self.looks_dropped.or(study.looks_dropped), ..study })
     }
@@ -91,7 +91,7 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     };
     let text = file::in_order(document).ok_or_else(refused)?;
     let document = Document::read(&text).ok_or_else(refused)?;
-    let target = Target::of(&document, assignment)?;
+    let target = Target::resolve(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
         target.put(&document, &mut file, assignment.values())?;
         prune::follow_factors(&document, file.text())
@@ -103,12 +103,12 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     changed.ok_or_else(refused)
 }
 
-/// What each change wrote, and the note for its place.
+/// The places that each assignment changed, with the note for each.
 fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)> {
     let Some(document) = Document::read(text) else { return Vec::new() };
     let of = |assignment: &Assignment| {
         let note = format!("from `--set {assignment}`");
-        let target = Target::of(&document, assignment).ok();
+        let target = Target::resolve(&document, assignment).ok();
         let places = target.map(|target| target.places(&document)).unwrap_or_default();
         places.into_iter().map(move |place| (place, note.clone()))
     };

@@ -1,5 +1,5 @@
-//! What follows a change of factors: exclusions, comparisons and their baselines, and offloads of a
-//! design that it fixes.
+//! Repairs the tables that depend on changed factors: exclusions, comparisons and their baselines,
+//! and offloads of a design that a factor now fixes.
 
 use toml::de::{DeTable, DeValue};
 use words::{Placement, Scenario, Word as _, format_cpu_list};
@@ -13,8 +13,8 @@ use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
 
-/// The text after a change of the document `before`: what selects conditions follows the factors
-/// whose levels have changed.
+/// Repairs the text after a change of the document `before`: selections of conditions follow the
+/// factors whose levels have changed.
 ///
 /// An exclusion, or a comparison of some conditions only, keeps the levels that the factor still
 /// has, and is removed without any: it would select other conditions than the file says. A baseline
@@ -60,7 +60,7 @@ struct Levels {
     levels: Vec<String>,
 }
 
-/// The factors of a file, those of its design too.
+/// The factors of a file, including its design's.
 fn factors(document: &Document<'_>) -> Vec<Levels> {
     let read = |named: Named<'_>| {
         let subject = named.subject()?;
@@ -72,14 +72,14 @@ fn factors(document: &Document<'_>) -> Vec<Levels> {
     let designed = document.get(&["design"], "offloads").map(levels).unwrap_or_default().into_iter();
     let of_design = |name: String| {
         let levels = ["on", "off"].map(str::to_owned).to_vec();
-        Some(Levels { subject: Subject::of(&name)?, name, levels })
+        Some(Levels { subject: Subject::from_name(&name)?, name, levels })
     };
     named.into_iter().filter_map(read).chain(designed.filter_map(of_design)).collect()
 }
 
 /// `is_new`: the factor had one level at most.
 fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_new: bool) -> Option<()> {
-    // From the end, so that earlier places stay valid.
+    // Backwards, so that earlier places stay valid.
     for (place, table) in document.tables("exclude").into_iter().rev() {
         keep_levels(file, ("exclude", place), &[], (table, factor))?;
     }
@@ -100,7 +100,7 @@ fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_n
         match (named(baseline, &factor.subject), first) {
             (Some(named), first) => {
                 let levels = levels(named.value.get_ref());
-                let mut left = left(factor, &levels);
+                let mut left = remaining_levels(factor, &levels);
                 if left.is_empty() {
                     left.extend(first.cloned());
                 }
@@ -109,13 +109,14 @@ fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_n
                     let is_last = flatten(entries(baseline), &mut Problems::default()).len() == 1;
                     file.take(base, if is_last { &path[..1] } else { &path })?;
                 } else if left != levels {
-                    file.put(base, &path, literal::of(named.name, &left))?;
+                    file.put(base, &path, literal::toml_value(named.name, &left))?;
                 }
             }
             (None, Some(first)) if is_new && factor.levels.len() > 1 => {
                 let is_chosen = only.is_some_and(|only| named(only, &factor.subject).is_some());
                 if !is_chosen {
-                    let value = literal::of(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
+                    let value =
+                        literal::toml_value(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
                     file.put(base, &["baseline", &factor.name], value)?;
                 }
             }
@@ -135,14 +136,14 @@ fn keep_levels(
 ) -> Option<bool> {
     let Some(named) = named(table, &factor.subject) else { return Some(true) };
     let levels = levels(named.value.get_ref());
-    let left = left(factor, &levels);
+    let left = remaining_levels(factor, &levels);
     if left.is_empty() {
         file.take_item(key, place);
         return Some(false);
     }
     if left != levels {
         let path = [path, named.path.as_slice()].concat();
-        file.put(Base::Item(key, place), &path, literal::of(named.name, &left))?;
+        file.put(Base::Item(key, place), &path, literal::toml_value(named.name, &left))?;
     }
     Some(true)
 }
@@ -151,19 +152,19 @@ fn keep_levels(
 pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Subject) -> Option<()> {
     let names = document.get(&["design"], "offloads").map(levels).unwrap_or_default();
     let left: Vec<String> =
-        names.iter().filter(|name| Subject::of(name).as_ref() != Some(subject)).cloned().collect();
+        names.iter().filter(|name| Subject::from_name(name).as_ref() != Some(subject)).cloned().collect();
     if left.len() == names.len() {
         return Some(());
     }
     if left.is_empty() {
         return file.take(Base::Root, &["design"]);
     }
-    file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
+    file.put(Base::Root, &["design", "offloads"], literal::toml_value("offloads", &left))
 }
 
-/// Those of these levels that the factor still has. A scenario of namespaces that it has no longer
-/// becomes the one of machines that it has instead.
-fn left(factor: &Levels, levels: &[String]) -> Vec<String> {
+/// The levels that the factor still has. A removed scenario of namespaces becomes its scenario of
+/// machines, if the factor has that.
+fn remaining_levels(factor: &Levels, levels: &[String]) -> Vec<String> {
     let Levels { subject, levels: kept, .. } = factor;
     let is_kept = |level: &String| kept.contains(&spelling(subject, level));
     let instead = |level: &String| {

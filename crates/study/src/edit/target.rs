@@ -1,4 +1,4 @@
-//! What the key of an assignment means in a file.
+//! The part of a file that the key of an assignment addresses.
 
 use std::ops::Range;
 
@@ -41,11 +41,11 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What the key of an assignment means in this file.
+    /// The part of this file that the key of an assignment addresses.
     ///
     /// # Errors
-    /// A problem with a place in the text of the assignment: no key has that name.
-    pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
+    /// A problem with its place in the assignment's text: no key has that name.
+    pub(crate) fn resolve(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
         let key = assignment.key();
         let several = assignment.values().len() > 1;
         let remove = assignment.values().is_empty();
@@ -76,7 +76,7 @@ impl Target {
                 file.take(base, path);
                 return Some(());
             }
-            file.put(base, path, literal::of(path.last()?, values))
+            file.put(base, path, literal::toml_value(path.last()?, values))
         };
         match self {
             Self::Key(path) => {
@@ -103,7 +103,7 @@ impl Target {
                 }
                 elsewhere(file, subject, name);
                 prune::from_design(document, file, subject)?;
-                let value = literal::of(name.rsplit('.').next()?, values);
+                let value = literal::toml_value(name.rsplit('.').next()?, values);
                 // A quoted scope fits, however the file writes the other factors of that scope.
                 match written {
                     Some(named) => {
@@ -160,7 +160,7 @@ fn protocol(document: &Document<'_>, (table, key): (&str, &str), remove: bool) -
     }
 }
 
-/// A key of every workload, or of those of a name.
+/// A key of every workload, or of the workloads with this name.
 fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
     let tables = document.tables("workload").into_iter();
     let chosen = |table: &DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
@@ -176,13 +176,12 @@ fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
     text("name").or_else(|| text("kind"))
 }
 
-/// A factor, by any of its names.
 fn factor(key: &str) -> Option<Target> {
-    Subject::of(key).map(|subject| Target::Factor(subject, key.to_owned()))
+    Subject::from_name(key).map(|subject| Target::Factor(subject, key.to_owned()))
 }
 
 fn is_factor(document: &Document<'_>, key: &str) -> bool {
-    Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
+    Subject::from_name(key).is_some_and(|subject| written(document, &subject).is_some())
 }
 
 fn is_key_of_workload(key: &str) -> bool {

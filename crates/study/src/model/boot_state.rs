@@ -1,4 +1,4 @@
-//! What needs a fresh boot to change.
+//! State that only a fresh boot can change.
 
 use serde::{Deserialize, Serialize};
 use words::{Family, Scenario};
@@ -6,7 +6,7 @@ use words::{Family, Scenario};
 use crate::model::factor::release;
 use crate::model::guest::Guest;
 
-/// What a testbed is built for. Conditions with the same state share boots.
+/// The state for which a testbed is built. Conditions with the same state share boots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootState {
     /// The kind of testbed.

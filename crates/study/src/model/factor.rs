@@ -1,4 +1,4 @@
-//! What a study varies, and the values it takes.
+//! Factors: the things that a study varies, and the levels that they take.
 
 use words::{
     DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
@@ -66,8 +66,8 @@ impl Factor {
     }
 }
 
-/// What a factor changes. Two names for the same thing (`gso`, `tx-generic-segmentation`) are equal
-/// here.
+/// The thing that a factor changes. Two names for one thing (`gso`, `tx-generic-segmentation`) are
+/// equal here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Which of several workloads, by name.
@@ -78,7 +78,8 @@ pub(crate) enum Subject {
     Mtu,
     /// A key of the traffic.
     Key(&'static Key),
-    /// Nothing: the same condition under several labels, which shows a method's false positives.
+    /// No change: the condition is measured under several labels, which shows a method's false
+    /// positives.
     Twin,
     /// A key of `[guest]`.
     Guest(&'static str),
@@ -126,7 +127,7 @@ impl Subject {
     }
 
     /// The subject of a factor by its whole name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let (scope, name) = Scope::split(name);
         Self::named(scope, name)
     }
@@ -220,7 +221,7 @@ impl Subject {
         }
     }
 
-    /// The same subject, of one side or of both.
+    /// The subject on one side, or on both.
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
         match self {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn two_names_of_one_feature_are_one_subject() {
-        let named = |name| Subject::of(name).unwrap();
+        let named = |name| Subject::from_name(name).unwrap();
         assert_eq!(named("gso"), named("tx-generic-segmentation"));
         assert_eq!(named("tso"), named("tcp-segmentation-offload"));
         assert_ne!(named("tso"), named("tx-tcp-segmentation"));
@@ -281,32 +282,32 @@ mod tests {
     #[test]
     fn only_settings_of_interfaces_have_sides() {
         for scope in ["transmitter.", "underlay.", "receiver.underlay."] {
-            assert_eq!(Subject::of(&format!("{scope}rx_ring")).unwrap().scope().to_string(), scope);
-            assert!(Subject::of(&format!("{scope}offloads")).is_some());
-            assert_eq!(Subject::of(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
+            assert_eq!(Subject::from_name(&format!("{scope}rx_ring")).unwrap().scope().to_string(), scope);
+            assert!(Subject::from_name(&format!("{scope}offloads")).is_some());
+            assert_eq!(Subject::from_name(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
         }
         let of_guest = ["kernel", "command_line", "vcpus", "nic", "copies"];
         assert!(GUEST.factors().eq(of_guest));
         let of_guest = of_guest.map(|key| (key, Subject::Guest(key)));
         for (name, subject) in Subject::WHOLE.into_iter().chain(of_guest) {
-            assert_eq!(Subject::of(name), Some(subject));
-            assert_eq!(Subject::of(&format!("transmitter.{name}")), None, "{name}");
+            assert_eq!(Subject::from_name(name), Some(subject));
+            assert_eq!(Subject::from_name(&format!("transmitter.{name}")), None, "{name}");
         }
         for name in ["family", "mtu"] {
-            assert_eq!(Subject::of(&format!("underlay.{name}")), Some(Subject::Underlay(name)));
-            assert_eq!(Subject::of(&format!("transmitter.underlay.{name}")), None, "{name}");
+            assert_eq!(Subject::from_name(&format!("underlay.{name}")), Some(Subject::Underlay(name)));
+            assert_eq!(Subject::from_name(&format!("transmitter.underlay.{name}")), None, "{name}");
         }
         assert!(MACHINE.factors().eq(TuningKey::ALL.map(TuningKey::word)));
         for key in TuningKey::ALL {
-            assert!(Subject::of(&format!("receiver.{key}")).unwrap().part().is_some());
-            assert_eq!(Subject::of(&format!("underlay.{key}")), None);
+            assert!(Subject::from_name(&format!("receiver.{key}")).unwrap().part().is_some());
+            assert_eq!(Subject::from_name(&format!("underlay.{key}")), None);
         }
-        assert_eq!(Subject::of("underlay.kernel"), None);
-        assert_eq!(Subject::of("verify"), None, "a precaution is no question");
+        assert_eq!(Subject::from_name("underlay.kernel"), None);
+        assert_eq!(Subject::from_name("verify"), None, "a precaution is no question");
         for key in KEYS.iter().filter(|key| key.is_factor) {
-            assert_eq!(Subject::of(key.name), Some(Subject::Key(key)));
-            assert_eq!(Subject::of(&format!("transmitter.{}", key.name)), None);
+            assert_eq!(Subject::from_name(key.name), Some(Subject::Key(key)));
+            assert_eq!(Subject::from_name(&format!("transmitter.{}", key.name)), None);
         }
-        assert_eq!(Subject::of("workload"), None, "workloads become a factor by being several");
+        assert_eq!(Subject::from_name("workload"), None, "workloads become a factor by being several");
     }
 }

@@ -5,8 +5,8 @@ use crate::model::factor::Factor;
 /// One level of each factor, by index.
 pub(crate) type Cell = Vec<usize>;
 
-/// How many combinations these factors and a design of so many rows have; `None` if more than can
-/// be counted.
+/// The number of combinations of these factors and a design with `designed` rows; `None` if it
+/// overflows.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }

@@ -18,11 +18,11 @@ pub struct Guest {
     pub memory_mib: u32,
     /// Its network interface.
     pub nic: Nic,
-    /// How its instructions are executed.
+    /// The accelerator of its processors.
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
-    /// How an emulated guest copies and clears memory.
+    /// The instructions with which an emulated guest copies and clears memory.
     pub copies: Copies,
 }
 
@@ -45,7 +45,6 @@ impl Default for Guest {
 const RUNNING: &str = "running";
 
 impl Guest {
-    /// Sets a key of `[guest]`.
     pub(crate) fn set(&mut self, key: &str, value: &Value) {
         let text = || value.to_string();
         match key {

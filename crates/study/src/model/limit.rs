@@ -15,7 +15,6 @@ pub(crate) const CONDITIONS: usize = 10_000;
 pub(crate) const RUNS: u64 = 1_000_000;
 /// Workloads, and comparisons.
 pub(crate) const BLOCKS: usize = 32;
-/// Factors.
 pub(crate) const FACTORS: usize = 32;
 /// Levels of a factor.
 pub(crate) const LEVELS: usize = 1_000;
@@ -34,7 +33,8 @@ pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
 pub(crate) const DEVICE_AMOUNT: RangeInclusive<u64> = 0..=words::DeviceSetting::MOST as u64;
 /// CPUs of a virtual machine.
 pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
-/// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.
+/// Memory of a virtual machine in MiB: from the least with which a distribution's kernel boots, to
+/// 64 GiB.
 pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
 /// Bytes of additions to a kernel's command line: half of x86's limit (`COMMAND_LINE_SIZE`, 2048),
 /// which must hold ours too.
@@ -47,9 +47,8 @@ pub(crate) const OFFLOADS: usize = 16;
 pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
 /// The number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192).
 pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
-/// How long a CPU may take to wake up, in µs: no idle state takes a second.
+/// The longest wake-up time of a CPU, in µs: no idle state takes a second.
 pub(crate) const CPU_LATENCY: RangeInclusive<u64> = 0..=1_000_000;
-/// Boots.
 pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
 /// Warm-up runs.
 pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;

@@ -7,7 +7,7 @@ use words::Key;
 const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
-pub(crate) fn of(key: &str, values: &[String]) -> Value {
+pub(crate) fn toml_value(key: &str, values: &[String]) -> Value {
     let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
     match values {
         [one] => single(one, is_text),
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn numbers_switches_and_texts() {
         let of = |key: &str, values: &[&str]| {
-            super::of(key, &values.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+            super::toml_value(key, &values.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
         };
         assert_eq!(of("boots", &["2"]), "2");
         assert_eq!(of("name", &["2"]), "\"2\"");
@@ -50,7 +50,7 @@ mod tests {
         #[test]
         fn any_value_is_toml(text in "\\PC{1,20}") {
             if let Ok(assignment) = format!("x={text}").parse::<Assignment>() {
-                let toml = format!("x = {}\n", of("x", assignment.values()));
+                let toml = format!("x = {}\n", toml_value("x", assignment.values()));
                 prop_assert!(toml::de::DeTable::parse(&toml).is_ok(), "{}", toml);
             }
         }

@@ -9,9 +9,9 @@ use words::{BySide, Placement, Side, feature};
 /// between. They are changed only if the command line allows it, and undone at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machines {
-    /// Of each machine.
+    /// Settings of each machine.
     pub both: Machine,
-    /// Of the machine of one side, which win over those.
+    /// Settings of the machine of one side, which override `both`.
     pub own: BySide<Machine>,
 }
 
@@ -22,9 +22,9 @@ pub struct Machine {
     pub sysctl: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
-    /// How long a CPU may take to wake up, in µs: deeper idle states are not entered.
+    /// The longest allowed wake-up time of a CPU, in µs: deeper idle states are not entered.
     pub cpu_latency: Option<u32>,
-    /// Where the work of its end of the traffic runs.
+    /// The CPUs on which its end of the traffic runs.
     pub placement: Option<Placement>,
     /// The CPUs that take all interrupts of an interface, by the interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
@@ -35,18 +35,18 @@ pub struct Machine {
 impl Machines {
     /// The settings of the machine of one side.
     #[must_use]
-    pub fn of(&self, side: Side) -> Machine {
+    pub fn of_side(&self, side: Side) -> Machine {
         let (both, own) = (&self.both, &self.own[side]);
         let mut features = both.features.clone();
         for (interface, switches) in &own.features {
             features.entry(interface.clone()).or_default().extend(switches.clone());
         }
         Machine {
-            sysctl: over(&both.sysctl, &own.sysctl),
+            sysctl: with_overrides(&both.sysctl, &own.sysctl),
             governor: own.governor.clone().or_else(|| both.governor.clone()),
             cpu_latency: own.cpu_latency.or(both.cpu_latency),
             placement: own.placement.or(both.placement),
-            irq_affinity: over(&both.irq_affinity, &own.irq_affinity),
+            irq_affinity: with_overrides(&both.irq_affinity, &own.irq_affinity),
             features,
         }
     }
@@ -57,7 +57,7 @@ impl Machines {
         *self == Self::default()
     }
 
-    /// What only the machines of two sides can have, as a study file writes it.
+    /// The settings that need the machines of two sides, as a study file writes them.
     #[must_use]
     pub fn of_two_machines(&self) -> Vec<String> {
         let named = Side::BOTH.into_iter().filter(|side| !self.own[*side].is_empty());
@@ -65,7 +65,7 @@ impl Machines {
         named.map(|side| format!("[machine.{side}]")).chain(placement).collect()
     }
 
-    /// The same as a table of a study file; `None` if it is empty.
+    /// The settings as a table of a study file; `None` if it is empty.
     pub(crate) fn toml(&self) -> Option<Table> {
         let mut table = self.both.toml();
         for side in Side::BOTH {
@@ -79,7 +79,7 @@ impl Machines {
 }
 
 /// The values of one side over those of both.
-fn over<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
+fn with_overrides<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
     both.iter().chain(own).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
@@ -97,7 +97,7 @@ impl Machine {
         wanted
     }
 
-    /// The same as a table of a study file.
+    /// The settings as a table of a study file.
     fn toml(&self) -> Table {
         let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
         let mut table = Table::new();

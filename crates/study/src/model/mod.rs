@@ -1,4 +1,4 @@
-//! What a study is.
+//! The model of a study.
 
 pub(crate) mod boot_state;
 pub(crate) mod design;

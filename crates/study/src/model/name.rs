@@ -1,4 +1,4 @@
-//! What a condition is called.
+//! Names of conditions.
 
 use std::fmt;
 use std::ops::Deref;
@@ -21,12 +21,12 @@ pub struct NameWord {
     /// Its factor; `None` where the level alone says enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<String>,
-    /// The level as people write it, or what a design makes of several.
+    /// The level as people write it, or the name of a design's combination.
     pub level: String,
 }
 
 impl Name {
-    /// As people read it.
+    /// The name as people read it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Quoted: its words are no matter of those who read it.
+/// Writes the name quoted: debug output needs no words.
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.text, f)

@@ -1,4 +1,4 @@
-//! How often, and in which order, the conditions of a study are measured.
+//! The protocol of a study: the number and the order of its measurements.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::model::stop::Stop;
 pub struct Protocol {
     /// Boots: fresh starts of every host. The boot is the unit of replication.
     pub boots: u32,
-    /// What a boot between machines starts afresh. Absent from what earlier versions stored, which
-    /// knew the default only.
+    /// The parts of machines that a boot starts afresh. Absent in studies stored by earlier
+    /// versions, which knew the default only.
     #[serde(default, skip_serializing_if = "BootKind::is_reset")]
     pub how: BootKind,
     /// Warm-up runs of each condition in each boot.
@@ -28,7 +28,7 @@ pub struct Protocol {
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
     pub stop: Option<Stop>,
-    /// How conditions take turns in one flow; `None`: each has runs of its own.
+    /// The turns of conditions in one flow; `None`: each has runs of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternate: Option<Alternate>,
     /// Whether conditions take turns in every second block only ([`Protocol::is_apart`]).
@@ -36,7 +36,7 @@ pub struct Protocol {
     pub apart: bool,
 }
 
-/// How conditions take turns in one flow.
+/// The turns of conditions in one flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternate {
@@ -55,7 +55,7 @@ impl Alternate {
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
     #[must_use]
-    pub fn of(turn: Duration, settle: Option<Duration>) -> Self {
+    pub fn with_turn(turn: Duration, settle: Option<Duration>) -> Self {
         Self { turn, settle: settle.unwrap_or(turn / 5) }
     }
 
@@ -95,7 +95,7 @@ impl Default for Protocol {
             order: Order::Interleaved,
             seed: 1,
             stop: None,
-            alternate: Some(Alternate::of(Alternate::TURN, None)),
+            alternate: Some(Alternate::with_turn(Alternate::TURN, None)),
             apart: false,
         }
     }
@@ -142,7 +142,7 @@ impl BootKind {
         *self == Self::Reset
     }
 
-    /// What it did to the machines, for tables: "sockets and settings rebuilt, machines not
+    /// The effect on the machines, for tables: "sockets and settings rebuilt, machines not
     /// restarted".
     #[must_use]
     pub fn sentence(self) -> &'static str {
@@ -153,7 +153,7 @@ impl BootKind {
     }
 }
 
-/// What a boot starts afresh where no machine is reached over ssh.
+/// The parts of a testbed that a boot starts afresh if no machine is reached over ssh.
 #[must_use]
 pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
     if inside_guest {

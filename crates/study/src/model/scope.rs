@@ -35,7 +35,7 @@ impl Scope {
         }
     }
 
-    /// As names of files have it: `tx-ul-`.
+    /// The scope in a file's name: `tx-ul-`.
     pub(crate) fn short(&self) -> String {
         let side = self.side.map_or(String::new(), |side| format!("{}-", side.short()));
         if self.underlay { format!("{side}ul-") } else { side }
@@ -51,7 +51,7 @@ impl Scope {
     }
 }
 
-/// As a prefix of a name: empty, or with the point at its end.
+/// Writes the scope as a prefix of a name: empty, or with the point at its end.
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(side) = self.side {

@@ -8,7 +8,7 @@ use crate::model::grid::Cell;
 /// named; the empty selection selects all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
-    /// For each factor named, which of its levels are selected.
+    /// The selected levels of each named factor.
     masks: Vec<(usize, Vec<bool>)>,
 }
 
@@ -30,9 +30,10 @@ impl Selection {
     }
 }
 
-/// A comparison as the file asks for it. `Request::default()` is that of a file without any.
+/// A comparison as the file asks for it. `ComparisonRequest::default()` is that of a file without
+/// any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Request {
+pub(crate) struct ComparisonRequest {
     /// The metric; if absent, the workload's main one, in exact mode the kernel's
     /// instructions.
     pub(crate) metric: Option<&'static Metric>,

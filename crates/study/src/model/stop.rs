@@ -12,9 +12,9 @@ pub struct Stop {
     /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
     /// is proven to differ, or proven to differ by less than this.
     pub detect: Percent,
-    /// How many looks are planned, the one after the last boot included.
+    /// The number of planned looks, including the one after the last boot.
     pub looks: u32,
-    /// How the error rate is spent over the looks.
+    /// The way in which the error rate is spent over the looks.
     pub bounds: Bounds,
 }
 
@@ -28,8 +28,8 @@ impl Stop {
         boots > looks
     }
 
-    /// After which of `boots` boots it looks: equal steps, rounded up; the last look is after the
-    /// last boot.
+    /// The boots after which it looks: equal steps, rounded up; the last look is after the last
+    /// boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)

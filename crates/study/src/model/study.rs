@@ -8,7 +8,7 @@ use crate::model::factor::{Factor, Subject};
 use crate::model::grid::{self, Cell};
 use crate::model::machine::Machines;
 use crate::model::protocol::Protocol;
-use crate::model::selection::{Exclusion, Request};
+use crate::model::selection::{ComparisonRequest, Exclusion};
 use crate::model::stop::LooksDropped;
 use crate::model::tracing::Tracing;
 
@@ -21,10 +21,10 @@ pub struct Study {
     pub(crate) factors: Vec<Factor>,
     pub(crate) exclusions: Vec<Exclusion>,
     pub(crate) protocol: Protocol,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<ComparisonRequest>,
     pub(crate) inside_guest: bool,
     pub(crate) exact: bool,
-    /// What its testbeds are built for, before factors change it.
+    /// The state for which its testbeds are built, before factors change it.
     pub(crate) boot: BootState,
     pub(crate) underlay_mtu: Option<u32>,
     pub(crate) design: Option<Design>,
@@ -88,7 +88,7 @@ impl Study {
         &self.factors
     }
 
-    /// How often and in which order its conditions are measured.
+    /// The number and the order of measurements.
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
     }
@@ -110,7 +110,7 @@ impl Study {
         Some((design, grid::row(&cell[self.undesigned()..])))
     }
 
-    /// How many factors are outside of the design: the first ones.
+    /// The number of factors outside of the design: they come first.
     pub(crate) fn undesigned(&self) -> usize {
         self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
     }
@@ -121,12 +121,13 @@ impl Study {
         self.factors.iter().filter(of_machine).map(Factor::name)
     }
 
-    /// What it changes of the machine itself, or of those that it runs between, if that is allowed.
+    /// The changes of the machine itself, or of the machines between which it runs, if they are
+    /// allowed.
     pub fn machine(&self) -> &Machines {
         &self.machine
     }
 
-    /// What it traces behind each recorded run, if it does.
+    /// The traces behind each recorded run, if there are any.
     pub fn tracing(&self) -> Option<&Tracing> {
         self.tracing.as_ref()
     }
@@ -136,7 +137,7 @@ impl Study {
         self.looks_dropped
     }
 
-    /// Why conditions that could be switched in flight take no turns, and what to do for turns, if
+    /// Why conditions that could be switched in flight take no turns, with the remedy, if
     /// `alternate` is `auto`.
     pub fn turns_dropped(&self) -> Option<&str> {
         self.turns_dropped.as_deref()

@@ -1,11 +1,12 @@
-//! A factor as a switch of a host: what an administrator can set to a level of it.
+//! Factors that are switches of a host: settings that an administrator can change.
 
 use words::Side;
 
 use crate::model::design::Offload;
 use crate::model::factor::Subject;
 
-/// What a factor sets on the hosts. Factors of the traffic, the testbed or the kernel are none.
+/// A setting of the hosts that a factor changes. Factors of the traffic, the testbed or the kernel
+/// are no switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switch {
     /// Features of interfaces.
@@ -27,9 +28,9 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// What a factor's name means; `None` for a factor that is no switch.
+    /// The switch that a factor's name means; `None` if the factor is no switch.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::of(factor)? {
+        match Subject::from_name(factor)? {
             Subject::Feature(..) => Offload::named(factor).map(Self::Features),
             Subject::Offloads(scope) => Some(Self::Offloads { side: scope.side, underlay: scope.underlay }),
             Subject::Mtu => Some(Self::Mtu { underlay: false }),
@@ -43,7 +44,7 @@ impl Switch {
     pub fn side(&self) -> Option<Side> {
         match self {
             Self::Features(Offload { side, .. }) | Self::Offloads { side, .. } => *side,
-            // The sender's decides what is sent.
+            // The sender's congestion control decides.
             Self::CongestionControl => Some(Side::Transmitter),
             Self::Mtu { .. } => None,
         }

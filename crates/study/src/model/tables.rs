@@ -19,11 +19,11 @@ pub(crate) struct Table {
     /// Its name in the schema.
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
-    pub(crate) rows: &'static [Row],
+    pub(crate) rows: &'static [KeyRow],
 }
 
 /// A key of a table.
-pub(crate) struct Row {
+pub(crate) struct KeyRow {
     pub(crate) name: &'static str,
     /// Whether a file must have it.
     pub(crate) is_required: bool,
@@ -57,7 +57,7 @@ pub(crate) enum Part {
     Number(&'static str, RangeInclusive<u64>),
     /// A value as a key of traffic has it, with its name in the schema.
     Shaped(&'static str, Shape),
-    /// The same, or a word.
+    /// A value as a key of traffic has it, or a word.
     OrWord(&'static str, Shape, Vocabulary),
     Word(Vocabulary),
     /// Several words, each once.
@@ -91,7 +91,7 @@ pub(crate) enum Part {
 
 words::vocabulary! {
     /// Where a whole testbed can stand.
-    pub(crate) enum Inside: "a place for a testbed" {
+    pub(crate) enum TestbedPlace: "a place for a testbed" {
         /// In one virtual machine.
         Guest = "guest";
     }
@@ -112,7 +112,7 @@ impl Table {
         self.rows.iter().map(|row| row.name).collect()
     }
 
-    pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
+    pub(crate) fn row(&self, key: &str) -> Option<&'static KeyRow> {
         self.rows.iter().find(|row| row.name == key)
     }
 
@@ -129,16 +129,16 @@ impl Table {
     }
 }
 
-const fn may(name: &'static str, part: Part, help: &'static str) -> Row {
-    Row { name, is_required: false, is_factor: false, part, help }
+const fn may(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+    KeyRow { name, is_required: false, is_factor: false, part, help }
 }
 
-const fn must(name: &'static str, part: Part, help: &'static str) -> Row {
-    Row { name, is_required: true, is_factor: false, part, help }
+const fn must(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+    KeyRow { name, is_required: true, is_factor: false, part, help }
 }
 
-const fn vary(name: &'static str, part: Part, help: &'static str) -> Row {
-    Row { name, is_required: false, is_factor: true, part, help }
+const fn vary(name: &'static str, part: Part, help: &'static str) -> KeyRow {
+    KeyRow { name, is_required: false, is_factor: true, part, help }
 }
 
 pub(crate) const MTU: Part = Part::OrDefault("Mtu", limit::MTU);
@@ -157,7 +157,7 @@ pub(crate) const STUDY: Table = Table {
         may("scenario", SCENARIO, "The kind of testbed. Required, unless it is a factor."),
         may(
             "inside",
-            Part::Word(Inside::VOCABULARY),
+            Part::Word(TestbedPlace::VOCABULARY),
             "`guest`: the whole testbed stands inside one virtual machine.",
         ),
         may(
@@ -392,28 +392,29 @@ pub(crate) const MACHINE_OF_SIDE: Table = Table {
     rows: &[SYSCTL, GOVERNOR, CPU_LATENCY, PLACEMENT_KEY, IRQ_AFFINITY, FEATURES],
 };
 
-const SYSCTL: Row = vary(
+const SYSCTL: KeyRow = vary(
     "sysctl",
     Part::Sysctls,
     "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes. As a factor each level has a value for each of them: `[{ \"net.core.netdev_budget\" = 300 }, { \"net.core.netdev_budget\" = 600 }]`.",
 );
-const GOVERNOR: Row = vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
-const CPU_LATENCY: Row = vary(
+const GOVERNOR: KeyRow =
+    vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
+const CPU_LATENCY: KeyRow = vary(
     "cpu_latency",
     Part::Number("CpuLatency", limit::CPU_LATENCY),
     "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
 );
-const PLACEMENT_KEY: Row = vary(
+const PLACEMENT_KEY: KeyRow = vary(
     "placement",
     Part::Placement(&PLACEMENT),
     "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. In `[machine]` only between machines.",
 );
-const IRQ_AFFINITY: Row = vary(
+const IRQ_AFFINITY: KeyRow = vary(
     "irq_affinity",
     Part::Interfaces(&Part::Cpus),
     "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`. As a factor those of the traffic's interface: `[\"0\", \"0-3\"]`.",
 );
-const FEATURES: Row =
+const FEATURES: KeyRow =
     may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
 
 pub(crate) const PLACEMENT: Table = Table {

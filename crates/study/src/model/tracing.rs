@@ -1,15 +1,15 @@
-//! What a study traces beside each recorded run.
+//! Traces that a study makes behind each recorded run.
 
 use serde::{Deserialize, Serialize};
 use words::{KernelPath, Kind, Waiting};
 
-/// What a study traces behind each recorded run, with the same switches.
+/// The traces that a study makes behind each recorded run, with the switches of that run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tracing {
     /// The paths. One whose protocol a workload does not have is not traced with it.
     pub paths: Vec<KernelPath>,
-    /// What readers do; each path is traced with each.
+    /// Waits of the readers; each path is traced with each.
     pub readers: Vec<Waiting>,
     /// Messages of a batch.
     pub batch: u32,
@@ -27,8 +27,8 @@ impl Default for Tracing {
 }
 
 impl Tracing {
-    /// What is traced of this traffic.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
+    /// The traced paths of this kind of traffic, each with each wait of the readers.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
         let paths = self.paths.iter().filter(move |path| path.carries(kind));
         paths.flat_map(move |path| {
             let readers = self.readers.iter().filter(move |reader| reader.suits(kind));
@@ -39,7 +39,7 @@ impl Tracing {
     /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
     /// for all of its paths have the same work.
     pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
-        let first = self.of(kind).find(|(_, other)| *other == reader);
+        let first = self.of_kind(kind).find(|(_, other)| *other == reader);
         self.profile && first == Some((path, reader))
     }
 }

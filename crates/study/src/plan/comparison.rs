@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use words::{Copies, Percent, Workload};
 
 use crate::model::grid::Cell;
-use crate::model::selection::Request;
+use crate::model::selection::ComparisonRequest;
 use crate::plan::condition::Condition;
 
 /// Conditions of one workload, compared in one metric with one of them. In exact mode all count
@@ -41,7 +41,7 @@ pub(crate) enum Unresolved {
 /// # Errors
 /// [`Unresolved`], if no workload has the baseline, one has several, or none has another condition.
 pub(crate) fn resolve(
-    request: &Request,
+    request: &ComparisonRequest,
     planned: &[(Cell, &Condition)],
     exact: bool,
 ) -> Result<Vec<Comparison>, Unresolved> {
@@ -78,7 +78,10 @@ pub(crate) fn resolve(
 }
 
 /// The one condition among `members` that is the baseline.
-fn baseline(request: &Request, members: &[&(Cell, &Condition)]) -> Result<Option<usize>, Unresolved> {
+fn baseline(
+    request: &ComparisonRequest,
+    members: &[&(Cell, &Condition)],
+) -> Result<Option<usize>, Unresolved> {
     let Some(selection) = &request.baseline else {
         return Ok(members.first().map(|(_, condition)| condition.index));
     };

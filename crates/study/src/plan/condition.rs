@@ -10,7 +10,7 @@ use crate::model::name::Name;
 use crate::model::study::Study;
 use crate::plan::settings::{SideSettings, Underlay};
 
-/// One combination of levels, and what it asks of the testbed and of the traffic.
+/// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Its place in the plan, from 0.
@@ -27,10 +27,10 @@ pub struct Condition {
     pub family: Family,
     /// The MTU of the interfaces in bytes; `None` leaves them as the scenario makes them.
     pub mtu: Option<u32>,
-    /// What the transmitter's interface is set to.
+    /// Settings of the transmitter's interface.
     pub transmitter: SideSettings,
-    /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is
-    /// the same interface. On `discard` there is no receiver, and this has no meaning.
+    /// Settings of the receiver's interface. On `loopback` they equal the transmitter's: it is the
+    /// same interface. On `discard` there is no receiver, and they have no meaning.
     pub receiver: SideSettings,
     /// The settings of the interfaces under the tunnel, where there is one.
     pub underlay: Underlay,
@@ -52,7 +52,7 @@ impl Condition {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
 
-    /// How its virtual machine copies memory; without one, the default.
+    /// The instructions with which its virtual machine copies memory; without one, the default.
     pub fn copies(&self) -> Copies {
         self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }
@@ -77,12 +77,12 @@ impl Condition {
             workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
             mtu: None,
-            transmitter: SideSettings::of(Side::Transmitter, false, &levels),
-            receiver: SideSettings::of(Side::Receiver, false, &levels),
+            transmitter: SideSettings::from_levels(Side::Transmitter, false, &levels),
+            receiver: SideSettings::from_levels(Side::Receiver, false, &levels),
             underlay: Underlay {
                 mtu: study.underlay_mtu,
-                transmitter: SideSettings::of(Side::Transmitter, true, &levels),
-                receiver: SideSettings::of(Side::Receiver, true, &levels),
+                transmitter: SideSettings::from_levels(Side::Transmitter, true, &levels),
+                receiver: SideSettings::from_levels(Side::Receiver, true, &levels),
             },
             boot: study.boot.clone(),
         };
@@ -101,7 +101,7 @@ impl Condition {
         condition
     }
 
-    /// Sets what is not of one side.
+    /// Sets a level that is not of one side.
     fn apply(&mut self, subject: &Subject, level: &Value) {
         match subject {
             Subject::Scenario => self.boot.scenario.set(level),

@@ -1,4 +1,4 @@
-//! How long a plan takes: ramps, windows, and the time of boots and runs beside them on an idle
+//! The duration of a plan: ramps, windows, and the time of boots and runs beside them on an idle
 //! machine.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::plan::condition::Condition;
 /// A run between local hosts beside its ramp and window: setting features and reading them back,
 /// connecting, draining, storing. Means of studies: 19 to 36 ms.
 const RUN: Duration = Duration::from_millis(30);
-/// The same with virtual machines: 68 to 88 ms.
+/// A run between virtual machines: 68 to 88 ms.
 const GUEST_RUN: Duration = Duration::from_millis(75);
 /// The trials of a search for a rate on a path with a sharp edge, by simulation.
 const SEARCH: u32 = 20;
@@ -26,9 +26,9 @@ const EXACT_RUN: Duration = Duration::from_millis(1600);
 /// 28 s), and for each message of a batch in each round, in which it is sent some six times (40 s
 /// for 5 x 4096).
 const TRACE: [Duration; 2] = [Duration::from_secs(22), Duration::from_millis(2)];
-/// The same in exact mode: 10 s, and 5 s for 5 x 4096.
+/// A trace in exact mode: 10 s, and 5 s for 5 x 4096.
 const EXACT_TRACE: [Duration; 2] = [Duration::from_secs(10), Duration::from_micros(250)];
-/// The same on this machine, by tracepoints: half a second in all.
+/// A trace on this machine, by tracepoints: half a second in all.
 const TRACE_HERE: [Duration; 2] = [Duration::from_millis(300), Duration::from_micros(10)];
 /// The samples of functions beside a trace: 1 s on this machine, 3 to 4 s in an emulated one.
 const PROFILE: Duration = Duration::from_secs(4);
@@ -37,7 +37,7 @@ const PROFILE: Duration = Duration::from_secs(4);
 const BOOT: Duration = Duration::from_millis(40);
 /// A boot of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
 const GUEST_BOOT: Duration = Duration::from_millis(3100);
-/// The same in exact mode: 7.4 s.
+/// A boot of virtual machines in exact mode: 7.4 s.
 const EXACT_BOOT: Duration = Duration::from_millis(7400);
 /// The part of a boot that is not building: reading the environment twice, and tearing down.
 const BOOT_REST: Duration = Duration::from_millis(25);
@@ -48,14 +48,13 @@ const GUEST_BOOT_REST: Duration = Duration::from_millis(350);
 pub struct Costs {
     /// A run, beside its ramp and its window; in exact mode, which has none, all of it.
     pub run: Duration,
-    /// Boots of states that were measured.
     measured: Vec<(BootState, Duration)>,
     exact: bool,
     /// Time to try the plan at the beginning of a session.
     pub trying: Duration,
 }
 
-/// How long a plan takes, by its parts.
+/// The expected duration of a plan, by its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// All runs' ramps and windows.
@@ -124,7 +123,7 @@ impl Costs {
             let workload = &condition.workload;
             let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
             let once = workload.ramp.saturating_add(workload.duration);
-            match plan.share_of_flow(condition.index, flows.with(condition.index).len()) {
+            match plan.share_of_flow(condition.index, flows.containing(condition.index).len()) {
                 Some(share) if plan.asked.protocol.apart => once.saturating_add(share) / 2,
                 Some(share) => share,
                 None if self.exact => Duration::ZERO,
@@ -134,7 +133,7 @@ impl Costs {
         plan.conditions.iter().map(window).collect()
     }
 
-    /// How long a plan takes with these costs.
+    /// The duration of a plan with these costs.
     #[must_use]
     pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
         let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
@@ -155,8 +154,9 @@ fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
     let trace = one_trace([once, message], tracing.batch, tracing.rounds);
     let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let traces: usize = kinds.clone().map(|kind| tracing.of(kind).count()).sum();
-    let is_sampled = |kind: Kind| tracing.of(kind).filter(move |one| tracing.samples(kind, *one)).count();
+    let traces: usize = kinds.clone().map(|kind| tracing.of_kind(kind).count()).sum();
+    let is_sampled =
+        |kind: Kind| tracing.of_kind(kind).filter(move |one| tracing.samples(kind, *one)).count();
     let profiles: usize = kinds.map(is_sampled).sum();
     let protocol = &plan.asked.protocol;
     let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));
@@ -176,7 +176,7 @@ fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duratio
     message.saturating_mul(batch).saturating_mul(rounds).saturating_add(once)
 }
 
-/// How long so many traces of a path take, with the boot before them.
+/// The duration of `count` traces of a path, with the boot before them.
 #[must_use]
 pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
     let boot = match (exact, guests) {
@@ -187,7 +187,7 @@ pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], cou
     one_trace(traces(exact, guests), batch, rounds).saturating_mul(count).saturating_add(boot)
 }
 
-/// How long a plan takes that was not tried here.
+/// The duration of a plan that was not tried here.
 #[must_use]
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()

@@ -1,18 +1,18 @@
-//! From a study to its plan: each combination of levels becomes a condition, or is left out with
+//! Turns a study into its plan: each combination of levels becomes a condition, or is left out with
 //! the reason.
 
 use crate::model::dropped::Dropped;
 use crate::model::grid::Cell;
 use crate::model::name::{Name, NameWord};
-use crate::model::selection::Request;
+use crate::model::selection::ComparisonRequest;
 use crate::model::study::Study;
 use crate::plan::condition::Condition;
-use crate::plan::{Asked, Plan, comparison, name, rule};
+use crate::plan::{Plan, PlannedQuestion, comparison, name, rule};
 
 impl Study {
-    /// The conditions, what is left out and why, and what is compared.
+    /// The plan: conditions, exclusions with their reasons, and comparisons.
     pub fn plan(&self) -> Plan {
-        Draft::of(self).finish(self)
+        Draft::from_study(self).finish(self)
     }
 }
 
@@ -24,8 +24,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Resolves every combination of the study, and leaves out what the file or a rule excludes.
-    pub(crate) fn of(study: &Study) -> Self {
+    /// Resolves every combination of the study, without those that the file or a rule excludes.
+    pub(crate) fn from_study(study: &Study) -> Self {
         let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
         let mut excluded = Vec::new();
         for cell in study.cells() {
@@ -46,7 +46,7 @@ impl Draft {
                 }
             }
         }
-        draft.excluded = whole(&excluded, study);
+        draft.excluded = grouped_exclusions(&excluded, study);
         name::make_unique(&mut draft.conditions);
         draft
     }
@@ -59,7 +59,8 @@ impl Draft {
         let planned = self.planned();
         // Reading the file reported comparisons that cannot be made. Only the default comparison of
         // a study with a single condition fails here.
-        let resolve = |request: &Request| comparison::resolve(request, &planned, study.exact()).ok();
+        let resolve =
+            |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact()).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
@@ -70,15 +71,18 @@ impl Draft {
             design: study.design().cloned(),
             exact: study.exact(),
             tracing: study.tracing().cloned(),
-            asked: Asked { question: study.question().to_owned(), protocol: study.protocol().clone() },
+            asked: PlannedQuestion {
+                question: study.question().to_owned(),
+                protocol: study.protocol().clone(),
+            },
             looks_dropped: study.looks_dropped(),
             effective: Vec::new(),
         }
     }
 }
 
-/// What is left out. Where that is everything of a design, for one reason, it is said once.
-fn whole(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped> {
+/// The excluded conditions. A reason that excludes every combination of a design is stated once.
+fn grouped_exclusions(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped> {
     let word = |row: &Vec<bool>| study.design().map(|design| design.word(row));
     let words: Vec<NameWord> = study.rows.iter().filter_map(word).collect();
     let mut said = Vec::new();

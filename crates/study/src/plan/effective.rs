@@ -18,7 +18,7 @@ pub struct Effective {
     /// The interfaces under the tunnel; `None` where there is no tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<BySide<Settled>>,
-    /// Where the underlay is too small for full packets of the tunnel.
+    /// The size mismatch if the underlay is too small for full packets of the tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<Fragments>,
 }
@@ -53,12 +53,12 @@ impl Effective {
     #[must_use]
     pub fn state(&self) -> State {
         State {
-            transmitter: InterfaceState::of(&self.transmitter),
-            receiver: self.receiver.as_ref().map(InterfaceState::of),
+            transmitter: InterfaceState::from_settled(&self.transmitter),
+            receiver: self.receiver.as_ref().map(InterfaceState::from_settled),
             underlay: self
                 .underlay
                 .as_ref()
-                .map(|both| both.each_ref().map(|_, one| InterfaceState::of(one))),
+                .map(|both| both.each_ref().map(|_, one| InterfaceState::from_settled(one))),
         }
     }
 }
@@ -82,7 +82,7 @@ struct InterfaceState {
 }
 
 impl InterfaceState {
-    fn of(settled: &Settled) -> Self {
+    fn from_settled(settled: &Settled) -> Self {
         let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
         Self { mtu: settled.mtu, on: on.collect(), device: settled.steady(), tuning: settled.tuning.clone() }
     }

@@ -32,14 +32,14 @@ impl Flows {
     }
 
     /// Each condition in one of its own.
-    fn apart(conditions: usize) -> Self {
+    fn separate(conditions: usize) -> Self {
         Self { of: (0..conditions).collect(), flows: (0..conditions).map(|index| vec![index]).collect() }
     }
 
     /// The conditions that share a flow with this one, itself among them, in order; none of a
     /// condition that is not in the plan.
     #[must_use]
-    pub fn with(&self, index: usize) -> &[usize] {
+    pub fn containing(&self, index: usize) -> &[usize] {
         self.of.get(index).map_or(&[], |flow| &self.flows[*flow])
     }
 
@@ -50,12 +50,12 @@ impl Flows {
 }
 
 impl Plan {
-    /// The conditions by flow: those that differ only in what can be switched while traffic flows
-    /// share one, if any take turns and they are not too many.
+    /// The conditions by flow: conditions that differ only in keys that can be switched while
+    /// traffic flows share one, if any take turns and they are not too many.
     #[must_use]
     pub fn flows(&self) -> Flows {
         if self.asked.protocol.alternate.is_none() {
-            return Flows::apart(self.conditions.len());
+            return Flows::separate(self.conditions.len());
         }
         let mut flows = Flows::among(&self.conditions);
         for flow in 0..flows.flows.len() {
@@ -71,8 +71,8 @@ impl Plan {
 }
 
 impl Condition {
-    /// What it keeps as long as its flow lasts, as text: conditions of which it is the same can
-    /// take turns in one flow. `None` of a search for a rate, which is several flows.
+    /// Its settings that cannot change while a flow lasts, as text: conditions with equal text can
+    /// take turns in one flow. `None` for a search for a rate, which is several flows.
     pub(crate) fn of_flow(&self) -> Option<String> {
         let [transmitter, receiver] = [&self.transmitter, &self.receiver];
         let kept = (

@@ -65,7 +65,7 @@ impl Plan {
     }
 }
 
-/// For each condition, the first one with its state and its traffic.
+/// The first condition with the state and the traffic of each condition.
 fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {
     let mut by_state: HashMap<&S, Vec<usize>> = HashMap::new();
     (0..conditions.len())

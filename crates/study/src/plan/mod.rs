@@ -35,26 +35,26 @@ use crate::plan::effective::Effective;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What is measured. `conditions[i].index` is `i`.
+    /// The conditions to measure. `conditions[i].index` is `i`.
     pub conditions: Vec<Condition>,
-    /// What the file or a rule leaves out.
+    /// Conditions that the file or a rule leaves out.
     pub excluded: Vec<Dropped>,
-    /// What trying the conditions out showed to be impossible here.
+    /// Conditions that a try showed to be impossible here.
     pub lacking: Vec<Dropped>,
-    /// What turned out to be the same as a condition that stays; see [`Plan::merge`].
+    /// Conditions that read back the same state as one that stays; see [`Plan::merge`].
     pub merged: Vec<Dropped>,
-    /// What is compared with what.
+    /// The pairs of conditions to compare.
     pub comparisons: Vec<Comparison>,
     /// The study's design, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
     /// Whether instructions are counted instead of time.
     pub exact: bool,
-    /// What is traced behind each recorded run; `None`: nothing.
+    /// The traces behind each recorded run; `None`: no traces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracing: Option<Tracing>,
-    /// What the study asks.
-    pub asked: Asked,
+    /// The question and the protocol.
+    pub asked: PlannedQuestion,
     /// The looks that a `--set` left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
@@ -62,13 +62,13 @@ pub struct Plan {
     pub effective: Vec<Effective>,
 }
 
-/// What a study asks: kept with its plan, so that results are judged as planned, even after the
-/// grammar of study files changes.
+/// A study's question and protocol: kept with its plan, so that results are judged as planned, even
+/// after the grammar of study files changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct PlannedQuestion {
     /// The question, in its author's words.
     pub question: String,
-    /// How often and in which order conditions are measured, and when the study may stop.
+    /// The number and the order of measurements, and when the study may stop.
     pub protocol: Protocol,
 }
 
@@ -80,8 +80,8 @@ impl Plan {
         Family::ALL.into_iter().filter(has).collect()
     }
 
-    /// What its boots start afresh, where they are boots of machines; `None` where each boot is a
-    /// fresh testbed of its own.
+    /// The kind of boot if boots restart machines; `None` where each boot is a fresh testbed of its
+    /// own.
     #[must_use]
     pub fn how_of_boots(&self) -> Option<BootKind> {
         let between_machines = self.conditions.iter().any(|condition| condition.boot.scenario.has_machines());
@@ -121,7 +121,7 @@ impl Plan {
         states
     }
 
-    /// The same, with a congestion control where its TCP traffic left it open.
+    /// The plan with a congestion control for TCP traffic that left it open.
     #[must_use]
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
         for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
@@ -148,8 +148,8 @@ impl Plan {
     }
 }
 
-/// A plan of an earlier version without what is gone since: a design of two kinds, whose conditions
-/// are compared like any others, and the reloading of drivers between boots.
+/// Reads a plan of an earlier version without its obsolete parts: a design of two kinds, whose
+/// conditions are compared like any others, and the reloading of drivers between boots.
 fn without_what_is_gone(json: &str) -> Option<Plan> {
     let mut plan: Value = serde_json::from_str(json).ok()?;
     if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {

@@ -15,9 +15,9 @@ use crate::plan::condition::Condition;
 /// The longest part of a slug for one level: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
-/// The label: the levels of what varies, in file order, and what the design makes of the offloads.
-/// Families, scenarios and workloads need no factor's name to be understood. Where nothing varies,
-/// the workload and the family.
+/// The label: the levels of the varied factors, in file order, and the design's name for the
+/// offloads. Families, scenarios and workloads need no factor's name to be understood. If nothing
+/// varies, the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
     let words: Vec<NameWord> = study
         .levels(cell)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::protocol::{Order, Protocol};
 
-/// One run that is to be made.
+/// A run of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PlannedRun {
     /// The boot, from 1.
@@ -149,7 +149,6 @@ mod tests {
         Protocol { boots, warmup, runs, seed, ..Protocol::default() }
     }
 
-    /// The conditions of a boot's runs, in order.
     fn order(boot: &[PlannedRun]) -> Vec<usize> {
         boot.iter().map(|run| run.condition).collect()
     }

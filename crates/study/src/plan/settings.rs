@@ -9,7 +9,7 @@ use crate::model::factor::{Factor, Subject};
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 
-/// What one side's interface is set to.
+/// Settings of one side's interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideSettings {
     /// All offloads.
@@ -48,7 +48,7 @@ impl SideSettings {
 
     /// The settings of a side under these levels. The most specific wins: a side over both, then a
     /// feature by its kernel name over a group, then any feature over the offloads as a whole.
-    pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
+    pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns =
             |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
         let mut settings = Self::default();
@@ -105,15 +105,15 @@ mod tests {
             .iter()
             .map(|(name, side, level)| {
                 let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
-                Factor::new((*name).into(), subject, vec![of(level)])
+                Factor::new((*name).into(), subject, vec![level_value(level)])
             })
             .collect();
         let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
-        Side::BOTH.map(|side| SideSettings::of(side, false, &levels))
+        Side::BOTH.map(|side| SideSettings::from_levels(side, false, &levels))
     }
 
     /// A level as a file has it.
-    fn of(level: &str) -> Value {
+    fn level_value(level: &str) -> Value {
         match level {
             ON => Value::Switch(true),
             OFF => Value::Switch(false),
@@ -203,8 +203,9 @@ mod tests {
 
     #[test]
     fn the_underlay_is_set_apart_from_the_tunnel() {
-        let factor =
-            |name: &str, level| Factor::new(name.into(), Subject::of(name).unwrap(), vec![of(level)]);
+        let factor = |name: &str, level| {
+            Factor::new(name.into(), Subject::from_name(name).unwrap(), vec![level_value(level)])
+        };
         let factors = [
             factor("tso", ON),
             factor("underlay.tso", OFF),
@@ -212,7 +213,7 @@ mod tests {
             factor("receiver.underlay.tso", ON),
         ];
         let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
-        let of = |side, underlay| SideSettings::of(side, underlay, &levels);
+        let of = |side, underlay| SideSettings::from_levels(side, underlay, &levels);
         let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
         for side in Side::BOTH {
             assert!(tso(of(side, false)) && of(side, false).features.len() == 5);

@@ -29,7 +29,7 @@ impl Condition {
         Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
     }
 
-    /// The same settings with all of a design on, or off, under the same names: for a try.
+    /// The condition with all offloads of a design on, or off, under the same names: for a try.
     #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
@@ -59,8 +59,8 @@ impl Condition {
         }
     }
 
-    /// Names it by what it has on, of a design that may have lost factors, here (`None`) or
-    /// altogether. Its settings stay: they led to this state.
+    /// Names it by its offloads that are on, of a design that may have lost factors, here (`None`)
+    /// or altogether. Its settings stay: they led to this state.
     fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
         let was = self.designed(old);
         let levels = new.factors.iter().zip(reads).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
@@ -106,15 +106,14 @@ impl Design {
 }
 
 impl Plan {
-    /// Renames the conditions of a design by what they read back. `reads[i]` is what
-    /// `conditions[i]` has on of each factor of the design, `None` where nothing in its scenario
+    /// Renames the conditions of a design by the states that they read back. `reads[i]` is the
+    /// state of each factor of the design in `conditions[i]`, `None` where nothing in its scenario
     /// can switch the factor; `dropped` are factors, by name, that nothing here can switch, with
-    /// the reason, and beside them what the user must know of factors that only some scenarios
-    /// have.
+    /// the reason, and notes for the user on factors that only some scenarios have.
     ///
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.
-    /// Without a design the plan stays as it is.
+    /// Without a design the plan stays unchanged.
     #[must_use]
     pub fn settled(self, reads: &[Vec<Option<bool>>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
@@ -126,7 +125,7 @@ impl Plan {
             let stays = |name: &&String| design.factors.contains(name);
             old.factors.iter().zip(on).filter(|(name, _)| stays(name)).map(|(_, on)| *on).collect()
         };
-        // What a scenario does not have was not asked of it.
+        // An offload that the scenario does not have was not requested.
         let asked_of = |condition: &Condition| -> Vec<Option<bool>> {
             let asked = condition.designed(&old).into_iter().map(Some);
             let Some(reads) = reads.get(condition.index) else { return left(&asked.collect::<Vec<_>>()) };
@@ -139,7 +138,7 @@ impl Plan {
             .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
             .collect();
 
-        // For each state of each group, the condition that stays.
+        // The condition that stays for each state of each group.
         let mut kept: HashMap<State<'_>, usize> = HashMap::new();
         let key = |index: usize| (self.conditions[index].undesigned(&old), reads[index].as_slice());
         let in_order = 0..self.conditions.len();
@@ -180,10 +179,10 @@ impl Plan {
     }
 }
 
-/// Levels outside of the design, and what of the design is on.
+/// Levels outside of the design, and the state of the design's factors.
 type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 
-/// What of a design is on; `None` for what a scenario does not have.
+/// The state of each offload of a design; `None` if the scenario does not have it.
 type OnOff = Vec<Option<bool>>;
 
 /// Combinations that read back otherwise, each once, with the number of conditions.

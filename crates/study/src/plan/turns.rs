@@ -20,8 +20,8 @@ impl Plan {
         (0..blocks).flat_map(|_| block(together.len(), &mut random)).collect()
     }
 
-    /// What a condition takes of a flow that it shares with others (`together`: how many there are,
-    /// itself among them): an equal part of the ramp and of all turns. `None` if it shares none.
+    /// A condition's time in a flow of `together` conditions: an equal part of the ramp and of all
+    /// turns. `None` if it has a flow of its own.
     #[must_use]
     pub fn share_of_flow(&self, index: usize, together: usize) -> Option<Duration> {
         let alternate = self.asked.protocol.alternate?;
@@ -39,7 +39,7 @@ pub(crate) fn length(conditions: usize, alternate: Alternate, window: Duration) 
     in_block.saturating_mul(blocks(conditions, alternate, window) as usize)
 }
 
-/// How many blocks give each condition its window.
+/// The number of blocks that give each condition its window.
 fn blocks(conditions: usize, alternate: Alternate, window: Duration) -> u32 {
     let in_block = alternate.counted().as_nanos() * 2 * conditions as u128;
     u32::try_from(window.as_nanos().div_ceil(in_block.max(1))).unwrap_or(u32::MAX).max(1)
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_flow_has_as_many_blocks_as_its_window_needs() {
-        let alternate = Alternate::of(Duration::from_millis(100), None);
+        let alternate = Alternate::with_turn(Duration::from_millis(100), None);
         assert_eq!(alternate.counted(), Duration::from_millis(80));
         let blocks = |window| blocks(2, alternate, Duration::from_millis(window));
         assert_eq!([1, 320, 321, 1000].map(blocks), [1, 1, 2, 4]);

@@ -1,4 +1,4 @@
-//! What is wrong with a file whose parts are all right.
+//! Errors of a whole file, each part of which is valid by itself.
 
 use std::ops::Range;
 
@@ -44,8 +44,8 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
     }
 }
 
-/// Reports what exact mode does not support. Of levels, those that no workload can have there; if
-/// some can, the plan leaves out the others.
+/// Reports settings that exact mode does not support. Of levels, those that no workload can have
+/// there; if some can, the plan leaves out the others.
 pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     let mut found = Vec::new();
     for read in workloads {
@@ -70,7 +70,7 @@ pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], prob
     }
 }
 
-/// Where a file says what is checked when all levels are combined.
+/// The places in the file of settings that are checked when all levels are combined.
 pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],
@@ -79,7 +79,8 @@ pub(crate) struct Places<'r> {
     pub(crate) turns: Option<(&'static str, Range<usize>)>,
 }
 
-/// Reports what only shows when all levels are combined. Returns why conditions cannot take turns.
+/// Reports problems that only show when all levels are combined. Returns why conditions cannot take
+/// turns.
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],
@@ -96,7 +97,7 @@ pub(crate) fn plan(
         return None;
     }
     exclusions_act(study, places.exclusions, problems);
-    let draft = Draft::of(study);
+    let draft = Draft::from_study(study);
     if draft.conditions.is_empty() {
         let mut reasons: Vec<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
         reasons.sort_unstable();
@@ -112,7 +113,7 @@ pub(crate) fn plan(
     states(&draft, places.stop.clone(), problems);
     let obstacle = study.protocol().alternate.and_then(|alternate| {
         let doubt = || places.turns.is_none().then(|| Obstacle::doubted(&draft)).flatten();
-        Obstacle::of(study, &draft, alternate).or_else(doubt)
+        Obstacle::find(study, &draft, alternate).or_else(doubt)
     });
     if let (Some((key, place)), Some(Obstacle { why, way, .. })) = (&places.turns, &obstacle) {
         let without = if *key == "apart" { "remove `apart`" } else { "write `alternate = \"off\"`" };

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use words::{
     Kind, Scenario,
-    metric::{self, METRICS, Metric, Needs},
+    metric::{self, METRICS, Metric, MetricNeeds},
     suggest::{self, quoted},
 };
 
-use crate::model::selection::Request;
+use crate::model::selection::ComparisonRequest;
 use crate::model::tables::COMPARISON;
 use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::Problem;
@@ -19,12 +19,12 @@ use crate::read::value::Value;
 /// A comparison with the places that later checks may report.
 #[derive(Debug)]
 pub(crate) struct Read {
-    pub(crate) request: Request,
+    pub(crate) request: ComparisonRequest,
     pub(crate) place: Range<usize>,
     pub(crate) baseline: Option<Range<usize>>,
 }
 
-/// What the traffic of the study yields.
+/// The properties of a study's traffic that decide which metrics exist.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],
@@ -72,15 +72,15 @@ pub(crate) fn read(
 ) -> Option<Read> {
     let found = problems.count();
     let place = table.span.clone();
-    let metric = table.take("metric").and_then(|entry| metric(Value::of(&entry), offer, problems));
+    let metric = table.take("metric").and_then(|entry| metric(Value::from_entry(&entry), offer, problems));
     let baseline = table.take("baseline");
     let baseline_place = baseline.as_ref().map(|entry| entry.span());
     let baseline = baseline.and_then(|entry| selection::inline(&entry, scope, problems));
     let only =
         table.take("only").and_then(|entry| selection::inline(&entry, scope, problems)).unwrap_or_default();
-    let equivalent = table.take("equivalent").and_then(|entry| Value::of(&entry).percent(problems));
+    let equivalent = table.take("equivalent").and_then(|entry| Value::from_entry(&entry).percent(problems));
     table.finish(&COMPARISON.keys(), problems);
-    let request = Request { metric, baseline, only, equivalent };
+    let request = ComparisonRequest { metric, baseline, only, equivalent };
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
@@ -120,18 +120,18 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
     Some(metric)
 }
 
-/// Says what the testbed lacks for a metric.
+/// The problem of a metric that needs another testbed.
 fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
-        Needs::Exact => (
+        MetricNeeds::Exact => (
             "it is counted in exact mode only",
             "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
         ),
-        Needs::Tunnel => (
+        MetricNeeds::Tunnel => (
             "it is counted at the interface under a tunnel",
             "use the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
         ),
-        Needs::Guests | Needs::Nothing => (
+        MetricNeeds::Guests | MetricNeeds::Nothing => (
             "it is counted on the host of virtual machines",
             "use the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
         ),

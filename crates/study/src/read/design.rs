@@ -16,7 +16,6 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 
-/// The default of `most`.
 pub(crate) const MOST: u32 = 32;
 
 /// A design with its factors and their combinations.
@@ -24,7 +23,7 @@ pub(crate) const MOST: u32 = 32;
 pub(crate) struct Read {
     pub(crate) design: Design,
     pub(crate) factors: Vec<factor::Read>,
-    /// On (`true`) and off, in the order of the factors.
+    /// The states, on is `true`, in the order of the factors.
     pub(crate) rows: Vec<Vec<bool>>,
 }
 
@@ -32,13 +31,14 @@ pub(crate) struct Read {
 pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
     let found = problems.count();
     let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
-    let kind: Option<DesignKind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
+    let kind: Option<DesignKind> =
+        kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
     let mut factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let order_entry = table.take("order");
-    let order = order_entry.as_ref().map(|entry| Value::of(entry).word::<LadderOrder>(problems));
+    let order = order_entry.as_ref().map(|entry| Value::from_entry(entry).word::<LadderOrder>(problems));
     let most_entry = table.take("most");
-    let most = most_entry.as_ref().map(|entry| Value::of(entry).small(limit::MOST, problems));
+    let most = most_entry.as_ref().map(|entry| Value::from_entry(entry).small(limit::MOST, problems));
     table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
     let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
@@ -157,7 +157,7 @@ fn sized(
     None
 }
 
-/// What a fraction cannot tell apart.
+/// The effects that a fraction confounds.
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
     if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
         return Vec::new();

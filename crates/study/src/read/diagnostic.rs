@@ -1,4 +1,4 @@
-//! What is wrong with a study file, and where.
+//! Problems of a study file, with their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,14 +14,14 @@ const MOST_SHOWN: usize = 50;
 /// Longer lines (in bytes) are named by number but not shown.
 const LONGEST_LINE_SHOWN: usize = 2_000;
 
-/// Everything that is wrong with a study file, in the order of the file.
+/// Every problem of a study file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostics {
     file: String,
     #[serde(skip)]
     source: String,
     problems: Vec<Diagnostic>,
-    /// How many more there are than `problems` holds.
+    /// The number of problems beyond `problems`.
     further: usize,
     /// The comparisons that cannot be made, by their places in the file.
     #[serde(skip)]
@@ -63,7 +63,7 @@ impl Diagnostics {
         }
     }
 
-    /// The same, with a note at the carets of those places that have one.
+    /// Adds a note at the carets of each place that has one.
     pub(crate) fn noted(mut self, note: impl Fn(&Range<usize>) -> Option<String>) -> Self {
         for problem in &mut self.problems {
             match note(&problem.span) {
@@ -85,7 +85,7 @@ impl Diagnostics {
         &self.problems
     }
 
-    /// How many more problems there are.
+    /// The number of problems that are not listed.
     pub fn further(&self) -> usize {
         self.further
     }
@@ -104,29 +104,29 @@ impl Diagnostics {
 
     fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
         // Messages quote the file: hostile characters are replaced in both.
-        let title = Level::ERROR.primary_title(text::lines(&problem.message).into_owned());
-        let path = text::line(&self.file);
-        let line = Line::at(&self.source, problem.span.start);
+        let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
+        let path = words::sanitised_line(&self.file);
+        let line = Line::containing(&self.source, problem.span.start);
         let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
             let origin = Origin::path(path).line(problem.line).char_column(problem.column);
             Group::with_title(title).element(origin)
         } else {
             let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
             // The replacement of a character may be longer.
-            let place = |byte: usize| text::line(&line.text[..byte - line.start]).len();
+            let place = |byte: usize| words::sanitised_line(&line.text[..byte - line.start]).len();
             let annotation = AnnotationKind::Primary.span(place(problem.span.start)..place(end));
             let annotation = match problem.label.as_str() {
                 "" => annotation,
-                label => annotation.label(text::line(label).into_owned()),
+                label => annotation.label(words::sanitised_line(label).into_owned()),
             };
-            let snippet = Snippet::source(text::line(line.text))
+            let snippet = Snippet::source(words::sanitised_line(line.text))
                 .path(path)
                 .line_start(problem.line)
                 .annotation(annotation);
             Group::with_title(title).element(snippet)
         };
         if let Some(help) = &problem.help {
-            group = group.element(Level::HELP.message(text::lines(help).into_owned()));
+            group = group.element(Level::HELP.message(words::sanitised_lines(help).into_owned()));
         }
         renderer.render(&[group])
     }
@@ -169,7 +169,7 @@ impl Problem {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
-        let line = Line::at(source, start);
+        let line = Line::containing(source, start);
         Diagnostic {
             line: line.number,
             column: source[line.start..start].chars().count() + 1,
@@ -182,16 +182,16 @@ impl Problem {
 }
 
 struct Line<'s> {
-    /// From 1.
+    /// The number, from 1.
     number: usize,
     start: usize,
-    /// Without its end.
+    /// The line without its end.
     text: &'s str,
 }
 
 impl<'s> Line<'s> {
     /// The line of a byte, which must be a boundary of characters.
-    fn at(source: &'s str, place: usize) -> Self {
+    fn containing(source: &'s str, place: usize) -> Self {
         let before = &source[..place];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         let text = source[start..].split('\n').next().unwrap_or_default();

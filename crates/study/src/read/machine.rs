@@ -19,27 +19,30 @@ use crate::read::value::Value;
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
     let mut of_side = |key, name| {
         let entry = table.take(key)?;
-        Some(one(Table::of(name, &entry, problems)?, problems))
+        Some(read_machine(Table::from_entry(name, &entry, problems)?, problems))
     };
     let transmitter = of_side("transmitter", "[machine.transmitter]").unwrap_or_default();
     let receiver = of_side("receiver", "[machine.receiver]").unwrap_or_default();
-    Machines { own: BySide { transmitter, receiver }, both: one(table, problems) }
+    Machines { own: BySide { transmitter, receiver }, both: read_machine(table, problems) }
 }
 
 /// The settings of one machine, or of both.
-fn one(mut table: Table<'_>, problems: &mut Problems) -> Machine {
+fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     if let Some(entry) = table.take("sysctl") {
         machine.sysctl = sysctls(&entry, problems);
     }
-    machine.governor = table.take("governor").and_then(|entry| Value::of(&entry).identifier(problems));
-    machine.cpu_latency =
-        table.take("cpu_latency").and_then(|entry| Value::of(&entry).small(limit::CPU_LATENCY, problems));
-    machine.placement = table.take("placement").and_then(|entry| placement(Value::of(&entry), problems));
+    machine.governor =
+        table.take("governor").and_then(|entry| Value::from_entry(&entry).identifier(problems));
+    machine.cpu_latency = table
+        .take("cpu_latency")
+        .and_then(|entry| Value::from_entry(&entry).small(limit::CPU_LATENCY, problems));
+    machine.placement =
+        table.take("placement").and_then(|entry| placement(Value::from_entry(&entry), problems));
     if let Some(entry) = table.take("irq_affinity") {
         const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
         machine.irq_affinity =
-            by_interface(NAME, &entry, problems, |entry, problems| cpus(Value::of(entry), problems));
+            by_interface(NAME, &entry, problems, |entry, problems| cpus(Value::from_entry(entry), problems));
     }
     if let Some(entry) = table.take("features") {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";
@@ -60,10 +63,10 @@ pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Pla
         }
         return read.ok();
     }
-    let mut table = Table::of(NAME, &value.entry(), problems)?;
+    let mut table = Table::from_entry(NAME, &value.entry(), problems)?;
     let mut cpu = |key| {
         let entry = table.require(key, NAME, problems)?;
-        Value::of(&entry).small(limit::CPU, problems)
+        Value::from_entry(&entry).small(limit::CPU, problems)
     };
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
@@ -117,7 +120,8 @@ fn check_changeable(name: &str, span: Range<usize>, problems: &mut Problems) {
 /// Sysctls, by quoted names or by the tables that dotted ones make.
 fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut sysctls = BTreeMap::new();
-    let Some(table) = Table::of("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems) else {
+    let Some(table) = Table::from_entry("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems)
+    else {
         return sysctls;
     };
     let mut open: Vec<(String, Entry<'_>)> =
@@ -143,7 +147,7 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
 
 /// A number, or a text of words or several numbers.
 fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
-    let value = Value::of(entry);
+    let value = Value::from_entry(entry);
     match entry.value.get_ref() {
         DeValue::Integer(_) => value.decimal(),
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
@@ -175,7 +179,7 @@ fn by_interface<T>(
     read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let mut map = BTreeMap::new();
-    let Some(table) = Table::of(name, entry, problems) else { return map };
+    let Some(table) = Table::from_entry(name, entry, problems) else { return map };
     for entry in table.rest() {
         if let Err(message) = check_interface(entry.key) {
             problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
@@ -217,10 +221,10 @@ pub(crate) fn cpus(value: Value<'_>, problems: &mut Problems) -> Option<Vec<u32>
 }
 
 fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
-    let table = Table::of("features = { \"eth0\" = { tso = false } }", entry, problems)?;
+    let table = Table::from_entry("features = { \"eth0\" = { tso = false } }", entry, problems)?;
     let mut features = BTreeMap::new();
     for entry in table.rest() {
-        let on = Value::of(&entry).switch(problems);
+        let on = Value::from_entry(&entry).switch(problems);
         if feature::expand(entry.key).is_none() {
             let message = format!("`{}` is not a feature", quoted(entry.key));
             let help = problems.help(entry.key, feature::names());
@@ -293,8 +297,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(read(&written(&machines)).unwrap(), machines);
-        assert_eq!(machines.of(Side::Transmitter), machines.both);
-        let receiver = machines.of(Side::Receiver);
+        assert_eq!(machines.of_side(Side::Transmitter), machines.both);
+        let receiver = machines.of_side(Side::Receiver);
         assert_eq!((receiver.governor.as_deref(), receiver.cpu_latency), (Some("performance"), Some(50)));
         assert_eq!(receiver.placement, Some(Placement { irq: 2, traffic: 3 }));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! From the text of a file to a valid study, or to everything that is wrong with it.
+//! Reads the text of a file as a valid study, or reports every problem in it.
 
 mod check;
 mod comparison;

@@ -7,17 +7,17 @@ use words::{Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Side, format_duration, sugge
 
 use crate::model::limit;
 use crate::model::protocol::{Alternate, Order};
-use crate::model::selection::Request;
+use crate::model::selection::ComparisonRequest;
 use crate::model::study::Study;
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
 use crate::plan::flows::Flows;
 use crate::plan::turns;
 
-/// Why conditions cannot, or had better not, take turns in one flow.
+/// Why conditions cannot, or should not, take turns in one flow.
 pub(crate) struct Obstacle {
     pub(crate) why: String,
-    /// What to do for turns.
+    /// The remedy.
     pub(crate) way: String,
     /// Whether nothing that the study varies can be switched in flight.
     pub(crate) nothing_shared: bool,
@@ -29,7 +29,7 @@ impl Obstacle {
     }
 
     /// Why they cannot.
-    pub(crate) fn of(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Self> {
+    pub(crate) fn find(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Self> {
         let flows = Flows::among(&draft.conditions);
         let most = flows.shared().map(<[usize]>::len).max().unwrap_or(0);
         if most < 2 {
@@ -79,8 +79,8 @@ impl Obstacle {
         Self::new(why, way)
     }
 
-    /// Why they had better not: turns would lack half of their results or be no better than runs,
-    /// or nobody knows that they find what runs find (docs/studies.md, "Conditions that take
+    /// Why conditions should not take turns: turns would lack half of their results or be no better
+    /// than runs, or nobody has compared them with runs (docs/studies.md, "Conditions that take
     /// turns").
     pub(crate) fn doubted(draft: &Draft) -> Option<Self> {
         let asked = || "write `alternate = \"100ms\"`";
@@ -116,14 +116,14 @@ fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
     one.workload.doubt(&other.workload).or_else(|| Side::BOTH.into_iter().find_map(of_machine))
 }
 
-/// Whether a comparison is about what is not counted by turn.
+/// Whether a comparison is about a metric that is not counted by turn.
 fn compares_whole_flows(study: &Study) -> bool {
     let scenarios = study.scenarios();
     let of_flows = |metric: &Metric| scenarios.iter().any(|one| metric.is_of_whole_run(*one));
-    study.requests.iter().any(|request: &Request| request.metric.is_some_and(of_flows))
+    study.requests.iter().any(|request: &ComparisonRequest| request.metric.is_some_and(of_flows))
 }
 
-/// What to vary.
+/// The remedy: vary a key that can be switched in flight.
 fn in_flight() -> String {
     let keys = KEYS.iter().filter(|key| !key.in_turns.is_empty());
     let keys = suggest::list(&keys.map(|key| key.name).collect::<Vec<_>>());

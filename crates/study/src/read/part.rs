@@ -33,7 +33,7 @@ pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Pr
     let mut written = Vec::new();
     for row in rows.rows {
         let Some(entry) = table.take(row.name) else { continue };
-        let value = read(Value::of(&entry), &row.part, problems);
+        let value = read(Value::from_entry(&entry), &row.part, problems);
         written.push(Written { key: row.name, value, place: entry.span() });
     }
     table.finish(&rows.keys(), problems);
@@ -115,7 +115,7 @@ fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";
     let text = value.text(problems)?;
-    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && text::is_plain(text) {
+    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && words::is_plain(text) {
         return Some(Read::Text(text.to_owned()));
     }
     let message = format!("`{}` cannot be a kernel", quoted(text));

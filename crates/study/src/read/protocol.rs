@@ -49,14 +49,14 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         };
         value.iter().for_each(|value| field.set(value));
     }
-    // Who asks for both ways needs turns.
+    // `apart` asks for both ways, and so for turns.
     let is_auto = turn.is_none() && whether == WhetherTurns::Auto && !protocol.apart;
     if whether == WhetherTurns::Auto {
         turn.get_or_insert(Alternate::TURN);
     }
     protocol.alternate = alternate(turn, settle, &written, problems);
     if let Some(place) = part::place_of(&written, "apart").filter(|_| protocol.apart) {
-        apart(&protocol, place, problems);
+        check_apart(&protocol, place, problems);
     }
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
     (protocol, is_auto)
@@ -84,7 +84,7 @@ fn alternate(
         );
         problems.report(place, message, "write a longer `alternate`, or a shorter `settle`");
     }
-    Some(Alternate::of(turn, settle))
+    Some(Alternate::with_turn(turn, settle))
 }
 
 /// Reports a `settle` where no conditions take turns.
@@ -94,7 +94,7 @@ pub(crate) fn settles_nothing(place: Range<usize>, problems: &mut Problems) {
 }
 
 /// `apart = true` is about turns, and needs a block of either kind in each boot.
-fn apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems) {
+fn check_apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems) {
     if protocol.alternate.is_none() {
         let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
         problems.report(place, "`apart` compares runs with turns, and no conditions take turns", help);
@@ -111,12 +111,14 @@ fn apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems) {
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.
 fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems: &mut Problems) {
     if !matches!(entry.value.get_ref(), DeValue::Table(_)) {
-        if let Some(count) = Value::of(entry).small(limit::BOOTS, problems) {
+        if let Some(count) = Value::from_entry(entry).small(limit::BOOTS, problems) {
             protocol.boots = count;
         }
         return;
     }
-    let Some(table) = Table::of("boots = { how = \"reboot\", count = 3 }", entry, problems) else { return };
+    let Some(table) = Table::from_entry("boots = { how = \"reboot\", count = 3 }", entry, problems) else {
+        return;
+    };
     for Written { key, value, place } in part::rows(table, &BOOTS, problems) {
         let field: &mut dyn Field = if key == "how" { &mut protocol.how } else { &mut protocol.boots };
         value.iter().for_each(|value| field.set(value));
@@ -143,14 +145,15 @@ fn possible(how: BootKind, place: Range<usize>, hosts: Hosts<'_>, problems: &mut
 
 /// `stop = { detect = "2%" }`.
 fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
-    let mut table = Table::of("stop = { detect = \"2%\" }", entry, problems)?;
+    let mut table = Table::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
     let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
-    let detect = detect.and_then(|entry| Value::of(&entry).percent(problems));
+    let detect = detect.and_then(|entry| Value::from_entry(&entry).percent(problems));
     let written = table.take("looks");
-    let looks =
-        written.as_ref().map_or(Some(Stop::LOOKS), |entry| Value::of(entry).small(limit::LOOKS, problems));
+    let looks = written
+        .as_ref()
+        .map_or(Some(Stop::LOOKS), |entry| Value::from_entry(entry).small(limit::LOOKS, problems));
     let bounds = table.take("bounds");
-    let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::of(&entry).word(problems));
+    let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::from_entry(&entry).word(problems));
     table.finish(&STOP.keys(), problems);
     let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
     if !Stop::fits(stop.looks, boots) {

@@ -21,13 +21,12 @@ pub(crate) struct Scope<'f> {
     pub(crate) whole: bool,
 }
 
-/// One table of `[[exclude]]`.
 pub(crate) fn exclusion(
     mut table: Table<'_>,
     scope: Scope<'_>,
     problems: &mut Problems,
 ) -> Option<Exclusion> {
-    let reason = table.take("reason").and_then(|entry| Value::of(&entry).sentence(problems));
+    let reason = table.take("reason").and_then(|entry| Value::from_entry(&entry).sentence(problems));
     let place = table.span.clone();
     let rest = table.rest();
     if rest.is_empty() {

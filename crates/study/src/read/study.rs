@@ -9,9 +9,9 @@ use crate::model::boot_state::BootState;
 use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
 use crate::model::protocol::Protocol;
-use crate::model::selection::{Exclusion, Request};
+use crate::model::selection::{ComparisonRequest, Exclusion};
 use crate::model::study::Study;
-use crate::model::tables::{GUEST, Inside, STUDY, UNDERLAY};
+use crate::model::tables::{GUEST, STUDY, TestbedPlace, UNDERLAY};
 use crate::read::diagnostic::{Diagnostics, Problem};
 use crate::read::obstacle::Obstacle;
 use crate::read::part::{self, Written};
@@ -58,15 +58,15 @@ fn syntax(error: &toml::de::Error) -> Problem {
 /// The study, as far as it can be read; `problems` tells whether it is valid.
 fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
-    let name = name.and_then(|entry| Value::of(&entry).identifier(problems));
+    let name = name.and_then(|entry| Value::from_entry(&entry).identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
-    let question = question.and_then(|entry| Value::of(&entry).sentence(problems));
+    let question = question.and_then(|entry| Value::from_entry(&entry).sentence(problems));
     let inside = root
         .take("inside")
-        .and_then(|entry| Value::of(&entry).word(problems).map(|Inside::Guest| entry.span()));
+        .and_then(|entry| Value::from_entry(&entry).word(problems).map(|TestbedPlace::Guest| entry.span()));
     let exact = root
         .take("exact")
-        .and_then(|entry| Value::of(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
+        .and_then(|entry| Value::from_entry(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
     let guest_place = root.place_of("guest");
     let guest = root.table("[guest]", problems);
     let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();
@@ -75,7 +75,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let underlay = underlay.map(|table| part::rows(table, &UNDERLAY, problems)).unwrap_or_default();
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
-    let written = written.map(|entry| Table::all("[[workload]]", &entry, limit::BLOCKS, problems));
+    let written =
+        written.map(|entry| Table::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
     let (mut workloads, workloads_whole) = workload::read(written.unwrap_or_default(), problems);
     let factors = root.table("[factors]", problems);
     let (mut factors, factors_whole) =
@@ -87,7 +88,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let factors_whole = factors_whole && designed.is_some() == asked_for_design;
     let (design, rows) = match designed {
         Some(read) => {
-            // After all others, so that their combinations vary fastest.
+            // Last, so that their combinations vary fastest.
             factors.extend(read.factors);
             (Some(read.design), read.rows)
         }
@@ -110,7 +111,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
-        workload::yield_to_factors(read, &varied, Family::of(!ipv4), problems);
+        workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
     }
     check::scenarios(&scenarios, &workloads, problems);
     check::settings(&workloads, &factors, problems);
@@ -170,7 +171,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         let field: &mut dyn Field = if *key == "mtu" { &mut underlay_mtu } else { &mut boot.underlay_family };
         value.iter().for_each(|value| field.set(value));
     }
-    let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
+    let asked: Vec<ComparisonRequest> = comparisons.iter().map(|read| read.request.clone()).collect();
     let mut study = Study {
         name: name?,
         question: question?,
@@ -178,7 +179,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         factors: combined,
         exclusions,
         protocol,
-        requests: if asked.is_empty() { vec![Request::default()] } else { asked },
+        requests: if asked.is_empty() { vec![ComparisonRequest::default()] } else { asked },
         inside_guest,
         exact,
         boot,
@@ -216,7 +217,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
     let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
-        return entry.and_then(|entry| Value::of(&entry).word(problems)).into_iter().collect();
+        return entry.and_then(|entry| Value::from_entry(&entry).word(problems)).into_iter().collect();
     };
     if let Some(entry) = root.take("scenario") {
         problems.push(factor::overridden(factor, entry.span()));
@@ -224,7 +225,6 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
     factor.factor.scenarios()
 }
 
-/// Whether any condition can have streams that flow both ways.
 fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
     let factor = factors.iter().find(|read| read.factor.name() == "direction");
     factor.is_some_and(|read| read.factor.levels().any(|level| level == Direction::Both.word()))

@@ -25,7 +25,7 @@ impl Entry<'_> {
 
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
-    /// What messages call it: `[protocol]`.
+    /// Its name in messages: `[protocol]`.
     pub(crate) name: &'static str,
     /// Its place, for missing keys.
     pub(crate) span: Range<usize>,
@@ -38,7 +38,7 @@ impl<'t> Table<'t> {
     }
 
     /// An entry as a table; reports anything else.
-    pub(crate) fn of(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn from_entry(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
         match entry.value.get_ref() {
             DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
             other => {
@@ -51,7 +51,7 @@ impl<'t> Table<'t> {
     }
 
     /// The tables of an entry that may occur several times (`[[workload]]`).
-    pub(crate) fn all(
+    pub(crate) fn list_from_entry(
         name: &'static str,
         entry: &Entry<'t>,
         most: usize,
@@ -91,13 +91,13 @@ impl<'t> Table<'t> {
     /// Takes a table by its header, `[guest]`.
     pub(crate) fn table(&mut self, header: &'static str, problems: &mut Problems) -> Option<Self> {
         let entry = self.take(header.trim_matches(['[', ']']))?;
-        Self::of(header, &entry, problems)
+        Self::from_entry(header, &entry, problems)
     }
 
     /// Takes the tables of a header that may occur several times, `[[exclude]]`.
     pub(crate) fn tables(&mut self, header: &'static str, most: usize, problems: &mut Problems) -> Vec<Self> {
         let entry = self.take(header.trim_matches(['[', ']']));
-        entry.map_or_else(Vec::new, |entry| Self::all(header, &entry, most, problems))
+        entry.map_or_else(Vec::new, |entry| Self::list_from_entry(header, &entry, most, problems))
     }
 
     pub(crate) fn take(&mut self, key: &str) -> Option<Entry<'t>> {
@@ -147,7 +147,7 @@ pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
     entries
 }
 
-/// What a value is, with its article.
+/// The type of a value, with its article.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",

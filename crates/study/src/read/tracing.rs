@@ -13,7 +13,7 @@ use crate::read::table::Table;
 use crate::read::value::Value;
 use crate::read::workload;
 
-/// What a file traces, and where it says so.
+/// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {
     pub(crate) tracing: Tracing,
     place: Range<usize>,
@@ -34,10 +34,10 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
         value.iter().for_each(|value| field.set(value));
     }
     if let Some(readers) = readers {
-        tracing.readers = words(Value::of(&readers), problems)?;
+        tracing.readers = words(Value::from_entry(&readers), problems)?;
     }
     let paths = paths?;
-    tracing.paths = words::<KernelPath>(Value::of(&paths), problems)?;
+    tracing.paths = words::<KernelPath>(Value::from_entry(&paths), problems)?;
     Some(Read { tracing, place, paths: paths.span() })
 }
 
@@ -58,8 +58,8 @@ fn words<W: Word>(value: Value<'_>, problems: &mut Problems) -> Option<Vec<W>> {
 }
 
 impl Read {
-    /// Reports what cannot be traced: packets between two machines, and traffic that is not one
-    /// message after the other.
+    /// Reports traffic that cannot be traced: packets between two machines, and traffic that is not
+    /// one message after the other.
     pub(crate) fn check(
         &self,
         (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
@@ -77,15 +77,16 @@ impl Read {
             problems.report(self.place.clone(), message, help);
         }
         let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
-        if !workloads.is_empty() && kinds().all(|kind| self.tracing.of(kind).next().is_none()) {
+        if !workloads.is_empty() && kinds().all(|kind| self.tracing.of_kind(kind).next().is_none()) {
             let words: Vec<&str> = self.tracing.paths.iter().map(|path| path.word()).collect();
             let message = format!("no workload has packets on {}", words.join(", "));
             let help = "paths are of UDP or of TCP; ways in need a receiver, and readers that sleep need requests and responses";
             problems.report(self.paths.clone(), message, help);
         }
-        // Of exact mode that is reported already.
+        // Exact mode has reported its own problems already.
         for read in workloads.iter().filter(|_| !exact) {
-            // Of several scenarios what none of them supports; the plan leaves out the others.
+            // Of several scenarios, a setting that none of them supports; the plan leaves out the
+            // others.
             let traffic = &read.workload.traffic;
             let mut of_each = scenarios.iter().map(|scenario| traffic.traced_misfits(*scenario));
             let first = of_each.next().unwrap_or_default();
@@ -123,10 +124,10 @@ mod tests {
         let plan = study(GUEST, "kind = \"udp_rr\"", trace).unwrap().plan();
         let tracing = plan.tracing.clone().unwrap();
         assert_eq!((tracing.batch, tracing.rounds), (256, 5));
-        assert_eq!(tracing.of(Kind::UdpRr).count(), 4);
+        assert_eq!(tracing.of_kind(Kind::UdpRr).count(), 4);
         // A stream's readers are not woken one by one, and TCP has other paths.
-        assert!(tracing.of(Kind::UdpStream).all(|(_, reader)| reader == Waiting::Awake));
-        assert_eq!((tracing.of(Kind::UdpStream).count(), tracing.of(Kind::TcpRr).count()), (2, 0));
+        assert!(tracing.of_kind(Kind::UdpStream).all(|(_, reader)| reader == Waiting::Awake));
+        assert_eq!((tracing.of_kind(Kind::UdpStream).count(), tracing.of_kind(Kind::TcpRr).count()), (2, 0));
         let json = serde_json::to_string(&plan).unwrap();
         assert_eq!(crate::Plan::read(&json).unwrap(), plan);
     }

@@ -19,11 +19,11 @@ pub(crate) struct Value<'v> {
 }
 
 impl<'v> Value<'v> {
-    pub(crate) fn of(entry: &Entry<'v>) -> Self {
+    pub(crate) fn from_entry(entry: &Entry<'v>) -> Self {
         Self { name: entry.key, value: entry.value }
     }
 
-    /// The same as an entry of a table.
+    /// The value as an entry of a table.
     pub(crate) fn entry(&self) -> Entry<'v> {
         Entry { key: self.name, key_span: self.span(), value: self.value }
     }
@@ -68,7 +68,7 @@ impl<'v> Value<'v> {
         self.unknown(text, &message, known(), problems)
     }
 
-    /// On or off, also written as a boolean.
+    /// A switch: on or off, also written as a boolean.
     pub(crate) fn switch(&self, problems: &mut Problems) -> Option<bool> {
         match self.value.get_ref() {
             DeValue::Boolean(on) => Some(*on),
@@ -137,7 +137,7 @@ impl<'v> Value<'v> {
         self.report(Percent::read(self.name, text), problems)
     }
 
-    /// The value of a text, or a report of what is wrong with it.
+    /// The value of a text, or a report of the mistake in it.
     fn report<T>(&self, read: Result<T, Mistake>, problems: &mut Problems) -> Option<T> {
         read.map_err(|Mistake { message, help, out_of_range }| {
             let problem = Problem::new(self.span(), message).maybe_help(help);
@@ -164,7 +164,7 @@ impl<'v> Value<'v> {
     /// A sentence for people: one line without invisible characters.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
-        if text.trim().is_empty() || text.len() > limit::SENTENCE || !text::is_plain(text) {
+        if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
             let (name, most) = (quoted(self.name), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));

@@ -37,7 +37,8 @@ impl Read {
 /// The workloads of a file, and whether all of them could be read.
 pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read>, bool) {
     let tables_there = tables.len();
-    let workloads: Vec<Read> = tables.into_iter().filter_map(|table| one(table, problems)).collect();
+    let workloads: Vec<Read> =
+        tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
     let mut names: Vec<String> = Vec::new();
     for read in &workloads {
         let name = read.workload.name.to_lowercase();
@@ -51,22 +52,23 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
     (workloads, whole)
 }
 
-fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
+fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     let place = table.span.clone();
     let kind_entry = table.require("kind", "`kind = \"tcp_stream\"`", problems);
-    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
+    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
     let kind_place = kind_entry.map_or(place.clone(), |entry| entry.span());
     let mut name_place = kind_place.clone();
     let mut name = None;
     if let Some(entry) = table.take("name") {
         name_place = entry.span();
-        name = Value::of(&entry).identifier(problems);
+        name = Value::from_entry(&entry).identifier(problems);
     }
 
     let mut values = Vec::new();
     for key in KEYS {
         let Some(entry) = table.take(key.name) else { continue };
-        values.extend(Value::of(&entry).of_key(key, problems).map(|value| (key, value, entry.span())));
+        values
+            .extend(Value::from_entry(&entry).of_key(key, problems).map(|value| (key, value, entry.span())));
     }
     table.finish(&keys().collect::<Vec<_>>(), problems);
 

@@ -13,7 +13,6 @@ use crate::model::tables::{GUEST, MACHINE, Table, UNDERLAY};
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
 
 impl Parts {
-    /// `[factors]`
     pub(super) fn factors(&mut self) -> Value {
         let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
         self.named("Factors", factors)
@@ -25,7 +24,6 @@ impl Parts {
         self.named("Levels", levels)
     }
 
-    /// `[[exclude]]`
     pub(super) fn exclusion(&mut self) -> Value {
         let mut schema = self.choice("Combinations that are not measured.");
         schema["minProperties"] = 1.into();
@@ -88,7 +86,8 @@ impl Parts {
     }
 
     fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
-        let levels = |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::of(name)?)));
+        let levels =
+            |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::from_name(name)?)));
         object(description, names.filter_map(levels).collect())
     }
 

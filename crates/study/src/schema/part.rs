@@ -116,7 +116,7 @@ fn number(least: u64, most: u64) -> Value {
     json!({ "type": "integer", "minimum": least, "maximum": most })
 }
 
-/// At least one, at most so many.
+/// An array of 1 to `most` items.
 fn several(one: Value, most: usize) -> Value {
     json!({ "type": "array", "items": one, "minItems": 1, "maxItems": most })
 }
@@ -131,7 +131,7 @@ fn share(or: &str) -> Value {
     json!({ "type": "string", "pattern": format!(r"^\s*\d+(\.\d+)?\s*%\s*${or}") })
 }
 
-/// What a key of the traffic may be.
+/// The schema of a key of the traffic.
 pub(super) fn of_key(key: &Key) -> Value {
     of_shape(key.shape, key.has_default())
 }
@@ -154,7 +154,7 @@ fn of_shape(shape: Shape, has_default: bool) -> Value {
             let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
             json!({ "type": "string", "pattern": pattern })
         }
-        Shape::Word(words) => json!({ "enum": words.vocabulary.all() }),
+        Shape::Word(words) => json!({ "enum": words.vocabulary.spellings() }),
         Shape::Name(most) => {
             json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{most}}}$") })
         }

@@ -8,7 +8,6 @@ pub fn starter(name: &str) -> String {
     include_str!("starter.toml").replace("@name@", &usable(name))
 }
 
-/// The nearest usable name.
 fn usable(name: &str) -> String {
     let usable: String = name
         .chars()
@@ -32,7 +31,7 @@ mod tests {
         assert_eq!(Study::parse("a.toml", &starter("-ä /")).unwrap().name(), "my-study");
     }
 
-    /// What is commented out must be right too: uncommented line by line, the file stays valid.
+    /// Commented-out lines must be valid too: uncommented line by line, the file stays valid.
     #[test]
     fn every_suggestion_in_a_comment_is_valid() {
         let text = starter("x");

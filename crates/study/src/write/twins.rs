@@ -1,4 +1,4 @@
-//! A study of one condition under two labels, made from another study: what differs in it is
+//! A study of one condition under two labels, made from another study: differences in it are
 //! chance.
 
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
@@ -51,7 +51,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         .iter()
         .filter(|(factor, _)| factor != "workload" && factor != "twin" && !is_absent(factor));
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
-    factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
+    factors.insert("twin", value(literal::toml_value("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
     let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate, apart: _ } = protocol;
     let protocol = [
@@ -74,7 +74,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     }
     if !how.is_reset() {
         let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]
-            .map(|(key, text)| (key, literal::of(key, &[text])));
+            .map(|(key, text)| (key, literal::toml_value(key, &[text])));
         protocol.insert("boots", value([count, kind].into_iter().collect::<InlineTable>()));
     }
     file.insert("protocol", Item::Table(protocol));
@@ -84,19 +84,17 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name())
 }
 
-/// A table of keys with their values.
 fn table<'k>(values: impl IntoIterator<Item = (&'k str, String)>) -> Table {
     let mut table = Table::new();
     for (key, text) in values {
-        table.insert(key, value(literal::of(key, &[text])));
+        table.insert(key, value(literal::toml_value(key, &[text])));
     }
     table
 }
 
-/// A table's name, what its factors' names begin with, and its keys.
+/// A table's name, the beginning of its factors' names, and its keys.
 type Written = (&'static str, &'static str, Vec<(&'static str, String)>);
 
-/// The tables of its testbed.
 fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
     let mut tables = Vec::new();
     if let Some(guest) = &condition.boot.guest {

@@ -1,4 +1,4 @@
-//! What is wrong with the conditions that are left out and compared.
+//! Problems of exclusions and comparisons.
 
 use crate::{VALID, added, problems};
 

@@ -1,4 +1,4 @@
-//! What a user sees when a study file is wrong.
+//! The messages that a user sees when a study file is wrong.
 
 use netassay_study::Study;
 
@@ -22,13 +22,13 @@ fn problems(text: &str) -> String {
     }
 }
 
-/// What is wrong once `old` is replaced by `new`.
+/// The problems once `old` is replaced by `new`.
 fn replaced(old: &str, new: &str) -> String {
     assert!(VALID.contains(old), "{old}");
     problems(&VALID.replace(old, new))
 }
 
-/// What is wrong once `more` is added at the end.
+/// The problems once `more` is added at the end.
 fn added(more: &str) -> String {
     problems(&format!("{VALID}{more}"))
 }
@@ -193,7 +193,7 @@ fn conditions_that_cannot_take_turns_are_named() {
     let misspelt = added("\n[protocol]\nalternate = \"autoo\"");
     assert!(misspelt.contains("`autoo` is not a duration, `auto` or `off`"), "{misspelt}");
     assert_eq!(alternate("apart = true"), "no problem");
-    // Who compares turns with runs needs turns.
+    // Comparing turns with runs needs turns.
     let both_ways = "\n[protocol]\nalternate = \"auto\"\napart = true\norder = \"sequential\"";
     assert!(added(both_ways).contains("not measured one after the other"));
     let unwritten = "\n[protocol]\napart = true\norder = \"sequential\"";

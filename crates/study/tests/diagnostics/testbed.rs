@@ -1,4 +1,4 @@
-//! What is wrong with the testbed: guests, tunnels, exact mode, designs.
+//! Problems of the testbed: guests, tunnels, exact mode, designs.
 
 use crate::{VALID, added, problems};
 

@@ -1,4 +1,4 @@
-//! What is wrong with traffic, and with levels that it cannot have.
+//! Problems of traffic, and of levels that it cannot have.
 
 use crate::{problems, replaced};
 

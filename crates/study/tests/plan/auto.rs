@@ -1,4 +1,4 @@
-//! What conditions take turns in without being told to, and what not.
+//! Keys in which conditions take turns by default, and keys in which they do not.
 
 use netassay_study::{KEYS, Kind, Study};
 
@@ -94,7 +94,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         let factor = format!("receiver.sysctl = [{{ \"{sysctl}\" = 1 }}, {{ \"{sysctl}\" = 0 }}]");
         assert_eq!(auto(Kind::UdpStream, &factor), expected, "{sysctl}");
     }
-    // One that holds something back, beside another.
+    // A sysctl that holds packets back, beside one that does not.
     let both = |value: u8| {
         format!("{{ \"net.ipv4.udp_early_demux\" = {value}, \"net.ipv4.tcp_notsent_lowat\" = {value} }}")
     };

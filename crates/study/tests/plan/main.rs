@@ -1,4 +1,4 @@
-//! What a study comes down to.
+//! Plans of studies.
 
 mod auto;
 mod bundled;
@@ -286,7 +286,7 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
     dropped("\"tcp_stream\"", tso, "", "share the buffers that TCP sizes; for turns, set a `socket_buffer`");
     assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", tso, ""), made);
     assert_eq!(turns("\"tcp_stream\"", tso, "[protocol]\nalternate = \"100ms\""), made);
-    // What all conditions have.
+    // Settings of all conditions.
     dropped("\"udp_stream\"\npacing = \"1Gbit\"", tso, "", "narrow no interval; for turns, write `alternate");
     dropped("\"udp_stream\"\nsocket_buffer = 4194305", tso, "", "large `socket_buffer`");
     let held = "up to 200ms there and back, and only 20ms of a turn are not counted; \
@@ -307,7 +307,7 @@ fn conditions_of_one_flow_differ_only_in_what_can_be_switched() {
         );
         plan(&["udp_stream"], &factors).flows().shared().map(<[usize]>::to_vec).collect::<Vec<_>>()
     };
-    // What a socket had by default cannot be given back.
+    // A socket's default cannot be restored.
     assert_eq!(flows("alternate = \"100ms\""), [[0, 1], [2, 3], [4, 5]]);
     assert!(flows("alternate = \"off\"").is_empty());
 }

@@ -23,7 +23,7 @@ fn a_scenario_can_be_a_factor() {
         "a scenario needs no factor's name to be understood"
     );
     assert_eq!(slugs(&plan)[4], "tcp4_vm-vxlan_vcpus1_ul-mtu1500");
-    // What a scenario has nothing of is not asked of it: four combinations of veth are one
+    // An offload that a scenario lacks is not requested: four combinations of veth are one
     // condition.
     let of_veth = plan.conditions.iter().filter(|condition| condition.boot.scenario == Scenario::Veth);
     for condition in of_veth {

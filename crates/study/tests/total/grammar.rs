@@ -90,7 +90,7 @@ fn any_value() -> impl Strategy<Value = String> {
     select(VALUES).prop_map(str::to_owned)
 }
 
-/// How many of them any testbed has.
+/// The number of these keys that any testbed has.
 const PLAIN: usize = 24;
 
 /// A factor with some of its levels, or with something else.
@@ -197,7 +197,7 @@ fn protocol() -> impl Strategy<Value = String> {
     vec(line, 0..2).prop_map(|lines| table("[protocol]", &lines))
 }
 
-/// What a testbed may have, and a design.
+/// Tables of a testbed and of a design.
 fn tables() -> impl Strategy<Value = String> {
     let keys =
         &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin", "family", "mtu"][..];

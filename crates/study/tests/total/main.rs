@@ -30,7 +30,7 @@ pub(crate) fn digest(text: &str) -> Result<Plan, Diagnostics> {
     }
 }
 
-/// What holds of every plan.
+/// Checks the properties of every plan.
 pub(crate) fn check(plan: &Plan) {
     assert!(!plan.conditions.is_empty());
     let mut slugs = HashSet::new();

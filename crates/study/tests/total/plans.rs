@@ -1,4 +1,4 @@
-//! What holds of the plans of valid studies.
+//! Properties of the plans of valid studies.
 
 use std::collections::HashSet;
 

@@ -6,7 +6,7 @@ use study::{BootState, BySide, Family, Scenario, Side};
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::run::RunOrder;
 use crate::switches::Switches;
-use crate::wire::{Found, pairs};
+use crate::two_machines::{FoundMachine, pairs};
 
 /// Packets that cross the network between two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +21,16 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Those of a condition, on the machines' own interfaces; `None`: there are none. Those of a
-    /// tunnel are tried inside it.
+    /// The packets of a condition, on the machines' own interfaces; `None`: there are none. For a
+    /// tunnel, the packets of its underlay.
     #[must_use]
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
-            Scenario::Ssh if switches.mtu.is_some() => Some(Self::of(order).within(BySide::of(|_| 0))),
-            Scenario::Ssh => Some(Self::of(order)),
+            Scenario::Ssh if switches.mtu.is_some() => {
+                Some(Self::of_workload(order).within(BySide::from_fn(|_| 0)))
+            }
+            Scenario::Ssh => Some(Self::of_workload(order)),
             Scenario::SshVxlan => {
                 let (own, family) = (UNDERLAY, state.underlay_family);
                 Some(Self { own, family, port: None, sent: BySide::default() })
@@ -39,23 +41,23 @@ impl Crossing {
 
     /// Full packets of both protocols, in every family of which both machines have addresses.
     #[must_use]
-    pub fn all_between(found: &BySide<Found>, own_addresses: bool) -> Vec<Self> {
+    pub fn all_between(found: &BySide<FoundMachine>, own_addresses: bool) -> Vec<Self> {
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         let has = |family: &Family| {
-            own_addresses || Side::BOTH.iter().all(|side| !there[*side].of(*family).is_unspecified())
+            own_addresses || Side::BOTH.iter().all(|side| !there[*side].in_family(*family).is_unspecified())
         };
         // The error of the last names what is missing.
         let families =
             Family::ALL.into_iter().filter(|family| has(family) || Family::ALL.iter().all(|one| !has(one)));
-        let sent = BySide::of(|_| [Some(u32::MAX); 2]);
+        let sent = BySide::from_fn(|_| [Some(u32::MAX); 2]);
         families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
     }
 
-    /// Those of a workload. A stream of TCP fills its packets, whatever its messages.
-    pub(super) fn of(order: &RunOrder) -> Self {
+    /// The packets of a workload. A stream of TCP fills its packets, whatever its messages.
+    pub(super) fn of_workload(order: &RunOrder) -> Self {
         let RunOrder { traffic, family, .. } = order;
         let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
-        let sent = BySide::of(|side| {
+        let sent = BySide::from_fn(|side| {
             let is_receiver = side == Side::Receiver;
             let is_sender = match traffic.direction {
                 Direction::Both => true,
@@ -75,13 +77,13 @@ impl Crossing {
         Self { family: *family, own: TRAFFIC, port, sent }
     }
 
-    /// Those between interfaces of these MTUs.
+    /// Limits the packets to these MTUs.
     pub(super) fn within(self, mtus: BySide<u32>) -> Self {
         let sent = self.sent.map(|side, sent| sent.map(|largest| Some(largest?.min(mtus[side]))));
         Self { sent, ..self }
     }
 
-    /// Those that did not arrive: the side that sent them, their protocol, and whether small ones
+    /// The packets that did not arrive: the sending side, their protocol, and whether small ones
     /// arrived.
     pub(super) fn lost(&self, arrived: &BySide<Arrived>) -> Vec<(Side, usize, bool)> {
         let lost = |(from, protocol): (Side, usize)| {
@@ -120,7 +122,7 @@ mod tests {
             (Traffic { response: 8000, ..Traffic::new(Kind::UdpRr) }, [Some(29), Some(8028)]),
         ] {
             let (used, unused) = if traffic.kind.is_udp() { (UDP, TCP) } else { (TCP, UDP) };
-            let Crossing { sent, .. } = Crossing::of(&order(traffic));
+            let Crossing { sent, .. } = Crossing::of_workload(&order(traffic));
             let sent = |protocol: usize| Side::BOTH.map(|side| sent[side][protocol]);
             assert_eq!((sent(used), sent(unused)), (expected, [None; 2]));
         }
@@ -132,7 +134,7 @@ mod tests {
             [(Kind::UdpStream, 4, 5004), (Kind::TcpStream, 4, 5001), (Kind::UdpRr, 1, 5001)]
         {
             let traffic = Traffic { port: Some(5001), flows, ..Traffic::new(kind) };
-            assert_eq!(Crossing::of(&order(traffic)).port, Some(expected));
+            assert_eq!(Crossing::of_workload(&order(traffic)).port, Some(expected));
         }
     }
 
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn packets_are_lost_that_are_needed() {
-        let crossing = Crossing::of(&order(Traffic::new(Kind::TcpStream)));
+        let crossing = Crossing::of_workload(&order(Traffic::new(Kind::TcpStream)));
         for (at_receiver, at_transmitter, lost) in [
             ([true; 2], [true, false], None),
             ([true, false], [true; 2], Some((Side::Transmitter, TCP, true))),

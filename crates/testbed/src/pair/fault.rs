@@ -12,20 +12,20 @@ use super::crossing::Crossing;
 
 /// Why nothing would be measured between two machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct PairFault {
     /// The machine, its interface, and what is wrong there.
     pub cause: String,
-    /// How to mend it.
+    /// The remedy.
     pub remedy: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for PairFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.cause, self.remedy)
     }
 }
 
-/// One end, as its agent told of it.
+/// An end, as its agent described it.
 #[derive(Debug)]
 pub(super) struct PairEnd {
     pub(super) side: Side,
@@ -34,8 +34,8 @@ pub(super) struct PairEnd {
 }
 
 impl PairEnd {
-    fn fault(&self, cause: impl fmt::Display, remedy: impl Into<String>) -> Fault {
-        Fault { cause: format!("{self}: {cause}"), remedy: remedy.into() }
+    fn fault(&self, cause: impl fmt::Display, remedy: impl Into<String>) -> PairFault {
+        PairFault { cause: format!("{self}: {cause}"), remedy: remedy.into() }
     }
 
     /// The link-layer address that answered for an address.
@@ -56,17 +56,17 @@ impl fmt::Display for PairEnd {
 }
 
 /// A check of an end beside the other one that needs no packets, for these.
-pub(super) type Check = fn(&PairEnd, &PairEnd, &[Crossing]) -> Option<Fault>;
+pub(super) type FaultCheck = fn(&PairEnd, &PairEnd, &[Crossing]) -> Option<PairFault>;
 
-/// Each with its name, and with what it means that it found nothing.
-pub(super) const CHECKS: [(&str, &str, Check); 3] = [
+/// The checks, each with its name and with the meaning of no finding.
+pub(super) const CHECKS: [(&str, &str, FaultCheck); 3] = [
     ("interfaces", "each end has its own", one_interface),
     ("ports", "neither interface is a port of a bridge or of a bond", port),
     ("addresses", "none that netassay would add is in use", taken),
 ];
 
 /// A copy of a virtual machine has the boot id of the first, and another link-layer address.
-fn one_interface(end: &PairEnd, other: &PairEnd, _: &[Crossing]) -> Option<Fault> {
+fn one_interface(end: &PairEnd, other: &PairEnd, _: &[Crossing]) -> Option<PairFault> {
     let [one, two] = [end, other].map(|end| (end.facts.link.index, &end.facts.link.address));
     (end.side == Side::Receiver && end.is_in_namespace_of(other) && one == two).then(|| {
         end.fault(
@@ -79,20 +79,20 @@ fn one_interface(end: &PairEnd, other: &PairEnd, _: &[Crossing]) -> Option<Fault
 /// Kinds of interfaces that take every packet which their ports receive.
 const MASTERS: [&str; 4] = ["bridge", "bond", "team", "openvswitch"];
 
-fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
+fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<PairFault> {
     let PairFacts { link, master: Some(master), .. } = &end.facts else { return None };
     // Guests have interfaces of their own.
     let kind = master.kind.as_deref().filter(|kind| MASTERS.contains(kind) && !crossings.is_empty())?;
     let (name, free) = (&master.name, ["ip", "link", "set", "dev", &link.name, "nomaster"]);
     Some(end.fault(
         format!("it is a port of the {kind} {name}, which takes each packet that arrives"),
-        format!("name {name}, another interface, or free this one ({})", text::command(free)),
+        format!("name {name}, another interface, or free this one ({})", words::shell_command(free)),
     ))
 }
 
-fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
+fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<PairFault> {
     // Its own may be left from a session that was killed.
-    let own = |one: &Crossing| one.own[end.side].of(one.family);
+    let own = |one: &Crossing| one.own[end.side].in_family(one.family);
     let is_left = |address: &IpAddr| crossings.iter().any(|one| own(one) == *address);
     let mut taken = end.facts.taken.iter();
     let TakenAddress { address, interface, prefix } =
@@ -101,13 +101,13 @@ fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let remove = ["ip", "addr", "del", &address_there, "dev", interface];
     Some(end.fault(
         format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
-        format!("remove it ({}), or leave --addresses own out", text::command(remove)),
+        format!("remove it ({}), or leave --addresses own out", words::shell_command(remove)),
     ))
 }
 
 /// Packets that were sent, and the facts that explain which of them arrived.
 #[derive(Debug)]
-pub(super) struct Tried {
+pub(super) struct ExchangedPackets {
     pub(super) crossing: Crossing,
     pub(super) addresses: BySide<IpAddr>,
     pub(super) arrived: BySide<Arrived>,
@@ -120,9 +120,9 @@ const LET_PASS: &str = "let the rules of both pass the packets (`nft list rulese
 
 const JOIN: &str = "give both addresses of one network, or routes (--addresses own adds a pair), ";
 
-impl Tried {
+impl ExchangedPackets {
     /// Why packets did not arrive, each reason once.
-    pub(super) fn faults(&self) -> Vec<Fault> {
+    pub(super) fn faults(&self) -> Vec<PairFault> {
         let mut faults = Vec::new();
         for (from, protocol, small) in self.crossing.lost(&self.arrived) {
             let fault = if small { self.cut(from, protocol) } else { self.lost(from, protocol) };
@@ -133,8 +133,8 @@ impl Tried {
         faults
     }
 
-    /// Not even a small packet arrived: the first reason that holds.
-    fn lost(&self, from: Side, protocol: usize) -> Fault {
+    /// The first reason that holds for the loss of even a small packet.
+    fn lost(&self, from: Side, protocol: usize) -> PairFault {
         let [other, end] = [&self.ends[from], &self.ends[from.other()]];
         let (address, name) = (self.addresses[end.side], ["UDP", "TCP"][protocol]);
         if let Some(interface) = &self.answered[end.side] {
@@ -183,7 +183,7 @@ impl Tried {
     }
 
     /// Small packets arrive, and full ones do not.
-    fn cut(&self, from: Side, protocol: usize) -> Fault {
+    fn cut(&self, from: Side, protocol: usize) -> PairFault {
         let [other, end] = [&self.ends[from], &self.ends[from.other()]];
         let (bytes, name) =
             (self.crossing.sent[from][protocol].unwrap_or_default(), ["UDP", "TCP"][protocol]);
@@ -194,7 +194,10 @@ impl Tried {
             let set = ["ip", "link", "set", "dev", interface, "mtu", &large];
             return end.fault(
                 format!("its MTU is {mtu}: {lost}"),
-                format!("let the study set both (--set mtu={mtu}), or set this one: {}", text::command(set)),
+                format!(
+                    "let the study set both (--set mtu={mtu}), or set this one: {}",
+                    words::shell_command(set)
+                ),
             );
         }
         end.fault(lost, "what lies between carries less: raise its MTU, or let the study set one that passes (--set mtu=1500)")
@@ -235,11 +238,11 @@ mod tests {
     }
 
     fn crossing() -> Crossing {
-        let sent = BySide::of(|_| [Some(9000); 2]);
+        let sent = BySide::from_fn(|_| [Some(9000); 2]);
         Crossing { family: Family::Ipv4, own: TRAFFIC, port: None, sent }
     }
 
-    fn listed(text: &mut String, case: &str, faults: impl IntoIterator<Item = Fault>) {
+    fn listed(text: &mut String, case: &str, faults: impl IntoIterator<Item = PairFault>) {
         writeln!(text, "{case}").unwrap();
         faults.into_iter().for_each(|fault| writeln!(text, "  {fault}").unwrap());
     }
@@ -273,10 +276,10 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let mut ends = BySide::of(end);
+            let mut ends = BySide::from_fn(end);
             ends.each_mut().into_iter().for_each(|(_, end)| end.facts.taken.clear());
             change(&mut ends.receiver, &ends.transmitter);
-            let check = |check: Check| check(&ends.receiver, &ends.transmitter, &[crossing()]);
+            let check = |check: FaultCheck| check(&ends.receiver, &ends.transmitter, &[crossing()]);
             listed(&mut text, case, CHECKS.iter().filter_map(|(_, _, of)| check(*of)));
         }
         insta::assert_snapshot!(text);
@@ -284,8 +287,8 @@ mod tests {
 
     #[test]
     fn packets_that_do_not_arrive_are_explained() {
-        type Change = fn(&mut Tried);
-        fn lose(tried: &mut Tried, all: &[(Side, usize)]) {
+        type Change = fn(&mut ExchangedPackets);
+        fn lose(tried: &mut ExchangedPackets, all: &[(Side, usize)]) {
             all.iter()
                 .for_each(|(from, protocol)| tried.arrived[from.other()].packets[*protocol] = [false; 2]);
         }
@@ -331,11 +334,11 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let ends = BySide::of(end);
-            let mut tried = Tried {
+            let ends = BySide::from_fn(end);
+            let mut tried = ExchangedPackets {
                 crossing: crossing(),
-                addresses: BySide::of(|side| ends[side].facts.taken[0].address),
-                arrived: BySide::of(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
+                addresses: BySide::from_fn(|side| ends[side].facts.taken[0].address),
+                arrived: BySide::from_fn(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
                 ends,
                 answered: BySide::default(),
             };

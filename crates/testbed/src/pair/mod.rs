@@ -15,37 +15,37 @@ use study::{BySide, Effective, Family, Side};
 
 use crate::error::Error;
 use crate::hosts::Hosts;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::veth::await_running;
 use crate::run::RunOrder;
 use crate::testbed::Testbed;
-use crate::wire::{self, pairs, reachable};
+use crate::two_machines::{self, pairs, reachable};
 pub use crossing::Crossing;
-pub use fault::Fault;
-use fault::{CHECKS, PairEnd, Tried};
+pub use fault::PairFault;
+use fault::{CHECKS, ExchangedPackets, PairEnd};
 
-/// How long packets may take that cross the network as it is: a connection of TCP is tried again
-/// after 1 s.
+/// Time for packets to cross the network unchanged: TCP tries a connection again after 1 s.
 const PATIENCE: Duration = Duration::from_millis(1150);
 
-/// The same after an interface was set: as long as the traffic's own connections.
+/// Time for packets to cross after an interface was set: as long as the traffic's own connections
+/// have.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
 
-/// How long an end waits in one exchange, in ms. The packets of the end that is asked second have
-/// not been sent when the first one waits.
+/// Wait of an end in one exchange, in ms. The packets of the end that is asked second have not been
+/// sent when the first one waits.
 const WITHIN_MS: BySide<u16> = BySide { transmitter: 10, receiver: 100 };
 
-/// One check of a pair.
+/// A check of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// What was compared; a family, of packets.
+pub struct PairCheck {
+    /// The compared fact; for packets, their family.
     pub name: &'static str,
-    /// What was found, or what is wrong.
-    pub outcome: Result<String, Vec<Fault>>,
+    /// The finding, or the faults.
+    pub outcome: Result<String, Vec<PairFault>>,
 }
 
-impl Checked {
-    fn new(name: &'static str, faults: Vec<Fault>, fine: String) -> Self {
+impl PairCheck {
+    fn new(name: &'static str, faults: Vec<PairFault>, fine: String) -> Self {
         Self { name, outcome: if faults.is_empty() { Ok(fine) } else { Err(faults) } }
     }
 
@@ -54,7 +54,8 @@ impl Checked {
     /// # Errors
     /// [`Error::Pair`] with every fault.
     pub fn refuse(checks: Vec<Self>) -> Result<(), Error> {
-        let faults: Vec<Fault> = checks.into_iter().filter_map(|one| one.outcome.err()).flatten().collect();
+        let faults: Vec<PairFault> =
+            checks.into_iter().filter_map(|one| one.outcome.err()).flatten().collect();
         if faults.is_empty() { Ok(()) } else { Err(Error::Pair(faults)) }
     }
 }
@@ -69,10 +70,10 @@ impl Hosts {
         crossings: &[Crossing],
         program: &Path,
         interrupt: &Interrupt,
-    ) -> Result<Vec<Checked>, Error> {
-        let mut machines = wire::machines(self, program, interrupt)?;
+    ) -> Result<Vec<PairCheck>, Error> {
+        let mut machines = two_machines::machines(self, program, interrupt)?;
         let chosen = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
-        let mut places = machines.each_mut().map(|side, machine| Place {
+        let mut places = machines.each_mut().map(|side, machine| PairMachine {
             side,
             host: self.places[side].to_string(),
             interface: machine.located.interface.clone(),
@@ -80,14 +81,14 @@ impl Hosts {
         });
         let own = crossings.iter().filter(|_| self.own_addresses);
         let asked: Vec<IpAddr> =
-            own.flat_map(|one| Side::BOTH.map(|side| one.own[side].of(one.family))).collect();
-        let ends = BySide::try_of(|side| places[side].tell(&asked))?;
-        let mut checks: Vec<Checked> = Vec::new();
-        let are_well = |checks: &[Checked]| checks.iter().all(|one| one.outcome.is_ok());
+            own.flat_map(|one| Side::BOTH.map(|side| one.own[side].in_family(one.family))).collect();
+        let ends = BySide::try_from_fn(|side| places[side].tell(&asked))?;
+        let mut checks: Vec<PairCheck> = Vec::new();
+        let are_well = |checks: &[PairCheck]| checks.iter().all(|one| one.outcome.is_ok());
         for (name, fine, check) in CHECKS {
             let faults = Side::BOTH.into_iter();
             let faults = faults.filter_map(|side| check(&ends[side], &ends[side.other()], crossings));
-            checks.push(Checked::new(name, faults.collect(), fine.to_owned()));
+            checks.push(PairCheck::new(name, faults.collect(), fine.to_owned()));
         }
         // Interfaces and addresses that the study sets up are tried then.
         let are_there = !self.own_addresses && ends.each_ref().into_iter().all(|(_, end)| end.facts.link.up);
@@ -101,8 +102,9 @@ impl Hosts {
         let mut crossed = Vec::new();
         for crossing in crossings {
             let (crossing, family) = (crossing.clone().within(mtus), crossing.family);
-            let addresses =
-                BySide::try_of(|side| reachable(chosen[side].of(family), family, self.end(side)))?;
+            let addresses = BySide::try_from_fn(|side| {
+                reachable(chosen[side].in_family(family), family, self.end(side))
+            })?;
             if crossed.contains(&crossing) {
                 continue;
             }
@@ -111,7 +113,7 @@ impl Hosts {
             let faults = cross(&mut places, crossing.clone(), addresses, patience)?;
             let BySide { transmitter, receiver } = addresses;
             let fine = format!("packets arrive both ways ({transmitter}, {receiver})");
-            checks.push(Checked::new(family.word(), faults, fine));
+            checks.push(PairCheck::new(family.word(), faults, fine));
             crossed.push(crossing);
         }
         Ok(checks)
@@ -131,7 +133,7 @@ impl Testbed {
             return Ok(());
         };
         let mtus = BySide { transmitter: effective.transmitter.mtu, receiver: of_receiver.mtu };
-        let crossing = Crossing::of(order).within(mtus);
+        let crossing = Crossing::of_workload(order).within(mtus);
         if !self.path.scenario.has_machines() || self.crossed.contains(&crossing) {
             return Ok(());
         }
@@ -140,7 +142,7 @@ impl Testbed {
             Family::Ipv4 => end.ipv4,
             Family::Ipv6 => end.ipv6,
         });
-        let mut places = ends.map(|side, end| Place {
+        let mut places = ends.map(|side, end| PairMachine {
             side,
             host: named[side].host.clone(),
             interface: end.interface.clone(),
@@ -148,19 +150,18 @@ impl Testbed {
         });
         let faults = cross(&mut places, crossing.clone(), addresses, AFTER_CHANGES)?;
         self.crossed.push(crossing);
-        Checked::refuse(vec![Checked::new("path", faults, String::new())])
+        PairCheck::refuse(vec![PairCheck::new("path", faults, String::new())])
     }
 }
 
-/// A machine that packets leave or reach.
-struct Place<'a> {
+struct PairMachine<'a> {
     side: Side,
     host: String,
     interface: String,
-    agent: &'a mut Launched,
+    agent: &'a mut LaunchedAgent,
 }
 
-impl Place<'_> {
+impl PairMachine<'_> {
     fn tell(&mut self, asked: &[IpAddr]) -> Result<PairEnd, Error> {
         let request = Request::PairFacts { interface: self.interface.clone(), addresses: asked.to_vec() };
         let facts = match self.agent.call(&request)? {
@@ -182,14 +183,14 @@ impl Place<'_> {
 
 /// Sends a few packets each way, until all have arrived; the reasons for which some have not.
 fn cross(
-    places: &mut BySide<Place<'_>>,
+    places: &mut BySide<PairMachine<'_>>,
     crossing: Crossing,
     addresses: BySide<IpAddr>,
     patience: Duration,
-) -> Result<Vec<Fault>, Error> {
+) -> Result<Vec<PairFault>, Error> {
     let is_used = |protocol: usize| Side::BOTH.iter().any(|side| crossing.sent[*side][protocol].is_some());
-    let sockets = BySide::try_of(|side| {
-        let Place { agent, interface, .. } = &mut places[side];
+    let sockets = BySide::try_from_fn(|side| {
+        let PairMachine { agent, interface, .. } = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
         match agent.call(&Request::OpenProbe { interface, local, ports, listens })? {
@@ -204,7 +205,7 @@ fn cross(
     };
     let until = Instant::now() + patience;
     let arrived = loop {
-        let arrived = BySide::try_of(|side| {
+        let arrived = BySide::try_from_fn(|side| {
             let full = crossing.sent[side].map(Option::unwrap_or_default);
             let exchange =
                 Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
@@ -221,11 +222,11 @@ fn cross(
             break arrived;
         }
     };
-    let ends = BySide::try_of(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
-    let answered = BySide::try_of(|side| {
+    let ends = BySide::try_from_fn(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
+    let answered = BySide::try_from_fn(|side| {
         let found = ends[side.other()].neighbour(addresses[side]);
         let found = found.filter(|found| ends[side].facts.link.address.as_ref() != Some(*found));
         found.map_or(Ok(None), |found| places[side].with_address(found.clone()))
     })?;
-    Ok(Tried { crossing, addresses, arrived, ends, answered }.faults())
+    Ok(ExchangedPackets { crossing, addresses, arrived, ends, answered }.faults())
 }

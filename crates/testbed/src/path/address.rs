@@ -15,20 +15,17 @@ pub(crate) struct Addresses {
     pub(crate) ipv6: IpAddr,
 }
 
-/// Those that the traffic uses.
 pub(crate) const TRAFFIC: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
 
-/// Those of the interfaces under a tunnel.
+/// Addresses of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: BySide<Addresses> =
     BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
 
-/// Those of `lo`.
 pub(crate) const LOOPBACK: Addresses =
     Addresses { ipv4: IpAddr::V4(Ipv4Addr::LOCALHOST), ipv6: IpAddr::V6(Ipv6Addr::LOCALHOST) };
 
 impl Addresses {
-    /// No addresses.
     pub(crate) const NONE: Self =
         Self { ipv4: IpAddr::V4(Ipv4Addr::UNSPECIFIED), ipv6: IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
 
@@ -39,24 +36,21 @@ impl Addresses {
         }
     }
 
-    /// The address of a family.
-    pub(crate) fn of(self, family: Family) -> IpAddr {
+    pub(crate) fn in_family(self, family: Family) -> IpAddr {
         match family {
             Family::Ipv4 => self.ipv4,
             Family::Ipv6 => self.ipv6,
         }
     }
 
-    /// The same with its prefix length.
     pub(crate) fn with_prefix(self, family: Family) -> (IpAddr, u8) {
         let prefix = match family {
             Family::Ipv4 => PREFIX_IPV4,
             Family::Ipv6 => PREFIX_IPV6,
         };
-        (self.of(family), prefix)
+        (self.in_family(family), prefix)
     }
 
-    /// Those of these families with their prefix lengths.
     pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
         families.iter().map(|family| self.with_prefix(*family)).collect()
     }

@@ -7,7 +7,7 @@ use host::{Discard, DiscardDevice};
 use study::Family;
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::address::TRAFFIC;
 
 pub(crate) const DISCARD: &str = "discard0";
@@ -18,7 +18,7 @@ const PORT: u16 = 9;
 /// Creates the interface, of this kind or of the first that the kernel has. Routes come with its
 /// addresses, and its neighbour is permanent: the kernel never has to resolve it.
 pub(crate) fn create_discard(
-    host: &mut Launched,
+    host: &mut LaunchedAgent,
     device: Option<DiscardDevice>,
     families: &[Family],
 ) -> Result<Discard, Error> {
@@ -26,7 +26,7 @@ pub(crate) fn create_discard(
         name: DISCARD.to_owned(),
         device,
         addresses: TRAFFIC.transmitter.with_prefixes(families),
-        behind: families.iter().map(|family| TRAFFIC.receiver.of(*family)).collect(),
+        behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
     };
     match host.call(&create)? {
         Answer::Discards(discard) => Ok(discard),
@@ -37,7 +37,7 @@ pub(crate) fn create_discard(
 /// The destinations of a workload's flows without a receiver: the discard port, or ports from the
 /// requested one.
 pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
-    let address = TRAFFIC.receiver.of(family);
+    let address = TRAFFIC.receiver.in_family(family);
     let step = u16::from(port.is_some());
     let ports = std::iter::successors(Some(port.unwrap_or(PORT)), |port| Some(port.saturating_add(step)));
     (0..flows).zip(ports).map(|(_, port)| SocketAddr::new(address, port)).collect()

@@ -15,7 +15,7 @@ use crate::path::node::Node;
 
 /// The path between the hosts, for runs and switches.
 #[derive(Debug)]
-pub(crate) struct Path {
+pub(crate) struct NetworkPath {
     /// Its scenario, which gives its name and its default MTU.
     pub(crate) scenario: Scenario,
     pub(crate) receive_work: ReceiveWork,
@@ -23,30 +23,27 @@ pub(crate) struct Path {
     pub(crate) tunnel: Option<Family>,
     /// The host's side of virtual machines: one node for both, or one for each.
     pub(crate) nodes: Vec<Node>,
-    /// The device that discards packets, if there is one.
     pub(crate) discard: Option<Discard>,
 }
 
-/// Where received packets are processed.
+/// The place where received packets are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReceiveWork {
-    /// On CPUs of the receiving host, where the kernel allows steering.
+    /// Processed on CPUs of the receiving host, if the kernel allows steering.
     Steered,
-    /// On the sending CPU: both ends are one interface.
+    /// Processed on the sending CPU: both ends are one interface.
     AtTheSender,
-    /// On the receiving machine or guest, where its interface puts it.
+    /// Processed on the receiving machine or guest, on the CPUs that its interface chooses.
     AtItsInterface,
     /// Nowhere: there is no receiver.
     Nowhere,
 }
 
-impl Path {
-    /// A path of links only.
+impl NetworkPath {
     pub(crate) fn new(scenario: Scenario, receive_work: ReceiveWork) -> Self {
         Self { scenario, receive_work, tunnel: None, nodes: Vec::new(), discard: None }
     }
 
-    /// Whether both ends are one interface.
     pub(crate) fn is_one_interface(&self) -> bool {
         self.receive_work == ReceiveWork::AtTheSender
     }

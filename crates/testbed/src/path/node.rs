@@ -5,16 +5,16 @@ use agent::message::{Answer, Request, Watched};
 use study::{BySide, Side};
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 
-/// In network namespaces of our own.
+/// The bridge's name in network namespaces of our own.
 pub(crate) const BRIDGE: &str = "bridge0";
 
 pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", receiver: "tap-receive" };
 
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) agent: Launched,
+    pub(crate) agent: LaunchedAgent,
     pub(crate) bridge: String,
     /// The bridge's ports that were made.
     pub(crate) ports: Vec<String>,
@@ -29,7 +29,6 @@ pub(crate) struct Node {
 pub(crate) struct NodeGuest {
     /// The side whose host it is; `None`: both are inside it.
     pub(crate) side: Option<Side>,
-    /// QEMU's process.
     pub(crate) process: u32,
     /// Its own CPUs of the node.
     pub(crate) cpus: Vec<u32>,
@@ -37,14 +36,14 @@ pub(crate) struct NodeGuest {
 
 impl Node {
     /// A node with a bridge that has no ports yet.
-    pub(crate) fn new(mut agent: Launched, bridge: &str) -> Result<Self, Error> {
+    pub(crate) fn new(mut agent: LaunchedAgent, bridge: &str) -> Result<Self, Error> {
         let bridge = bridge.to_owned();
         agent.order(&Request::CreateBridge { name: bridge.clone() })?;
         Ok(Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None })
     }
 
     /// A node that only watches a guest from outside.
-    pub(crate) fn watching(agent: Launched, guest: NodeGuest) -> Self {
+    pub(crate) fn watching(agent: LaunchedAgent, guest: NodeGuest) -> Self {
         Self {
             agent,
             bridge: String::new(),
@@ -55,12 +54,10 @@ impl Node {
         }
     }
 
-    /// The index of this side's guest.
     pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
         self.guests.iter().position(|guest| guest.side == Some(side))
     }
 
-    /// Makes a tap for a guest.
     pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
         self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: self.bridge.clone() })?;
         self.ports.push(name.to_owned());
@@ -105,7 +102,7 @@ impl Node {
         }
     }
 
-    /// This host with the interfaces of the node.
+    /// Describes this host, with the interfaces of the node.
     pub(crate) fn environment(&mut self) -> Result<host::Environment, Error> {
         let wire = self.wire.as_ref().map(|(name, _)| name);
         let mut interfaces: Vec<String> =

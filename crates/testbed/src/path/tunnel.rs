@@ -7,16 +7,15 @@ use host::{Located, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 use crate::path::address::UNDERLAY;
 use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
 
-/// In network namespaces of our own.
+/// The tunnel's name in network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TunnelEnd {
-    /// Addresses with their prefix lengths.
     pub(crate) addresses: Vec<(IpAddr, u8)>,
     /// Its bridge, if it is a port of one.
     pub(crate) bridge: Option<&'static str>,
@@ -37,7 +36,7 @@ pub(crate) fn free_number(both: &BySide<&Located>) -> u16 {
     (0..NUMBERS).find(is_free).unwrap_or_default()
 }
 
-/// One end of the tunnel with this number.
+/// An end of the tunnel with this number.
 pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u16) -> Vxlan {
     let (id, port) = Vxlan::numbered(number);
     Vxlan { id, local, remote, port, underlay: underlay.to_owned() }
@@ -45,7 +44,7 @@ pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u1
 
 /// Creates a veth pair between two hosts and a tunnel over it, carried by this version of IP.
 pub(crate) fn create_tunnel(
-    hosts: &mut BySide<&mut Launched>,
+    hosts: &mut BySide<&mut LaunchedAgent>,
     family: Family,
     ends: BySide<TunnelEnd>,
 ) -> Result<(), Error> {
@@ -53,9 +52,14 @@ pub(crate) fn create_tunnel(
         addresses: vec![UNDERLAY[side].with_prefix(family)],
         steered: ends[side].steered.clone(),
     };
-    create_veth(hosts, BySide::of(under))?;
+    create_veth(hosts, BySide::from_fn(under))?;
     for (side, TunnelEnd { addresses, bridge, .. }) in ends {
-        let vxlan = vxlan_of(UNDERLAY[side].of(family), UNDERLAY[side.other()].of(family), VETH[side], 0);
+        let vxlan = vxlan_of(
+            UNDERLAY[side].in_family(family),
+            UNDERLAY[side.other()].in_family(family),
+            VETH[side],
+            0,
+        );
         let bridge = bridge.map(str::to_owned);
         hosts[side].order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
     }

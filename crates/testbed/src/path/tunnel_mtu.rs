@@ -6,12 +6,9 @@ use study::{Family, Fragments};
 /// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY: u32 = 1_500;
 
-/// The MTUs of a tunnel, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
-    /// Of the inner packets.
     pub(crate) inner: u32,
-    /// Of the outer packets.
     pub(crate) outer: u32,
     /// The outer packet of the largest inner one.
     needed: u32,
@@ -19,7 +16,7 @@ pub(crate) struct TunnelMtu {
 
 impl TunnelMtu {
     /// The requested MTUs and their defaults: Ethernet's outside, and what fits inside.
-    pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
+    pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
         let outer = outer.unwrap_or(UNDERLAY);
         let overhead = Vxlan::overhead(family == Family::Ipv6);
         let inner = inner.unwrap_or(outer.saturating_sub(overhead));
@@ -47,10 +44,10 @@ mod tests {
 
     #[test]
     fn the_inner_follows_the_outer_and_what_does_not_fit_is_reported() {
-        let mtu = TunnelMtu::of(None, None, Family::Ipv4);
+        let mtu = TunnelMtu::resolve(None, None, Family::Ipv4);
         assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
-        assert_eq!(TunnelMtu::of(None, Some(9000), Family::Ipv6).inner, 8930);
-        let tight = TunnelMtu::of(Some(1500), None, Family::Ipv4);
+        assert_eq!(TunnelMtu::resolve(None, Some(9000), Family::Ipv6).inner, 8930);
+        let tight = TunnelMtu::resolve(Some(1500), None, Family::Ipv4);
         assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
         assert_eq!(
             tight.fragments().unwrap().to_string(),
@@ -62,7 +59,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
-            let mtu = TunnelMtu::of(inner, outer, Family::of(ipv6));
+            let mtu = TunnelMtu::resolve(inner, outer, Family::from_ipv6(ipv6));
             prop_assert!(mtu.roomy() >= mtu.outer);
             prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
         }

@@ -5,20 +5,22 @@ use agent::message::Request;
 use study::BySide;
 
 use crate::error::Error;
-use crate::launched::Launched;
+use crate::launched_agent::LaunchedAgent;
 
 pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receiver: "receive0" };
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VethEnd {
-    /// Addresses with their prefix lengths.
     pub(crate) addresses: Vec<(std::net::IpAddr, u8)>,
     /// The CPUs of its receive work; empty where that is not steered.
     pub(crate) steered: Vec<u32>,
 }
 
 /// Makes a veth pair between two agents' namespaces. Both ends are up, but may not be running yet.
-pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEnd>) -> Result<(), Error> {
+pub(crate) fn create_veth(
+    hosts: &mut BySide<&mut LaunchedAgent>,
+    ends: BySide<VethEnd>,
+) -> Result<(), Error> {
     // An ordinary user may steer future interfaces only.
     steer_new(hosts, &ends)?;
     let peer_pid = hosts.receiver.pid();
@@ -38,7 +40,7 @@ pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEn
 
 /// A refusal is ignored: steering the interfaces themselves tells what is missing. Silence is an
 /// error: the late answer would be mistaken for that to the next request.
-fn steer_new(hosts: &mut BySide<&mut Launched>, ends: &BySide<VethEnd>) -> Result<(), Error> {
+fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, ends: &BySide<VethEnd>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
         match host.order(&Request::SteerNew { cpus: ends[side].steered.clone() }) {
             Err(Error::Call(CallError::Refused { .. })) => {}
@@ -49,6 +51,6 @@ fn steer_new(hosts: &mut BySide<&mut Launched>, ends: &BySide<VethEnd>) -> Resul
 }
 
 /// Waits until an interface forwards packets.
-pub(crate) fn await_running(agent: &mut Launched, interface: &str) -> Result<(), Error> {
+pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Result<(), Error> {
     agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
 }

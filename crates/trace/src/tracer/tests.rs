@@ -3,15 +3,16 @@
 use std::net::UdpSocket;
 
 use super::*;
-use crate::reading::Journeys;
+use crate::probe_counts::Journeys;
 
 fn probe(number: u8, name: &str) -> Probe {
-    let place = Point { kind: Kind::Tracepoint, name: name.to_owned(), arguments: None, packet: None };
-    Probe { number, place, at: At::Entry, phase: Phase::Out }
+    let place =
+        ProbePoint { kind: PointKind::Tracepoint, name: name.to_owned(), arguments: None, packet: None };
+    Probe { number, place, at: At::Entry, phase: JourneyPhase::Out }
 }
 
 fn capable() -> bool {
-    crate::Ladder::read().obstacle().is_none()
+    crate::ProbeLadder::read().obstacle().is_none()
 }
 
 fn thread() -> u32 {
@@ -26,8 +27,8 @@ fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
     assert!(capable(), "root may load raw tracepoints here");
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (tracer, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
-    assert_eq!(means, vec![Ok(Mean::Tracepoint); names.len()]);
+    let (tracer, means) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    assert_eq!(means, vec![Ok(Attachment::Tracepoint); names.len()]);
     tracer.follow(thread()).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let here = socket.local_addr().unwrap();
@@ -54,7 +55,7 @@ fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
 fn programs_that_restart_count_from_zero() {
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (mut tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    let (mut tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for count in [5, 3] {
         tracer.attach(&probes).unwrap();
@@ -76,7 +77,7 @@ fn programs_that_restart_count_from_zero() {
 fn one_packet_in_so_many_is_sampled_with_its_stamps() {
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (mut tracer, _) = Kernel::running().unwrap().attach_to_sample(&probes, 0, 4).unwrap();
+    let (mut tracer, _) = KernelPrograms::running().unwrap().attach_to_sample(&probes, 0, 4).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let send = |tracer: &mut Tracer, count: u64| {
         tracer.follow(thread()).unwrap();
@@ -108,7 +109,7 @@ fn one_packet_in_so_many_is_sampled_with_its_stamps() {
 #[test]
 fn places_are_tried_without_a_journey() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "qdisc_dequeue")];
-    let (tracer, _) = Kernel::running().unwrap().attach_to_try(&probes, 0).unwrap();
+    let (tracer, _) = KernelPrograms::running().unwrap().attach_to_try(&probes, 0).unwrap();
     tracer.follow(thread()).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
@@ -122,28 +123,28 @@ fn places_are_tried_without_a_journey() {
 #[test]
 fn the_longest_paths_are_accepted_by_the_verifier() {
     let phase = |number: u8| match number {
-        0..3 => Phase::Leading,
-        3..30 => Phase::Arriving,
-        _ => Phase::Reading,
+        0..3 => JourneyPhase::Leading,
+        3..30 => JourneyPhase::Arriving,
+        _ => JourneyPhase::Reading,
     };
     let all = 0..POINTS as u8;
     let mut comes_in: Vec<Probe> = all.clone().map(|number| probe(number, "net_dev_queue")).collect();
     for probe in &mut comes_in {
         probe.phase = phase(probe.number);
-        probe.place.packet = Some(Packet::Argument(0)).filter(|_| probe.phase != Phase::Leading);
+        probe.place.packet = Some(Packet::Argument(0)).filter(|_| probe.phase != JourneyPhase::Leading);
     }
     let goes_out: Vec<Probe> = all.map(|number| probe(number, "net_dev_queue")).collect();
     for (probes, every) in [(&goes_out, 0), (&goes_out, 1000), (&comes_in, 0), (&comes_in, 1000)] {
-        let (_, means) = Kernel::running().unwrap().attach_to_sample(probes, 0, every).unwrap();
-        assert_eq!(means, vec![Ok(Mean::Tracepoint); POINTS]);
+        let (_, means) = KernelPrograms::running().unwrap().attach_to_sample(probes, 0, every).unwrap();
+        assert_eq!(means, vec![Ok(Attachment::Tracepoint); POINTS]);
     }
 }
 
 #[test]
 fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "no_such_tracepoint")];
-    let (_, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
-    assert_eq!(means[0], Ok(Mean::Tracepoint));
+    let (_, means) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    assert_eq!(means[0], Ok(Attachment::Tracepoint));
     assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
 }
 
@@ -157,7 +158,7 @@ fn held() -> usize {
 #[test]
 fn a_full_table_of_threads_is_told_and_nothing_stays_attached() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "net_dev_xmit")];
-    let (tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    let (tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
     tracer.follow(thread()).unwrap();
     // Numbers that no thread has: the kernel's own begin at 1.
     let others = (1..=MOST_THREADS).map(|number| tracer.follow(u32::MAX - number));
@@ -179,7 +180,7 @@ fn a_full_table_of_threads_is_told_and_nothing_stays_attached() {
 
 /// The way in, by tracepoints: a soft interrupt, the packet, its reader.
 fn way_in() -> Vec<Probe> {
-    let point = |number: u8, name: &str, phase: Phase, has_packet: bool| {
+    let point = |number: u8, name: &str, phase: JourneyPhase, has_packet: bool| {
         let mut probe = Probe { phase, ..probe(number, name) };
         probe.place.packet = has_packet.then_some(Packet::Argument(0));
         if name == "sys_exit" {
@@ -188,11 +189,11 @@ fn way_in() -> Vec<Probe> {
         probe
     };
     vec![
-        point(0, "softirq_entry", Phase::Leading, false),
-        point(1, "netif_receive_skb", Phase::Arriving, true),
-        point(2, "sys_enter", Phase::Reading, false),
-        point(3, "skb_copy_datagram_iovec", Phase::Reading, true),
-        point(4, "sys_exit", Phase::Reading, false),
+        point(0, "softirq_entry", JourneyPhase::Leading, false),
+        point(1, "netif_receive_skb", JourneyPhase::Arriving, true),
+        point(2, "sys_enter", JourneyPhase::Reading, false),
+        point(3, "skb_copy_datagram_iovec", JourneyPhase::Reading, true),
+        point(4, "sys_exit", JourneyPhase::Reading, false),
     ]
 }
 
@@ -201,9 +202,9 @@ fn way_in() -> Vec<Probe> {
 fn a_datagram_that_the_kernel_drops_on_its_way_in_is_counted_and_never_arrives() {
     const RECVFROM: u64 = 45;
     const SENT: u64 = 100;
-    /// Not in one piece of memory: the kernel copies it out where a tracepoint is.
+    /// A datagram in several pieces of memory: the kernel copies it where a tracepoint is.
     const SIZE: usize = 20_000;
-    let (mut tracer, means) = Kernel::running().unwrap().attach(&way_in(), RECVFROM).unwrap();
+    let (mut tracer, means) = KernelPrograms::running().unwrap().attach(&way_in(), RECVFROM).unwrap();
     assert!(means.iter().all(Result::is_ok), "{means:?}");
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();

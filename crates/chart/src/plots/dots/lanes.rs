@@ -1,26 +1,24 @@
 //! The lanes of a condition: its runs by boot.
 
-use super::boot::Boot;
+use super::DotsBoot;
 use crate::colour::series;
 use crate::drawing::Drawing;
 use crate::finite::Finite;
-use crate::path::Path;
+use crate::path::SvgPath;
 use crate::thin;
 
 /// The lanes of a condition while they are drawn.
-pub(super) struct Lanes<'a> {
-    /// Of all conditions, in the order of their colours.
+pub(super) struct BootLanes<'a> {
+    /// The boots of all conditions, in the order of their colours.
     pub(super) boots: &'a [&'a str],
-    /// Where the first begins, in px.
     pub(super) top: f64,
-    /// How high each is, in px.
     pub(super) high: f64,
-    /// How many there are; the boots beyond them are in the last.
+    /// The number of lanes; boots beyond it share the last.
     pub(super) count: usize,
 }
 
-impl Lanes<'_> {
-    fn class(&self, boot: &Boot) -> &'static str {
+impl BootLanes<'_> {
+    fn class(&self, boot: &DotsBoot) -> &'static str {
         series(self.boots.iter().position(|name| *name == boot.name).unwrap_or(0))
     }
 
@@ -29,7 +27,7 @@ impl Lanes<'_> {
     }
 
     /// The line at a boot's mean, unless that is its only run.
-    fn mean(&self, path: &mut Path, boot: &Boot, index: usize, x: impl Fn(Finite) -> f64) {
+    fn mean(&self, path: &mut SvgPath, boot: &DotsBoot, index: usize, x: impl Fn(Finite) -> f64) {
         if let Some(mean) = boot.mean().filter(|_| boot.runs.len() > 1) {
             let (x, middle) = (x(mean), self.middle(index));
             path.from(x, middle - self.high / 2.0).to(x, middle + self.high / 2.0);
@@ -40,7 +38,7 @@ impl Lanes<'_> {
     pub(super) fn alone(
         &self,
         mark: &mut Drawing,
-        boot: &Boot,
+        boot: &DotsBoot,
         index: usize,
         x: impl Fn(Finite) -> f64,
         words: Option<&dyn Fn(Finite) -> String>,
@@ -55,15 +53,20 @@ impl Lanes<'_> {
                 dots.dots(&kept);
             }
         });
-        let mut means = Path::new();
+        let mut means = SvgPath::new();
         self.mean(&mut means, boot, index, x);
         mark.path("stroke ink", &means);
         drawn
     }
 
     /// All boots of a condition, a path for each colour; gives how many dots that took.
-    pub(super) fn together(&self, mark: &mut Drawing, boots: &[Boot], x: impl Fn(Finite) -> f64) -> usize {
-        let (mut colours, mut means) = (Colours::default(), Path::new());
+    pub(super) fn together(
+        &self,
+        mark: &mut Drawing,
+        boots: &[DotsBoot],
+        x: impl Fn(Finite) -> f64,
+    ) -> usize {
+        let (mut colours, mut means) = (DotPaths::default(), SvgPath::new());
         let drawn = self.gather(&mut colours, boots, &x);
         boots.iter().enumerate().for_each(|(index, boot)| self.mean(&mut means, boot, index, &x));
         colours.draw(mark);
@@ -71,15 +74,20 @@ impl Lanes<'_> {
         drawn
     }
 
-    /// Adds the dots of boots to those of their colours; gives how many that took.
-    pub(super) fn gather(&self, colours: &mut Colours, boots: &[Boot], x: impl Fn(Finite) -> f64) -> usize {
+    /// Adds the dots of boots to the paths of their colours; returns the number of dots.
+    pub(super) fn gather(
+        &self,
+        colours: &mut DotPaths,
+        boots: &[DotsBoot],
+        x: impl Fn(Finite) -> f64,
+    ) -> usize {
         let mut drawn = 0;
         for (index, boot) in boots.iter().enumerate() {
             let middle = self.middle(index);
             let runs: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), middle)).collect();
             let kept = thin::dots(&runs);
             drawn += kept.len();
-            let path = colours.of(self.class(boot));
+            let path = colours.path_of(self.class(boot));
             kept.iter().for_each(|(x, y)| path.dot(*x, *y));
         }
         drawn
@@ -88,13 +96,13 @@ impl Lanes<'_> {
 
 /// Dots by colour, in the order in which the colours appear.
 #[derive(Default)]
-pub(super) struct Colours(Vec<(&'static str, Path)>);
+pub(super) struct DotPaths(Vec<(&'static str, SvgPath)>);
 
-impl Colours {
-    fn of(&mut self, class: &'static str) -> &mut Path {
+impl DotPaths {
+    fn path_of(&mut self, class: &'static str) -> &mut SvgPath {
         let place = self.0.iter().position(|(known, _)| *known == class);
         let place = place.unwrap_or_else(|| {
-            self.0.push((class, Path::new()));
+            self.0.push((class, SvgPath::new()));
             self.0.len() - 1
         });
         &mut self.0[place].1

@@ -1,58 +1,75 @@
 //! Every run of each condition, in lanes by boot.
 
-mod boot;
 mod lanes;
 mod tables;
 
-pub use self::boot::Boot;
-use self::lanes::{Colours, Lanes};
+use self::lanes::{BootLanes, DotPaths};
 use crate::axis::Scale;
 use crate::colour::{SERIES, series};
 use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::frame::Frame;
-use crate::legend::{Sign, legend};
+use crate::legend::{LegendSign, legend};
 use crate::quantity::{Quantity, counted};
-use crate::table::Table;
+use crate::table::FigureTable;
 use crate::thin;
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
 pub struct Dots {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What the intervals are: `95 % interval of the mean over boots`.
+    /// The kind of the intervals: `95 % interval of the mean over boots`.
     pub interval: String,
     /// In the order of the study.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<DotsCondition>,
 }
 
 /// A condition.
 #[derive(Debug, Clone)]
-pub struct Condition {
+pub struct DotsCondition {
     /// Its name.
     pub name: String,
     /// Its boots, in order of time.
-    pub boots: Vec<Boot>,
+    pub boots: Vec<DotsBoot>,
     /// Its mean; none where it has no interval.
     pub interval: Option<Interval>,
 }
 
-/// With more runs each has no words of its own: its boot has, and the table has the boots.
+/// The runs of a condition in one boot.
+#[derive(Debug, Clone)]
+pub struct DotsBoot {
+    /// The boot's name: the same one in every condition.
+    pub name: String,
+    /// The value of each run.
+    pub runs: Vec<Finite>,
+}
+
+// With more runs each has no words of its own: its boot has, and the table has the boots.
 const TOLD: usize = 200;
-/// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
+// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
 const MARKED: usize = 24;
-/// With more lanes a condition has one: its dots are the means of its boots.
+// With more lanes a condition has one: its dots are the means of its boots.
 const SEPARATE: usize = 240;
-/// The height of a lane is at most this, in px, and that of all lanes of a condition together that.
+// The height of a lane is at most this, in px, and that of all lanes of a condition together that.
 const LANE: f64 = 11.0;
 const LANES: f64 = 150.0;
 
-impl Condition {
+impl DotsBoot {
+    /// The mean of its runs; none without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<Finite> {
+        // Divided first, the sum of finite numbers cannot overflow.
+        let count = self.runs.len() as f64;
+        Finite::new(self.runs.iter().map(|run| run.value() / count).sum()).filter(|_| count > 0.0)
+    }
+}
+
+impl DotsCondition {
     /// Its boots with one run each: their mean.
-    fn means(&self) -> Vec<Boot> {
-        let mean = |boot: &Boot| Some(Boot { name: boot.name.clone(), runs: vec![boot.mean()?] });
+    fn means(&self) -> Vec<DotsBoot> {
+        let mean = |boot: &DotsBoot| Some(DotsBoot { name: boot.name.clone(), runs: vec![boot.mean()?] });
         self.boots.iter().filter_map(mean).collect()
     }
 }
@@ -89,21 +106,21 @@ impl Dots {
         })
     }
 
-    fn signs(&self, boots: &[&str]) -> Vec<(Sign, String)> {
-        let mut signs: Vec<(Sign, String)> = if boots.len() <= SERIES {
+    fn signs(&self, boots: &[&str]) -> Vec<(LegendSign, String)> {
+        let mut signs: Vec<(LegendSign, String)> = if boots.len() <= SERIES {
             boots
                 .iter()
                 .enumerate()
-                .map(|(index, name)| (Sign::Dot(series(index)), (*name).to_owned()))
+                .map(|(index, name)| (LegendSign::Dot(series(index)), (*name).to_owned()))
                 .collect()
         } else {
-            vec![(Sign::Dot(series(0)), self.of_colours(boots.len()))]
+            vec![(LegendSign::Dot(series(0)), self.of_colours(boots.len()))]
         };
         if self.lanes() <= SEPARATE {
-            signs.push((Sign::Mean, "mean of a boot".to_owned()));
+            signs.push((LegendSign::Mean, "mean of a boot".to_owned()));
         }
         if self.conditions.iter().any(|condition| condition.interval.is_some()) {
-            signs.push((Sign::Interval, self.interval.clone()));
+            signs.push((LegendSign::Interval, self.interval.clone()));
         }
         signs
     }
@@ -113,13 +130,13 @@ impl Dots {
         format!("{boots} boots{place}, colours repeat")
     }
 
-    fn about(&self, condition: &Condition, boot: &Boot, mean: Finite) -> String {
+    fn about(&self, condition: &DotsCondition, boot: &DotsBoot, mean: Finite) -> String {
         let (mean, runs) = (self.quantity.shown(mean), counted(boot.runs.len(), "run"));
         format!("{}, {}: mean {mean} of {runs}", condition.name, boot.name)
     }
 
-    fn about_all(&self, condition: &Condition) -> String {
-        let of = |boot: &Boot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
+    fn about_all(&self, condition: &DotsCondition) -> String {
+        let of = |boot: &DotsBoot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
         let whole = condition.interval.map(|shown| format!("{}; ", self.words(&shown)));
         let whole = whole.unwrap_or_default();
         if condition.boots.len() <= SERIES {
@@ -127,7 +144,7 @@ impl Dots {
             return format!("{}: {whole}means: {}", condition.name, means.join(", "));
         }
         // Of more boots the table has each.
-        let mut means: Vec<Finite> = condition.boots.iter().filter_map(Boot::mean).collect();
+        let mut means: Vec<Finite> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
         means.sort_by(|one, other| one.value().total_cmp(&other.value()));
         let ends = [means.first(), means.last()]
             .map(|mean| mean.map_or_else(String::new, |mean| self.quantity.plain(*mean)));
@@ -138,12 +155,12 @@ impl Dots {
         format!("{}, {}", self.quantity.interval(shown, |value| self.quantity.plain(value)), self.interval)
     }
 
-    fn value(&self, condition: &Condition) -> String {
+    fn value(&self, condition: &DotsCondition) -> String {
         condition.interval.map_or_else(String::new, |shown| self.quantity.shown(shown.estimate))
     }
 }
 
-/// What stands before the number at the end of a name, and the number: `boot 12`.
+/// Splits a name into the text before its final number, and the number: `boot 12`.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let (before, number) = name.rsplit_once(' ')?;
     Some((before, number.parse().ok()?))
@@ -161,7 +178,7 @@ impl Plot for Dots {
         let (all, lanes) = (self.runs(), self.lanes());
         // Of very many conditions those of a colour are one path: a path for each would be most of
         // the drawing.
-        let (mut drawn, mut far) = (0, Colours::default());
+        let (mut drawn, mut far) = (0, DotPaths::default());
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
             let merged = (lanes > SEPARATE).then(|| condition.means());
@@ -170,7 +187,7 @@ impl Plot for Dots {
             let lanes_end = high * count as f64;
             let bar = if condition.interval.is_some() { 14.0 } else { 0.0 };
             let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes_end + bar);
-            let own = Lanes { boots: &boots, top: y, high, count };
+            let own = BootLanes { boots: &boots, top: y, high, count };
             let x = |run| frame.x(&axis, run);
             let interval = |mark: &mut Drawing, shown: &Interval| {
                 frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
@@ -204,14 +221,14 @@ impl Plot for Dots {
         let remark = if lanes > SEPARATE {
             format!("A dot is the mean of a boot: {all} runs in {lanes} lanes would not be told apart.")
         } else {
-            thin::said(drawn, all, "runs").unwrap_or_default()
+            thin::drawn_note(drawn, all, "runs").unwrap_or_default()
         };
         let remarks: Vec<String> = Some(remark).into_iter().filter(|words| !words.is_empty()).collect();
         frame.close(&mut drawing, &axis, &self.quantity, false, &remarks);
         drawing
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> FigureTable {
         // A boot's only run is its mean.
         let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|boot| boot.runs.len() < 2));
         let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;

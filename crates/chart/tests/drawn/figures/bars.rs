@@ -1,11 +1,11 @@
 //! Bars and stacks.
 
-use netassay_chart::{Bar, Bars, Figure, Group, Id, Panel, Quantity};
+use netassay_chart::{Bar, BarGroup, Bars, Figure, Id, Panel, Quantity};
 
 use super::{about, percent_of, throughput_in_mbit, v};
 
 pub(super) fn throughput() -> Figure {
-    let group = |name: &str, tcp: f64, udp: f64| Group {
+    let group = |name: &str, tcp: f64, udp: f64| BarGroup {
         name: name.to_owned(),
         bars: [("TCP", tcp), ("UDP", udp)]
             .map(|(name, value)| Bar {
@@ -15,7 +15,7 @@ pub(super) fn throughput() -> Figure {
             })
             .to_vec(),
     };
-    let panel = |title: &str, groups: Vec<Group>| {
+    let panel = |title: &str, groups: Vec<BarGroup>| {
         let mut quantity = throughput_in_mbit();
         quantity.reach = vec![v(10_000.0)];
         let plot = Bars { quantity, interval: "95 % interval".to_owned(), parts: Vec::new(), groups };
@@ -59,7 +59,7 @@ pub(super) fn cpu() -> Figure {
         ("tx checksumming off", [21.1, 66.0, 0.5, 11.0, 0.9], [3.0, 24.0, 1.1, 13.0, 0.0]),
         ("GSO off", [15.9, 70.0, 0.8, 12.3, 1.0], [3.3, 29.0, 1.9, 19.0, 0.0]),
     ];
-    let groups = groups.map(|(name, guest, host)| Group {
+    let groups = groups.map(|(name, guest, host)| BarGroup {
         name: name.to_owned(),
         bars: vec![bar("guest", guest), bar("its host", host)],
     });

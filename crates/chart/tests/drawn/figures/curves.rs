@@ -1,6 +1,6 @@
 //! Curves and histograms.
 
-use netassay_chart::{Bucket, Curve, Curves, Figure, Histogram, Id, Quantity, Scale, Series};
+use netassay_chart::{Bucket, Curve, Curves, Figure, Histogram, Id, Quantity, SampleSet, Scale};
 
 use super::{Noise, digits, one_decimal, throughput_in_mbit, time, v};
 
@@ -56,7 +56,7 @@ pub(crate) fn histogram_plot() -> Histogram {
             let stalled = if place == 85 { stalls } else { 0 };
             Bucket { low: edge(place), high: edge(place + 1), count: (peak + tail) as u64 + stalled }
         });
-        Series {
+        SampleSet {
             name: name.to_owned(),
             about: "30 runs, 10 boots".to_owned(),
             buckets: buckets.filter(|bucket| bucket.count > 0).collect(),

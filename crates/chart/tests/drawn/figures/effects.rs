@@ -1,11 +1,11 @@
 //! Effects.
 
-use netassay_chart::{Effect, Figure, Forest, Id, Interval};
+use netassay_chart::{Figure, Forest, ForestRow, Id, Interval};
 
 use super::{about, percent_of, v};
 
-fn effect(name: &str, interval: Option<Interval>, verdict: &str) -> Effect {
-    Effect { name: name.to_owned(), interval, verdict: verdict.to_owned() }
+fn effect(name: &str, interval: Option<Interval>, verdict: &str) -> ForestRow {
+    ForestRow { name: name.to_owned(), interval, verdict: verdict.to_owned() }
 }
 
 pub(crate) fn forest_plot() -> Forest {

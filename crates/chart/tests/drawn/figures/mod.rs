@@ -8,8 +8,8 @@ pub(crate) mod runs;
 
 use netassay_chart::{Figure, Finite, Interval, Quantity};
 
-/// One of each kind.
-pub(crate) fn all() -> Vec<Figure> {
+/// A figure of each kind.
+pub(crate) fn every_kind() -> Vec<Figure> {
     vec![
         runs::dots(),
         runs::many_dots(),

@@ -1,18 +1,19 @@
-//! What passes places in turn.
+//! Figures of packets that pass places in turn.
 
 use netassay_chart::{
-    Arrow, Burning, Cost, Figure, Finite, Flame, Flow, Id, Interval, Lanes, Passage, Quantity, Stage,
+    Arrow, ArrowCost, Figure, Finite, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot,
+    LaneStage, Quantity,
 };
 
 use super::{digits, v};
 
 pub(super) fn flow() -> Figure {
-    let passage = |name: &str, arrived: f64, lost: &str| Passage {
+    let passage = |name: &str, arrived: f64, lost: &str| FlowPlace {
         name: name.to_owned(),
         arrived: v(arrived),
         lost: lost.to_owned(),
     };
-    let plot = Flow {
+    let plot = FlowPlot {
         quantity: Quantity::new("packets", "", digits),
         percent: digits,
         passages: vec![
@@ -46,9 +47,9 @@ pub(super) fn lanes() -> Figure {
         ("sk_data_ready", 1),
         ("recvfrom", 0),
     ];
-    let stages: Vec<Stage> =
-        stages.iter().map(|(name, lane)| Stage { name: (*name).to_owned(), lane: *lane }).collect();
-    let cost = |name: &str, low: f64, high: f64| Cost {
+    let stages: Vec<LaneStage> =
+        stages.iter().map(|(name, lane)| LaneStage { name: (*name).to_owned(), lane: *lane }).collect();
+    let cost = |name: &str, low: f64, high: f64| ArrowCost {
         name: name.to_owned(),
         value: Interval { estimate: v((low + high) / 2.0), low: Some(v(low)), high: Some(v(high)) },
         share: Finite::new(low / 1500.0),
@@ -68,7 +69,7 @@ pub(super) fn lanes() -> Figure {
     arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], waits: false });
     let names =
         ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"].map(str::to_owned);
-    let plot = Lanes::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
+    let plot = LanePlot::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
         .expect("the chart is whole");
     Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
 }
@@ -90,7 +91,7 @@ pub(super) fn flame() -> Figure {
         ("recvfrom;udp_recvmsg".to_owned(), 134.0, 134.0),
         ("recvfrom;udp_recvmsg;csum_partial".to_owned(), 0.0, 41.0),
     ];
-    let stacks = stacks.into_iter().map(|(frames, before, now)| Burning {
+    let stacks = stacks.into_iter().map(|(frames, before, now)| FlameStack {
         frames: frames.split(';').map(str::to_owned).collect(),
         before,
         now,

@@ -1,19 +1,20 @@
 //! Runs as dots, over a campaign and over tags.
 
 use netassay_chart::{
-    Boot, Condition, Dots, Figure, History, Id, Level, Point, Quantity, Run, Start, Timeline,
+    BootStart, Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Quantity,
+    Timeline, TimelineRun,
 };
 
 use super::{Noise, about, digits, percent_of, throughput_in_mbit, v};
 
-fn condition(name: &str, means: &[f64], sd: f64, half: f64, noise: &mut Noise) -> Condition {
-    let boot = |(index, mean): (usize, &f64)| Boot {
+fn condition(name: &str, means: &[f64], sd: f64, half: f64, noise: &mut Noise) -> DotsCondition {
+    let boot = |(index, mean): (usize, &f64)| DotsBoot {
         name: format!("boot {}", index + 1),
         runs: (0..10).map(|_| v(mean + sd * noise.bell())).collect(),
     };
     let boots = means.iter().enumerate().map(boot).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
-    Condition { name: name.to_owned(), boots, interval: Some(about(mean, half)) }
+    DotsCondition { name: name.to_owned(), boots, interval: Some(about(mean, half)) }
 }
 
 pub(crate) fn dots_plot() -> Dots {
@@ -62,15 +63,16 @@ pub(super) fn many_dots() -> Figure {
 
 pub(super) fn timeline() -> Figure {
     let mut noise = Noise(3);
-    let run = |index: u32| Run {
+    let run = |index: u32| TimelineRun {
         name: ["ipv4", "ipv4 checksum=off", "ipv6"][index as usize % 3].to_owned(),
         at: v(f64::from(index) * 0.9 + f64::from(index / 30) * 6.0),
         value: v(100.0 + [-1.4, 0.3, 1.2][index as usize / 30 % 3] + 0.7 * noise.bell()
             - f64::from(index % 30) * 0.03),
         counts: index % 37 != 17,
     };
-    let runs: Vec<Run> = (0..90).map(run).collect();
-    let start = |boot: u32| Start { name: format!("boot {}", boot + 1), at: v(f64::from(boot) * 33.0 - 2.0) };
+    let runs: Vec<TimelineRun> = (0..90).map(run).collect();
+    let start =
+        |boot: u32| BootStart { name: format!("boot {}", boot + 1), at: v(f64::from(boot) * 33.0 - 2.0) };
     let plot = Timeline {
         time: Quantity::new("time since the campaign began", "min", digits),
         quantity: percent_of("throughput", "of the mean of its condition"),
@@ -81,7 +83,7 @@ pub(super) fn timeline() -> Figure {
     Figure::new(Id::new("campaign"), "Runs in the order of time", "Each boot is on a level of its own.", plot)
 }
 
-pub(crate) fn history_plot() -> History {
+pub(crate) fn history_plot() -> HistoryPlot {
     let mut noise = Noise(5);
     let point = |index: u32| {
         let level = if index < 9 {
@@ -92,10 +94,15 @@ pub(crate) fn history_plot() -> History {
             42.6
         };
         let note = if index == 12 { "cpu governors" } else { "" }.to_owned();
-        Point { name: format!("v6.{}", index + 1), value: about(level + 0.2 * noise.bell(), 0.45), note }
+        HistoryPoint {
+            name: format!("v6.{}", index + 1),
+            value: about(level + 0.2 * noise.bell(), 0.45),
+            note,
+        }
     };
-    let level = |first, value, change: &str| Level { first, value: v(value), change: change.to_owned() };
-    History {
+    let level =
+        |first, value, change: &str| HistoryLevel { first, value: v(value), change: change.to_owned() };
+    HistoryPlot {
         tags: "kernel".to_owned(),
         quantity: Quantity::new("throughput", "Gbit/s", digits),
         interval: "95 % interval".to_owned(),

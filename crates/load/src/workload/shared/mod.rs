@@ -12,7 +12,7 @@ pub(crate) use patience::Patience;
 pub(crate) use poll::{Poll, Wake};
 
 use crate::error::Result;
-use crate::lane::{Lane, Next, QUIET};
+use crate::lane::{Lane, LoopStep, QUIET};
 use crate::sys;
 
 /// The longest sleep of a thread; then it checks the phase.
@@ -23,13 +23,13 @@ const BEGIN: usize = 64;
 const TURNS: u32 = 256;
 
 /// A thread's work for its lanes, by their index.
-pub(crate) trait Work {
+pub(crate) trait LaneWork {
     fn begin(&mut self, _at: usize) -> Result<()> {
         Ok(())
     }
 
     /// Serves a lane whose socket is ready, or may be.
-    fn serve(&mut self, at: usize) -> Result<Next>;
+    fn serve(&mut self, at: usize) -> Result<LoopStep>;
 
     /// Checks lanes with silent sockets; called now and then before senders end. `now` is that of
     /// [`sys::now`].
@@ -38,7 +38,7 @@ pub(crate) trait Work {
     }
 }
 
-pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) -> Result<()> {
+pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;
     lanes[0].ready();
@@ -48,7 +48,7 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) ->
         let ready = poll.wait(if fresh.is_empty() { TICK } else { Duration::ZERO })?;
         for turn in 0..ready {
             let at = poll.ready(turn);
-            if work.serve(at)? == Next::End {
+            if work.serve(at)? == LoopStep::End {
                 poll.remove(at, &lanes[at]);
             }
         }
@@ -59,7 +59,7 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) ->
             } else if ready == 0 {
                 // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
-                    if !poll.has_ended(at) && work.serve(at)? == Next::End {
+                    if !poll.has_ended(at) && work.serve(at)? == LoopStep::End {
                         poll.remove(at, lane);
                     }
                 }

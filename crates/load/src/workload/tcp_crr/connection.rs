@@ -20,14 +20,14 @@ pub(super) enum Moved {
 }
 
 /// A connection. It closes when it is dropped, which must be its last step.
-pub(super) struct Connection<'a> {
+pub(super) struct CrrConnection<'a> {
     pub(super) socket: Socket,
     pub(super) lane: &'a Lane,
     /// The phase that ends waiting.
     pub(super) over: u8,
 }
 
-impl Connection<'_> {
+impl CrrConnection<'_> {
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
         self.repeat(Call::Send, tally, || {
@@ -106,7 +106,8 @@ impl Connection<'_> {
     }
 }
 
-/// How a thread receives: it waits for all bytes, or, if it spins, takes what is there.
+/// The flags of a thread's receive calls: it waits for all bytes, or, if it spins, receives what is
+/// there.
 pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
     if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
 }

@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use socket2::Socket;
 
-use super::connection::{Connection, Moved};
+use super::connection::{CrrConnection, Moved};
 use crate::error::{Errno, Result};
-use crate::lane::{ABORT, End, Lane, STOP, TAIL, Tally};
+use crate::lane::{ABORT, Lane, LaneResult, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{Applied, TICK, options};
 use crate::sys;
 
 /// The receiver's loop, until nothing has come for a while after the stop.
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     // SAFETY: the lane's socket is open while this thread lives, and is only borrowed here, not
     // closed.
     let listener = ManuallyDrop::new(unsafe { Socket::from_raw_fd(lane.fd) });
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);
     let mut tally = lane.tally();
-    let mut end = End::default();
+    let mut end = LaneResult::default();
     lane.ready();
     let mut idle_since = sys::now();
     while lane.phase().load() < ABORT {
         match listener.accept() {
             Ok((socket, peer)) => {
                 if peer.as_socket().map(|peer| peer.ip()) == Some(lane.peer.ip()) {
-                    let connection = Connection { socket, lane, over: ABORT };
+                    let connection = CrrConnection { socket, lane, over: ABORT };
                     serve(connection, request.as_mut(), answer.as_ref(), &mut tally, &mut end)?;
                 } else {
                     refuse(&socket);
@@ -49,7 +49,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
                 // A connection that was reset while it waited has no request.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ if lane.phase().load() >= ABORT => break,
-                _ => return Err(lane.failed("accept", Errno::of(&error).0)),
+                _ => return Err(lane.failed("accept", Errno::from_error(&error).0)),
             },
         }
     }
@@ -61,11 +61,11 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 /// Serves one connection and closes it: the client reads until the end of the stream.
 fn serve(
-    connection: Connection,
+    connection: CrrConnection,
     request: &mut [u8],
     answer: &[u8],
     tally: &mut Tally,
-    end: &mut End,
+    end: &mut LaneResult,
 ) -> Result<()> {
     let lane = connection.lane;
     if let Some(dscp) = lane.traffic.dscp {

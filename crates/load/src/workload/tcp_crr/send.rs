@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 
 use socket2::{SockAddr, Socket};
 
-use super::connection::{Connection, Moved, spins};
+use super::connection::{CrrConnection, Moved, spins};
 use crate::error::{Context, Errno, Error, Result};
-use crate::lane::{Call, End, Lane, QUIET, Recorder, TAIL, Tally};
+use crate::lane::{Call, Lane, LaneResult, QUIET, Recorder, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, options};
 use crate::sys;
 use crate::workload::source::{Closed, Open, Source};
 
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let caller = Caller {
         lane,
         request: Buffer::pattern(lane.message),
@@ -21,7 +21,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
         peer: lane.peer.into(),
         tally: lane.tally(),
         answered: false,
-        end: End::default(),
+        end: LaneResult::default(),
     };
     lane.ready();
     match lane.traffic.rate {
@@ -34,7 +34,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
 }
 
 /// Transactions in sequence. One that is due during another waits for its end.
-fn run(mut caller: Caller, mut source: impl Source) -> Result<End> {
+fn run(mut caller: Caller, mut source: impl Source) -> Result<LaneResult> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
     let mut now = sys::now();
@@ -62,7 +62,7 @@ fn run(mut caller: Caller, mut source: impl Source) -> Result<End> {
         caller.verify()?;
     }
     caller.end.unsent = source.end(sys::now(), lane.phase(), &mut latencies);
-    Ok(End { latencies: Some(latencies), ..caller.end })
+    Ok(LaneResult { latencies: Some(latencies), ..caller.end })
 }
 
 #[inline(always)]
@@ -77,7 +77,7 @@ struct Caller<'a> {
     peer: SockAddr,
     tally: Tally<'a>,
     answered: bool,
-    end: End,
+    end: LaneResult,
 }
 
 impl Caller<'_> {
@@ -88,7 +88,7 @@ impl Caller<'_> {
         if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
             self.end.sleeps(options::poll_busily(&socket, time));
         }
-        let connection = Connection { socket, lane, over: QUIET };
+        let connection = CrrConnection { socket, lane, over: QUIET };
         if !connect(&connection, &self.peer, tally)? {
             return Ok(false);
         }
@@ -135,14 +135,14 @@ fn open(lane: &Lane) -> Result<Socket> {
     Ok(socket)
 }
 
-fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Result<bool> {
+fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Result<bool> {
     let lane = connection.lane;
     let mut waiting_since = 0;
     loop {
         let connected = connection.socket.connect(peer);
         tally.call();
         let Err(error) = connected else { return Ok(true) };
-        match Errno::of(&error).0 {
+        match Errno::from_error(&error).0 {
             libc::EISCONN => return Ok(true),
             libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // In progress: the next call waits for it.

@@ -8,23 +8,23 @@ pub(crate) mod shared;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::lane::{ABORT, End, Lane, QUIET};
+use crate::lane::{ABORT, Lane, LaneResult, QUIET};
 use crate::socket::stall;
 use crate::workload::port::{Connected, Loop, Port, through};
 use crate::workload::source::{Closed, Open, ask};
 
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     through(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), Asking)
 }
 
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     through(lane, Connected(lane.fd), (ABORT, Duration::MAX), Answering)
 }
 
 struct Asking;
 
 impl Loop for Asking {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
         ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
     }
 }
@@ -32,7 +32,7 @@ impl Loop for Asking {
 struct Answering;
 
 impl Loop for Answering {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
         if lane.traffic.rate.is_some() || lane.traffic.in_flight > 1 {
             pipeline::receive(lane, port)
         } else {

@@ -26,7 +26,7 @@ impl Outstanding {
         self.meant.is_empty()
     }
 
-    pub(super) fn asked(&mut self, meant: u64) {
+    pub(super) fn add_request(&mut self, meant: u64) {
         self.meant.push_back(meant);
     }
 
@@ -44,14 +44,14 @@ impl Outstanding {
 }
 
 /// Whole messages to send from a buffer that holds some of them in sequence.
-pub(super) struct Queue {
+pub(super) struct SendQueue {
     message: usize,
     /// Messages that the buffer holds.
     batch: usize,
     left: u64,
 }
 
-impl Queue {
+impl SendQueue {
     /// A queue with a buffer of `bytes`, or of one message if that is larger, and of at most
     /// `messages`.
     pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
@@ -64,7 +64,7 @@ impl Queue {
         self.batch * self.message
     }
 
-    pub(super) fn put(&mut self, messages: u64) {
+    pub(super) fn add(&mut self, messages: u64) {
         self.left += messages * self.message as u64;
     }
 
@@ -102,13 +102,13 @@ mod tests {
         fn a_queue_sends_whole_messages(
             message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
         ) {
-            let mut queue = Queue::new(message, messages, room);
+            let mut queue = SendQueue::new(message, messages, room);
             prop_assert!(queue.room() <= room.max(message) && queue.room().is_multiple_of(message));
             let buffer: Vec<u8> =
                 Buffer::pattern(message).as_ref().iter().copied().cycle().take(queue.room()).collect();
             let (mut put, mut done, mut stream) = (0, 0, Vec::new());
             for (more, accepted) in steps {
-                queue.put(more);
+                queue.add(more);
                 put += more;
                 let range = queue.next();
                 prop_assert_eq!(range.is_empty(), queue.is_empty());
@@ -127,7 +127,7 @@ mod tests {
             answer in 1usize..2000, requests in 0u64..100, cuts in proptest::collection::vec(1u64..5000, 0..200),
         ) {
             let mut outstanding = Outstanding::new(100, answer);
-            (0..requests).for_each(|request| outstanding.asked(request));
+            (0..requests).for_each(|request| outstanding.add_request(request));
             let (mut came, mut left) = (Vec::new(), requests * answer as u64);
             for cut in cuts {
                 let bytes = cut.min(left);
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn an_answer_to_nothing_is_seen() {
         let mut outstanding = Outstanding::new(2, 10);
-        outstanding.asked(5);
+        outstanding.add_request(5);
         assert_eq!(outstanding.answered(25).collect::<Vec<_>>(), [Some(5), None]);
     }
 }

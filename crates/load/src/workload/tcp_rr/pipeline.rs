@@ -1,10 +1,10 @@
 //! Several transactions under way, triggered by answers or by the clock. TCP answers them in order.
 
-use super::outstanding::{Outstanding, Queue};
+use super::outstanding::{Outstanding, SendQueue};
 use words::{MAX_IN_FLIGHT, Reader};
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, Tally};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::{Buffer, first_damage};
 use crate::socket::stall;
 use crate::sys;
@@ -24,13 +24,13 @@ fn room(lane: &Lane) -> usize {
 
 /// The transmitter's loop. It never waits for room while there are answers to receive: both
 /// ends could then wait for each other, each with its buffers full.
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let queue = Queue::new(lane.message, limit, room(lane));
+    let queue = SendQueue::new(lane.message, limit, room(lane));
     let asker = Asker {
         lane,
         requests: Messages::new(lane.message, queue),
-        answers: Taken::new(lane, lane.response),
+        answers: ReceivedMessages::new(lane, lane.response),
         outstanding: Outstanding::new(limit, lane.response),
         latencies: Recorder::new(lane.flows()),
         tally: lane.tally(),
@@ -43,7 +43,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {
 struct Asker<'a> {
     lane: &'a Lane,
     requests: Messages,
-    answers: Taken,
+    answers: ReceivedMessages,
     outstanding: Outstanding,
     latencies: Recorder,
     tally: Tally<'a>,
@@ -52,7 +52,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<End> {
+    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
@@ -61,11 +61,11 @@ impl Asker<'_> {
         while phase.load() < QUIET {
             while self.outstanding.has_room() && source.next() <= now {
                 // In a closed loop each is due now.
-                self.outstanding.asked(if source.next() == 0 { now } else { source.next() });
-                self.requests.queue.put(1);
+                self.outstanding.add_request(if source.next() == 0 { now } else { source.next() });
+                self.requests.queue.add(1);
                 source.sent();
             }
-            if self.requests.send(lane, libc::MSG_DONTWAIT, &mut self.tally, true)? == Next::End {
+            if self.requests.send(lane, libc::MSG_DONTWAIT, &mut self.tally, true)? == LoopStep::End {
                 break;
             }
             // A closed loop with nothing left to send only waits for answers.
@@ -81,12 +81,12 @@ impl Asker<'_> {
                     now = sys::now();
                 }
                 self.check(now)?;
-            } else if lane.trouble(Call::Recv, got)? == Next::End {
+            } else if lane.trouble(Call::Recv, got)? == LoopStep::End {
                 break;
             }
         }
         let end = end_of(lane, source, self.outstanding.under_way(), self.latencies);
-        Ok(End { verified: self.answers.verify(lane)?, ..end })
+        Ok(LaneResult { verified: self.answers.verify(lane)?, ..end })
     }
 
     fn take<S: Source>(&mut self, got: usize, now: u64) -> Result<()> {
@@ -126,15 +126,15 @@ impl Asker<'_> {
 }
 
 /// The receiver's loop: receives all requests that have come, answers them together.
-pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
-    let mut requests = Taken::new(lane, lane.message);
-    let mut answers = Messages::new(lane.response, Queue::new(lane.response, MAX_IN_FLIGHT, room(lane)));
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let mut requests = ReceivedMessages::new(lane, lane.message);
+    let mut answers = Messages::new(lane.response, SendQueue::new(lane.response, MAX_IN_FLIGHT, room(lane)));
     let (phase, mut tally) = (lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < ABORT {
         let got = port.receive(requests.room(), 0);
         if got <= 0 {
-            if lane.trouble(Call::Recv, got)? == Next::End {
+            if lane.trouble(Call::Recv, got)? == LoopStep::End {
                 break;
             }
             continue;
@@ -142,24 +142,24 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
         tally.stream(got as u64);
         let complete = requests.took(lane, got as usize)?;
         tally.arrived(complete, 0);
-        answers.queue.put(complete);
+        answers.queue.add(complete);
         while !answers.queue.is_empty() && phase.load() < ABORT {
-            if answers.send(lane, 0, &mut tally, false)? == Next::End {
-                return Ok(End { verified: requests.verify(lane)?, ..End::default() });
+            if answers.send(lane, 0, &mut tally, false)? == LoopStep::End {
+                return Ok(LaneResult { verified: requests.verify(lane)?, ..LaneResult::default() });
             }
         }
     }
-    Ok(End { verified: requests.verify(lane)?, ..End::default() })
+    Ok(LaneResult { verified: requests.verify(lane)?, ..LaneResult::default() })
 }
 
 /// Messages that are sent, and the memory that they are sent from.
 struct Messages {
     bytes: Buffer,
-    queue: Queue,
+    queue: SendQueue,
 }
 
 impl Messages {
-    fn new(message: usize, queue: Queue) -> Self {
+    fn new(message: usize, queue: SendQueue) -> Self {
         let mut bytes = Buffer::room(queue.room());
         let pattern = Buffer::pattern(message);
         bytes.as_mut().chunks_mut(message).for_each(|place| place.copy_from_slice(pattern.as_ref()));
@@ -169,7 +169,7 @@ impl Messages {
     /// Sends the queue, in one call for each fill of the buffer, as far as the socket accepts it.
     /// `asks` if these are this end's messages; else each is the end of a transaction.
     #[inline(always)]
-    fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<Next> {
+    fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<LoopStep> {
         while !self.queue.is_empty() {
             let sent = sys::send_flags(lane.fd, &self.bytes.as_ref()[self.queue.next()], flags);
             if sent <= 0 {
@@ -186,12 +186,12 @@ impl Messages {
                 (0..complete).for_each(|_| tally.transaction());
             }
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 }
 
 /// A received stream of messages, and the memory for it.
-struct Taken {
+struct ReceivedMessages {
     bytes: Buffer,
     message: usize,
     /// The place in the stream and the number of the last received bytes.
@@ -199,7 +199,7 @@ struct Taken {
     last: usize,
 }
 
-impl Taken {
+impl ReceivedMessages {
     fn new(lane: &Lane, message: usize) -> Self {
         Self { bytes: Buffer::room(room(lane)), message, offset: 0, last: 0 }
     }

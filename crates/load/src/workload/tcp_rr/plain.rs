@@ -1,22 +1,22 @@
 //! One transaction in flight.
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, Tally};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::Begun;
 
-pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { ask::<true>(lane, port) } else { ask::<false>(lane, port) }
 }
 
-pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { answer::<true>(lane, port) } else { answer::<false>(lane, port) }
 }
 
 /// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
-fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let request = Buffer::pattern(lane.message);
     let mut answer = Buffer::room(lane.response);
     let mut latencies = Recorder::new(lane.flows());
@@ -25,8 +25,8 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     lane.ready();
     let mut begun = Begun::now(phase);
     while begun.phase < QUIET {
-        if send_whole(lane, port, request.as_ref(), &mut tally, true)? == Next::End
-            || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == Next::End
+        if send_whole(lane, port, request.as_ref(), &mut tally, true)? == LoopStep::End
+            || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == LoopStep::End
         {
             break;
         }
@@ -38,40 +38,40 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
         }
     }
     let verified = if answered { lane.verify(answer.as_ref(), 0, lane.response)? } else { 0 };
-    Ok(End { latencies: Some(latencies), verified, ..End::default() })
+    Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
 }
 
 /// The receiver's loop: receives a whole request, answers it.
-fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut asked = false;
     lane.ready();
     while phase.load() < ABORT {
-        if receive_whole(lane, port, request.as_mut(), &mut tally, true)? == Next::End {
+        if receive_whole(lane, port, request.as_mut(), &mut tally, true)? == LoopStep::End {
             break;
         }
         asked = true;
         if VERIFY {
             lane.verify(request.as_ref(), 0, lane.message)?;
         }
-        if send_whole(lane, port, answer.as_ref(), &mut tally, false)? == Next::End {
+        if send_whole(lane, port, answer.as_ref(), &mut tally, false)? == LoopStep::End {
             break;
         }
         tally.transaction();
     }
     let verified = if asked { lane.verify(request.as_ref(), 0, lane.message)? } else { 0 };
-    Ok(End { verified, ..End::default() })
+    Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
 /// Sends all of `bytes`; `own` if they count as this end's messages.
 #[inline(always)]
-fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<Next> {
+fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<LoopStep> {
     let sent = port.send(bytes);
     if sent == bytes.len() as isize {
-        whole(tally, bytes.len(), own);
-        return Ok(Next::Again);
+        count_message(tally, bytes.len(), own);
+        return Ok(LoopStep::Again);
     }
     piecewise(lane, Call::Send, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
@@ -84,11 +84,11 @@ fn receive_whole(
     room: &mut [u8],
     tally: &mut Tally,
     own: bool,
-) -> Result<Next> {
+) -> Result<LoopStep> {
     let got = port.receive(room, libc::MSG_WAITALL);
     if got == room.len() as isize {
-        whole(tally, room.len(), own);
-        return Ok(Next::Again);
+        count_message(tally, room.len(), own);
+        return Ok(LoopStep::Again);
     }
     let len = room.len();
     piecewise(lane, Call::Recv, got, len, tally, own, |done| {
@@ -97,7 +97,7 @@ fn receive_whole(
 }
 
 #[inline(always)]
-fn whole(tally: &mut Tally, bytes: usize, own: bool) {
+fn count_message(tally: &mut Tally, bytes: usize, own: bool) {
     if own { tally.message(bytes as u64) } else { tally.call() }
 }
 
@@ -112,12 +112,12 @@ fn piecewise(
     tally: &mut Tally,
     own: bool,
     mut go_on: impl FnMut(usize) -> isize,
-) -> Result<Next> {
+) -> Result<LoopStep> {
     let (mut done, mut moved) = (0, first);
     loop {
         if moved <= 0 {
-            if lane.trouble(call, moved)? == Next::End {
-                return Ok(Next::End);
+            if lane.trouble(call, moved)? == LoopStep::End {
+                return Ok(LoopStep::End);
             }
         } else {
             done += moved as usize;
@@ -131,12 +131,12 @@ fn piecewise(
             }
         }
         if lane.phase().load() >= ABORT {
-            return Ok(Next::End);
+            return Ok(LoopStep::End);
         }
         moved = go_on(done);
     }
     if own {
         tally.completed();
     }
-    Ok(Next::Again)
+    Ok(LoopStep::Again)
 }

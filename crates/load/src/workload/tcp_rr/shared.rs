@@ -4,25 +4,28 @@
 //! and knows that nothing more can come before that. So no receive is in vain.
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Recorder, TAIL, Tally};
 use crate::message::{Buffer, first_difference};
 use crate::sys;
-use crate::workload::shared::{self, Patience, Wake, Work};
+use crate::workload::shared::{self, LaneWork, Patience, Wake};
 use crate::workload::source::Begun;
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     serve::<true>(lanes, QUIET)
 }
 
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     serve::<false>(lanes, ABORT)
 }
 
-fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<End>> {
+fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<LaneResult>> {
     let mut work = Transactions::<ASKS>::new(lanes);
     shared::run(lanes, Wake::Changed, over, &mut work)?;
-    let mut ends: Vec<End> =
-        work.flows.iter().map(|flow| End { verified: flow.verified, ..End::default() }).collect();
+    let mut ends: Vec<LaneResult> = work
+        .flows
+        .iter()
+        .map(|flow| LaneResult { verified: flow.verified, ..LaneResult::default() })
+        .collect();
     ends[0].latencies = ASKS.then_some(work.latencies);
     Ok(ends)
 }
@@ -77,7 +80,7 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
     }
 }
 
-impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
+impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
     fn begin(&mut self, at: usize) -> Result<()> {
         if ASKS {
             self.flows[at].begun = Begun::now(self.lanes[at].phase());
@@ -87,7 +90,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
     }
 
     #[inline(always)]
-    fn serve(&mut self, at: usize) -> Result<Next> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         loop {
             if flow.sends {
@@ -103,7 +106,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
                 if !ASKS {
                     flow.tally.transaction();
                 }
-                return Ok(Next::Again);
+                return Ok(LoopStep::Again);
             }
             let rest = &mut self.incoming.as_mut()[flow.done..];
             let got = sys::receive(lane.fd, rest, libc::MSG_DONTWAIT);
@@ -128,7 +131,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
                 flow.tally.transaction();
                 flow.begun.next(sys::now(), phase, &mut self.latencies);
                 if phase >= QUIET {
-                    return Ok(Next::End);
+                    return Ok(LoopStep::End);
                 }
             }
         }

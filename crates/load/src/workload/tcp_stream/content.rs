@@ -48,7 +48,7 @@ pub(super) struct Examined {
 }
 
 impl Examined {
-    /// From this byte of the stream on.
+    /// Examines the stream from this byte on.
     pub(super) fn new(message: usize, offset: u64) -> Self {
         Self { message: Buffer::pattern(message), begun: offset, offset }
     }

@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use socket2::Socket;
 use words::{Kind, Reader, Traffic};
 
-use super::room::room;
+use super::read_size::read_size;
 use crate::socket::queue;
 use crate::sys;
 
@@ -21,10 +21,10 @@ const LARGE: u32 = 8192;
 
 /// The mark for the receivers of this traffic at the address `local`, in bytes; `None` where it
 /// would slow them, where they do not sleep, or where a byte may be the last of an answer.
-pub(crate) fn of(traffic: &Traffic, local: IpAddr) -> Option<u32> {
+pub(crate) fn mark_for(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     let sleeps = traffic.reader != Reader::Spin;
     let helps = local.is_loopback() || traffic.message >= LARGE;
-    (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| room(traffic.lanes()) / 2)
+    (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| read_size(traffic.lanes()) / 2)
 }
 
 /// Sets it. The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in

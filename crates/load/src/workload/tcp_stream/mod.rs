@@ -2,8 +2,8 @@
 
 mod content;
 pub(crate) mod low_water;
+mod read_size;
 mod receive;
-mod room;
 pub(crate) mod send;
 pub(crate) mod shared;
 mod uring;
@@ -14,11 +14,11 @@ use send::{Copied, FromFile, ThroughPipe};
 use words::{Reader, Sender};
 
 use crate::error::Result;
-use crate::lane::{End, Lane};
+use crate::lane::{Lane, LaneResult};
 use crate::message::Buffer;
 
 /// The sending thread of a flow. (The kernel paces a TCP connection, `SO_MAX_PACING_RATE`.)
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let (message, begun) = (Buffer::pattern(lane.message), lane.begun());
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, begun, lane.flow)?),
@@ -30,7 +30,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     }
 }
 
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     if lane.traffic.verify {
         receive_content(lane, Examined::new(lane.message, lane.tally().bytes))
     } else {
@@ -39,7 +39,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 }
 
 /// Each reader's loop is compiled with and without checks of the content.
-fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
+fn receive_content(lane: &Lane, content: impl Content) -> Result<LaneResult> {
     match lane.traffic.reader {
         Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),
         Reader::Trunc => receive::receive::<{ libc::MSG_TRUNC }>(lane, Discarded),

@@ -1,15 +1,18 @@
 //! The receivers that make one system call after the other.
 
 use super::content::Content;
-use super::room::room;
+use super::read_size::read_size;
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep};
 use crate::message::Buffer;
 use crate::sys;
 
 /// `FLAGS` apply to every call; with `MSG_DONTWAIT` the thread never sleeps.
-pub(super) fn receive<const FLAGS: libc::c_int>(lane: &Lane, mut content: impl Content) -> Result<End> {
-    let mut room = Buffer::room(room(lane.traffic.lanes()) as usize);
+pub(super) fn receive<const FLAGS: libc::c_int>(
+    lane: &Lane,
+    mut content: impl Content,
+) -> Result<LaneResult> {
+    let mut room = Buffer::room(read_size(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
@@ -22,10 +25,10 @@ pub(super) fn receive<const FLAGS: libc::c_int>(lane: &Lane, mut content: impl C
             content.bytes(lane, room.as_ref().get(..last).unwrap_or_default())?;
         } else if got < 0 && FLAGS & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN {
             tally.call();
-        } else if lane.trouble(Call::Recv, got)? == Next::End {
+        } else if lane.trouble(Call::Recv, got)? == LoopStep::End {
             break;
         }
     }
     let verified = content.end(lane, &room.as_ref()[..last], tally.bytes)?;
-    Ok(End { verified, ..End::default() })
+    Ok(LaneResult { verified, ..LaneResult::default() })
 }

@@ -10,7 +10,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, Signal};
 
 use crate::error::{Context, Result};
-use crate::lane::{Call, Calls, End, Lane, Next, QUIET};
+use crate::lane::{Call, Calls, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
 use crate::socket;
 use crate::sys;
@@ -171,16 +171,16 @@ fn block_pipe_signal() {
     let _ = signals.thread_block();
 }
 
-pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<End> {
+pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<LaneResult> {
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET {
         let sent = writer.write(&mut tally, fd);
         if sent > 0 {
             tally.arrived_bytes(sent as u64);
-        } else if lane.trouble(writer.call(), sent)? == Next::End {
+        } else if lane.trouble(writer.call(), sent)? == LoopStep::End {
             break;
         }
     }
-    Ok(End::default())
+    Ok(LaneResult::default())
 }

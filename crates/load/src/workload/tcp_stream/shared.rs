@@ -3,12 +3,12 @@
 //! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
 //! bounded, so that none waits long for the others.
 
-use super::room::room;
+use super::read_size::read_size;
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, TAIL, Tally};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, TAIL, Tally};
 use crate::message::{Buffer, first_difference};
 use crate::sys;
-use crate::workload::shared::{self, Patience, Wake, Work};
+use crate::workload::shared::{self, LaneWork, Patience, Wake};
 
 /// A turn has one write of at least this many bytes: a connection whose write was acknowledged
 /// before its next turn never waits for the timer of a congestion control that paces
@@ -25,7 +25,7 @@ fn writes(bytes: usize) -> usize {
     }
 }
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut sending = Sending {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
@@ -34,7 +34,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
         patience: Patience::new(lanes),
     };
     shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
-    Ok(lanes.iter().map(|_| End::default()).collect())
+    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
 struct Sending<'a> {
@@ -46,8 +46,8 @@ struct Sending<'a> {
     patience: Patience,
 }
 
-impl Work for Sending<'_> {
-    fn serve(&mut self, at: usize) -> Result<Next> {
+impl LaneWork for Sending<'_> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, (tally, done)) = (&self.lanes[at], &mut self.flows[at]);
         let message = self.message.as_ref();
         for _ in 0..self.writes {
@@ -63,7 +63,7 @@ impl Work for Sending<'_> {
             // A partial write continues where it ended, so that the stream has whole messages.
             *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 
     fn look(&mut self, now: u64) -> Result<()> {
@@ -72,18 +72,21 @@ impl Work for Sending<'_> {
     }
 }
 
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let traffic = &lanes[0].traffic;
     let mut receiving = Receiving {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        room: Buffer::room(room(traffic.lanes()) as usize),
+        room: Buffer::room(read_size(traffic.lanes()) as usize),
         expected: Buffer::pattern(lanes[0].message),
         verify: traffic.verify,
     };
     // The ends of the streams end this, not `Stop`, so that all sent data are received.
     shared::run(lanes, Wake::Readable, ABORT, &mut receiving)?;
-    let ends = receiving.flows.iter().map(|(_, verified)| End { verified: *verified, ..End::default() });
+    let ends = receiving
+        .flows
+        .iter()
+        .map(|(_, verified)| LaneResult { verified: *verified, ..LaneResult::default() });
     Ok(ends.collect())
 }
 
@@ -97,8 +100,8 @@ struct Receiving<'a> {
     verify: bool,
 }
 
-impl Work for Receiving<'_> {
-    fn serve(&mut self, at: usize) -> Result<Next> {
+impl LaneWork for Receiving<'_> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
@@ -113,7 +116,7 @@ impl Work for Receiving<'_> {
             *verified += got as u64;
         }
         tally.stream(got as u64);
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 }
 

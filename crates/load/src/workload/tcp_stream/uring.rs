@@ -3,9 +3,9 @@
 use io_uring::{cqueue, opcode, squeue};
 
 use super::content::Content;
-use super::room::room;
+use super::read_size::read_size;
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Zerocopy};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Zerocopy};
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::uring::{
@@ -22,7 +22,7 @@ const LENT: isize = 512;
 const BUFFERS: u16 = 16;
 const ROOMS: usize = 4;
 
-pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
+pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<LaneResult> {
     let message = lane.message;
     // Declared before the ring, so that it is dropped after it.
     let buffer = Buffer::pattern(message);
@@ -73,11 +73,11 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
             }
             at = (at + bytes) % message;
             tally.arrived_bytes(bytes as u64);
-            if next == Next::End && phase.load() >= ABORT {
+            if next == LoopStep::End && phase.load() >= ABORT {
                 break;
             }
         }
-        if trouble != 0 && lane.judge(Call::Send, trouble)? == Next::End {
+        if trouble != 0 && lane.judge(Call::Send, trouble)? == LoopStep::End {
             break;
         }
         while lent > LENT && phase.load() < QUIET {
@@ -89,7 +89,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     while lent > 0 && phase.load() < ABORT && sys::now() < deadline {
         give_back(lane, &mut ring, &mut lent, &mut account)?;
     }
-    Ok(End { zerocopy: zerocopy.then_some(account), ..End::default() })
+    Ok(LaneResult { zerocopy: zerocopy.then_some(account), ..LaneResult::default() })
 }
 
 /// Waits until the kernel has returned pages.
@@ -116,8 +116,8 @@ fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
 }
 
 /// One multishot request.
-pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
-    let bytes = room(lane.traffic.lanes()) as usize * ROOMS / usize::from(BUFFERS);
+pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<LaneResult> {
+    let bytes = read_size(lane.traffic.lanes()) as usize * ROOMS / usize::from(BUFFERS);
     let mut incoming = Incoming::open(lane, Size { buffers: BUFFERS, bytes })?;
     let mut tally = lane.tally();
     lane.ready();
@@ -126,5 +126,5 @@ pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
         content.bytes(lane, bytes)
     })?;
     let verified = content.end(lane, last, tally.bytes)?;
-    Ok(End { verified, ..End::default() })
+    Ok(LaneResult { verified, ..LaneResult::default() })
 }

@@ -1,13 +1,13 @@
 //! One write per call, from the program's own pages, which never change.
 
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::lent::Lent;
+use crate::workload::lent::LentPages;
 
-pub(super) fn send(lane: &Lane) -> Result<End> {
-    let mut lent = Lent::new(lane)?;
+pub(super) fn send(lane: &Lane) -> Result<LaneResult> {
+    let mut lent = LentPages::new(lane)?;
     let message = Buffer::pattern(lane.message);
     let message = message.as_ref();
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
@@ -25,12 +25,12 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
             }
         } else if sent < 0 && sys::errno() == libc::ENOBUFS {
             tally.call();
-            if lent.wait_for_some(lane)? == Next::End {
+            if lent.wait_for_some(lane)? == LoopStep::End {
                 break;
             }
-        } else if lane.trouble(Call::Send, sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == LoopStep::End {
             break;
         }
     }
-    Ok(End { zerocopy: Some(lent.end(lane)), ..End::default() })
+    Ok(LaneResult { zerocopy: Some(lent.end(lane)), ..LaneResult::default() })
 }

@@ -13,20 +13,20 @@ mod slots;
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::lane::{End, Lane, QUIET, STOP};
+use crate::lane::{Lane, LaneResult, QUIET, STOP};
 use crate::socket::answer_time;
 use crate::workload::port::{Addressed, Connected, Loop, Port, through};
 use crate::workload::source::{Closed, Open, ask};
 
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     run(lane, (QUIET, answer_time(lane.flows())), Asking)
 }
 
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     run(lane, (STOP, Duration::MAX), Answering)
 }
 
-fn run(lane: &Lane, end: (u8, Duration), run: impl Loop) -> Result<End> {
+fn run(lane: &Lane, end: (u8, Duration), run: impl Loop) -> Result<LaneResult> {
     if lane.traffic.connected {
         through(lane, Connected(lane.fd), end, run)
     } else {
@@ -37,7 +37,7 @@ fn run(lane: &Lane, end: (u8, Duration), run: impl Loop) -> Result<End> {
 struct Asking;
 
 impl Loop for Asking {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
         ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
     }
 }
@@ -45,7 +45,7 @@ impl Loop for Asking {
 struct Answering;
 
 impl Loop for Answering {
-    fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
         receive::receive(lane, port)
     }
 }

@@ -5,21 +5,21 @@ use super::slots::Slots;
 use words::{MAX_IN_FLIGHT, Reader};
 
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 
-/// How long an open loop waits for an answer, ns: its requests do not wait for each other, and a
-/// late answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which
-/// is enough if there is no room for another request.
+/// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
+/// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
+/// enough if there is no room for another request.
 const PATIENCE: u64 = 1_000_000_000;
-/// How often unanswered requests are checked, ns; also the longest wait.
+/// Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
         lane,
@@ -48,7 +48,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<End> {
+    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         // A receive that sleeps until its timeout cannot follow a clock.
         let clocked = lane.traffic.rate.is_some();
@@ -58,7 +58,7 @@ impl Asker<'_> {
         let mut look = now + LOOK;
         self.heard = now;
         while phase.load() < QUIET {
-            if self.ask(port, &mut source, now)? == Next::End {
+            if self.ask(port, &mut source, now)? == LoopStep::End {
                 break;
             }
             let got = port.receive(self.answer.as_mut(), flags);
@@ -70,7 +70,7 @@ impl Asker<'_> {
                 now = sys::now();
             } else {
                 now = sys::now();
-                if self.take::<S>(got, now)? == Next::End {
+                if self.take::<S>(got, now)? == LoopStep::End {
                     break;
                 }
             }
@@ -82,12 +82,12 @@ impl Asker<'_> {
         let end = end_of(lane, source, self.slots.under_way(), self.latencies);
         let answer = self.answer.as_ref();
         let verified = if self.answered { number::verify(lane, answer, lane.response)? } else { 0 };
-        Ok(End { verified, ..end })
+        Ok(LaneResult { verified, ..end })
     }
 
     /// Sends due requests, as far as there is room.
     #[inline(always)]
-    fn ask(&mut self, port: &impl Port, source: &mut impl Source, now: u64) -> Result<Next> {
+    fn ask(&mut self, port: &impl Port, source: &mut impl Source, now: u64) -> Result<LoopStep> {
         while let Some(number) = self.slots.next() {
             let meant = source.next();
             if meant > now {
@@ -109,11 +109,11 @@ impl Asker<'_> {
                 return self.lane.trouble(Call::Send, sent);
             }
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 
     #[inline(always)]
-    fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<Next> {
+    fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
         let lane = self.lane;
         if got <= 0 {
             return self.nothing(got);
@@ -124,7 +124,7 @@ impl Asker<'_> {
             if got == lane.response as isize { self.slots.answered(number::read(answer)) } else { None };
         let Some(meant) = meant else {
             self.tally.late();
-            return Ok(Next::Again);
+            return Ok(LoopStep::Again);
         };
         if lane.traffic.verify {
             number::verify(lane, answer, lane.response)?;
@@ -134,16 +134,16 @@ impl Asker<'_> {
         if S::counts(lane.phase(), meant) {
             self.latencies.record(now - meant);
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 
     /// A receive returned nothing: a timeout, which is handled elsewhere, or the end.
-    fn nothing(&mut self, got: isize) -> Result<Next> {
+    fn nothing(&mut self, got: isize) -> Result<LoopStep> {
         if self.lane.phase().load() >= QUIET {
-            return Ok(Next::End);
+            return Ok(LoopStep::End);
         }
         if got == 0 || sys::errno() == libc::EAGAIN {
-            return Ok(Next::Again);
+            return Ok(LoopStep::Again);
         }
         self.lane.trouble(Call::Recv, got)
     }

@@ -4,18 +4,18 @@
 
 use super::number;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::Begun;
 
-pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::pattern(lane.message.max(number::NUMBER));
     let mut answer = Buffer::room((lane.response + 1).max(number::NUMBER));
     let mask = number::mask(lane.message.min(lane.response));
@@ -56,7 +56,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
         next = next.wrapping_add(1);
     }
     let verified = if answered { number::verify(lane, answer.as_ref(), lane.response)? } else { 0 };
-    Ok(End { latencies: Some(latencies), verified, ..End::default() })
+    Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
 }
 
 enum Reply {
@@ -79,7 +79,7 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);
             }
-        } else if lane.trouble(Call::Send, sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == LoopStep::End {
             return Ok(Reply::End);
         }
     }
@@ -117,7 +117,7 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     if got < 0 && sys::errno() == libc::EAGAIN {
         return Ok(Some(Reply::Lost));
     }
-    if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
+    if got < 0 && lane.trouble(Call::Recv, got)? == LoopStep::End {
         return Ok(Some(Reply::End));
     }
     Ok(None)

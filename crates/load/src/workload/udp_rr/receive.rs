@@ -2,17 +2,17 @@
 
 use super::number;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, STOP, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::drain::drain_with;
 use crate::workload::port::Port;
 
-pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::room((lane.message + 1).max(number::NUMBER));
     let mut answer = Buffer::pattern(lane.response.max(number::NUMBER));
     let (phase, mut tally) = (lane.phase(), lane.tally());
@@ -21,7 +21,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     while phase.load() < STOP {
         let got = port.receive(request.as_mut(), 0);
         if got <= 0 {
-            if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
+            if got < 0 && lane.trouble(Call::Recv, got)? == LoopStep::End {
                 break;
             }
             continue;
@@ -33,7 +33,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
         }
         number::write(answer.as_mut(), number::read(request.as_ref()));
         let sent = port.send(&answer.as_ref()[..lane.response]);
-        if answered(lane, sent, &mut tally)? == Next::End {
+        if answered(lane, sent, &mut tally)? == LoopStep::End {
             break;
         }
     }
@@ -49,13 +49,13 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
         return Err(lane.damaged(last.min(lane.message), last));
     }
     let verified = if last > 0 { number::verify(lane, request.as_ref(), lane.message)? } else { 0 };
-    Ok(End { verified, ..End::default() })
+    Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
 /// Counts an answer by the result of its send, `returned`. One that this end's own queue rejected
 /// is lost.
 #[inline(always)]
-pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<Next> {
+pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
     if returned > 0 {
         tally.call();
         tally.transaction();
@@ -64,5 +64,5 @@ pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Resul
     } else {
         return lane.trouble(Call::Send, returned);
     }
-    Ok(Next::Again)
+    Ok(LoopStep::Again)
 }

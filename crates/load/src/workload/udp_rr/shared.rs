@@ -3,19 +3,22 @@
 use super::number;
 use super::receive::answered;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, STOP, TAIL, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::drain::drain_with;
-use crate::workload::shared::{self, Wake, Work};
+use crate::workload::shared::{self, LaneWork, Wake};
 use crate::workload::source::Begun;
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut asking = Asking::new(lanes);
     shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
-    let mut ends: Vec<End> =
-        asking.flows.iter().map(|flow| End { verified: flow.verified, ..End::default() }).collect();
+    let mut ends: Vec<LaneResult> = asking
+        .flows
+        .iter()
+        .map(|flow| LaneResult { verified: flow.verified, ..LaneResult::default() })
+        .collect();
     ends[0].latencies = Some(asking.latencies);
     Ok(ends)
 }
@@ -81,32 +84,32 @@ impl<'a> Asking<'a> {
 
     /// Sends a lane's request, for the first time or after a rejection.
     #[inline(always)]
-    fn ask(&mut self, at: usize, now: u64) -> Result<Next> {
+    fn ask(&mut self, at: usize, now: u64) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         number::write(self.request.as_mut(), flow.number);
         let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
         if sent > 0 {
             flow.tally.message(sent as u64);
             flow.request = Request::Sent(now);
-            return Ok(Next::Again);
+            return Ok(LoopStep::Again);
         }
         flow.request = Request::Refused;
         if sys::errno() == libc::ENOBUFS {
             flow.tally.no_buffers();
-            return Ok(Next::Again);
+            return Ok(LoopStep::Again);
         }
         lane.idle(Call::Send, sent, &mut flow.tally)
     }
 }
 
-impl Work for Asking<'_> {
+impl LaneWork for Asking<'_> {
     fn begin(&mut self, at: usize) -> Result<()> {
         self.flows[at].begun = Begun::now(self.lanes[at].phase());
         self.ask(at, self.flows[at].begun.at).map(drop)
     }
 
     #[inline(always)]
-    fn serve(&mut self, at: usize) -> Result<Next> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
@@ -116,7 +119,7 @@ impl Work for Asking<'_> {
         let answer = self.answer.as_ref();
         if got != lane.response as isize || (number::read(answer) ^ flow.number) & self.mask != 0 {
             flow.tally.late();
-            return Ok(Next::Again);
+            return Ok(LoopStep::Again);
         }
         let (end, phase) = (sys::now(), lane.phase().load());
         if self.verify || phase >= TAIL {
@@ -127,7 +130,7 @@ impl Work for Asking<'_> {
         flow.begun.next(end, phase, &mut self.latencies);
         flow.number = flow.number.wrapping_add(1);
         if phase >= QUIET {
-            return Ok(Next::End);
+            return Ok(LoopStep::End);
         }
         self.ask(at, end)
     }
@@ -166,7 +169,7 @@ impl Work for Asking<'_> {
     }
 }
 
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let lane = &lanes[0];
     let mut answering = Answering {
         lanes,
@@ -181,11 +184,14 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     drain_with(lane, || {
         let mut came = false;
         for at in 0..lanes.len() {
-            came |= answering.take(at)? == Taken::Request;
+            came |= answering.serve_request(at)? == Served::Request;
         }
         Ok(came)
     })?;
-    let ends = answering.flows.iter().map(|(_, verified)| End { verified: *verified, ..End::default() });
+    let ends = answering
+        .flows
+        .iter()
+        .map(|(_, verified)| LaneResult { verified: *verified, ..LaneResult::default() });
     Ok(ends.collect())
 }
 
@@ -199,18 +205,18 @@ struct Answering<'a> {
 }
 
 #[derive(PartialEq, Eq)]
-enum Taken {
+enum Served {
     Request,
-    Nothing(Next),
+    Nothing(LoopStep),
 }
 
 impl Answering<'_> {
     #[inline(always)]
-    fn take(&mut self, at: usize) -> Result<Taken> {
+    fn serve_request(&mut self, at: usize) -> Result<Served> {
         let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.request.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
-            return lane.idle(Call::Recv, got, tally).map(Taken::Nothing);
+            return lane.idle(Call::Recv, got, tally).map(Served::Nothing);
         }
         tally.message(got as u64);
         if got as usize != lane.message {
@@ -221,23 +227,23 @@ impl Answering<'_> {
             *verified += number::verify(lane, request, lane.message)?;
         }
         if !self.answers {
-            return Ok(Taken::Request);
+            return Ok(Served::Request);
         }
         number::write(self.answer.as_mut(), number::read(request));
         let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
         Ok(match answered(lane, sent, tally)? {
-            Next::Again => Taken::Request,
-            Next::End => Taken::Nothing(Next::End),
+            LoopStep::Again => Served::Request,
+            LoopStep::End => Served::Nothing(LoopStep::End),
         })
     }
 }
 
-impl Work for Answering<'_> {
+impl LaneWork for Answering<'_> {
     #[inline(always)]
-    fn serve(&mut self, at: usize) -> Result<Next> {
-        Ok(match self.take(at)? {
-            Taken::Request => Next::Again,
-            Taken::Nothing(next) => next,
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
+        Ok(match self.serve_request(at)? {
+            Served::Request => LoopStep::Again,
+            Served::Nothing(next) => next,
         })
     }
 }

@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 /// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
 /// message.
 pub(super) struct Slots {
-    places: Vec<Place>,
+    places: Vec<Slot>,
     /// The free places, the longest free first, so that a number comes again as late as possible.
     free: VecDeque<u32>,
     /// The bits of a number in a message.
     mask: u64,
 }
 
-struct Place {
+struct Slot {
     number: u64,
     /// When its request was due, and when it was sent, ns.
     meant: u64,
@@ -28,7 +28,7 @@ impl Slots {
         // A number's lower bits are its place.
         let stride = limit.next_power_of_two();
         let free = (0..limit as u32).collect();
-        let place = |at| Place { number: at, meant: 0, sent: 0, open: false };
+        let place = |at| Slot { number: at, meant: 0, sent: 0, open: false };
         Self { places: (0..stride).map(place).collect(), free, mask }
     }
 

@@ -54,7 +54,7 @@ impl Check for Checked {
             return Err(lane.damaged(self.number + at, datagram.len()));
         }
         if let Some(number) = number.first_chunk::<NUMBER>() {
-            self.seen.take(u64::from_le_bytes(*number));
+            self.seen.record(u64::from_le_bytes(*number));
         }
         self.verified += datagram.len() as u64;
         Ok(())

@@ -6,7 +6,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use socket2::SockRef;
 
 use super::check::Check;
-use super::receive::{Came, Reader, take};
+use super::receive::{Came, Reader, receive_batch};
 use crate::error::{Context, Result};
 use crate::lane::{Call, Lane};
 use crate::message::Buffer;
@@ -17,7 +17,7 @@ use crate::sys::{self, headers};
 const ROOM: usize = 1 << 16;
 /// The control message of a buffer of datagrams: its header, and their size.
 #[repr(C)]
-struct Control {
+struct GroControl {
     header: libc::cmsghdr,
     size: libc::c_int,
 }
@@ -30,14 +30,14 @@ pub(crate) struct Merged {
     size: Option<usize>,
     header: libc::msghdr,
     /// The header points to these and to the room; they do not move with this value.
-    control: Vec<Control>,
+    control: Vec<GroControl>,
     _place: Vec<libc::iovec>,
 }
 
 impl Merged {
     pub(crate) fn new() -> Self {
         let room = Buffer::room(ROOM);
-        let nothing = || Control {
+        let nothing = || GroControl {
             // SAFETY: zeros are a header of no length.
             header: unsafe { std::mem::zeroed() },
             size: 0,
@@ -51,8 +51,9 @@ impl Merged {
         Self { room, size: None, header, control, _place: place }
     }
 
-    /// For what was merged before the kernel was told not to: it no longer tells their size.
-    pub(super) fn of(message: usize) -> Self {
+    /// A reader for buffers merged before the kernel was told to stop: it no longer reports their
+    /// size.
+    pub(super) fn with_size(message: usize) -> Self {
         Self { size: Some(message), ..Self::new() }
     }
 
@@ -66,7 +67,7 @@ impl Merged {
     #[inline(always)]
     fn size(&self, len: usize) -> usize {
         // SAFETY: `control` exists; the kernel has written to it through the header.
-        let told = unsafe { self.header.msg_control.cast::<Control>().read() };
+        let told = unsafe { self.header.msg_control.cast::<GroControl>().read() };
         let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == sys::UDP_GRO;
         // A single datagram comes without a size.
         if self.header.msg_controllen >= size_of::<libc::cmsghdr>() && is_size && told.size > 0 {
@@ -88,7 +89,7 @@ impl Reader for Merged {
     }
 
     #[inline(always)]
-    fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
         let size = self.size(got);
         self.room.as_ref()[..got].chunks(size).try_for_each(take)?;
         Ok(Came {
@@ -106,11 +107,11 @@ impl Reader for Merged {
 /// Takes the datagrams that were merged before the kernel stopped to merge them: more than are
 /// queued, or all. Gives the last one.
 pub(super) fn take_merged(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
-    let (mut reader, mut tally, mut last) = (Merged::of(lane.message), lane.tally(), 0..0);
+    let (mut reader, mut tally, mut last) = (Merged::with_size(lane.message), lane.tally(), 0..0);
     let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
     let most = tally.bytes + u64::from(room.unsigned_abs());
     let flags = libc::MSG_DONTWAIT;
-    while tally.bytes < most && take(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0 {}
+    while tally.bytes < most && receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0 {}
     Ok(reader.room()[last].to_vec())
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 
 use crate::error::{Context, Errno, Error, Result};
-use crate::lane::{Call, Lane, Next};
+use crate::lane::{Call, Lane, LoopStep};
 use crate::sys;
 
 /// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
@@ -26,7 +26,7 @@ pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
 /// Judges a call that sent nothing: an error of the splitting names the path's MTU.
 #[cold]
 #[inline(never)]
-pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
+pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
     let errno = sys::errno();
     let segmenting = lane.traffic.sender.segments();
     if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {

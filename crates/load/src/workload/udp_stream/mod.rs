@@ -13,19 +13,19 @@ mod zerocopy;
 use words::{Reader, Sender};
 
 use crate::error::Result;
-use crate::lane::{End, Lane};
+use crate::lane::{Lane, LaneResult};
 use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
 use stamp::{Stamp, Stamped, Unstamped};
 
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     match lane.traffic.pacing {
         None => send_paced(lane, Unpaced),
         Some(_) => send_paced(lane, Paced::new(&lane.control.pace)),
     }
 }
 
-fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
+fn send_paced(lane: &Lane, pace: impl Pace) -> Result<LaneResult> {
     if lane.traffic.verify {
         send_stamped(lane, Stamped { next: lane.tally().messages }, pace)
     } else {
@@ -35,7 +35,7 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
 
 /// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
 /// pace.
-fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<End> {
+fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<LaneResult> {
     let (message, destination) = (lane.message, lane.destination());
     let (shape, to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
@@ -49,7 +49,7 @@ fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<End>
     }
 }
 
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     if lane.traffic.verify {
         receive_checked(lane, Checked::new(lane.message))
     } else {
@@ -57,8 +57,8 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     }
 }
 
-/// By one reader after the other, as conditions that take turns change it.
-fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<End> {
+/// Receives by one reader after the other, as conditions that take turns change it.
+fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<LaneResult> {
     let (mut last, mut merged) = (Vec::new(), false);
     let mut turn = None;
     loop {
@@ -71,18 +71,18 @@ fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<End> {
             }
         };
         note_last(receive_by(now, &mut check)?);
-        let Some(next) = lane.control.relay.next() else { break };
+        let Some(next) = lane.control.loop_switch.next() else { break };
         if was_merged && next.reader != Reader::Gro {
             note_last(gro::take_merged(lane, &mut check)?);
         }
-        turn = Some(lane.in_ways(next));
+        turn = Some(lane.with_modes(next));
     }
     let notes = if merged { gro::drops_note(lane) } else { None };
     let end = receive::account(lane, &lane.tally(), check, &last)?;
-    Ok(End { notes: notes.into_iter().collect(), ..end })
+    Ok(LaneResult { notes: notes.into_iter().collect(), ..end })
 }
 
-/// Gives the last datagram.
+/// Returns the last datagram.
 fn receive_by(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
     let message = lane.message;
     match lane.traffic.reader {

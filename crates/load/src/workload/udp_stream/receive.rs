@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use super::check::Check;
 use super::send::DATAGRAMS;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, STOP, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
 use crate::sys::{self, headers};
 use crate::workload::drain::drain_with;
@@ -25,7 +25,7 @@ pub(crate) trait Reader {
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
     /// Calls `take` with each datagram of the last call, which returned `got`.
-    fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
+    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
 
     fn room(&self) -> &[u8];
 }
@@ -56,7 +56,7 @@ impl Reader for One {
     }
 
     #[inline(always)]
-    fn each(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+    fn for_each_datagram(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
         // Without a check that could panic: the compiler removes it where nobody reads the
         // datagram.
         take(self.0.as_ref().get(..got).unwrap_or_default())?;
@@ -90,7 +90,7 @@ impl Many {
         Self { size, headers: headers::headers_of(&mut places), room, _places: places }
     }
 
-    /// How many datagrams one call receives at most.
+    /// The most datagrams that one call receives.
     pub(crate) fn capacity(message: usize) -> usize {
         (ROOM / (message + 1)).clamp(LEAST, DATAGRAMS)
     }
@@ -107,7 +107,7 @@ impl Reader for Many {
     }
 
     #[inline(always)]
-    fn each(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+    fn for_each_datagram(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
         let mut came = Came { messages: 0, bytes: 0, last: 0..0 };
         for (number, header) in self.headers.iter().take(got).enumerate() {
             let len = header.msg_len as usize;
@@ -138,7 +138,7 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
     let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
     lane.ready();
     while phase.load() < STOP {
-        let got = take(lane, &mut reader, flags, check, &mut tally, &mut last)?;
+        let got = receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)?;
         if got <= 0 {
             if SPINS {
                 tally.call();
@@ -146,7 +146,7 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
                     continue;
                 }
             }
-            if got < 0 && lane.trouble(R::CALL, got)? == Next::End {
+            if got < 0 && lane.trouble(R::CALL, got)? == LoopStep::End {
                 break;
             }
         }
@@ -163,15 +163,15 @@ pub(super) fn drain(
     mut last: Range<usize>,
 ) -> Result<Vec<u8>> {
     let flags = libc::MSG_DONTWAIT;
-    if !lane.control.relay.is_held() {
-        drain_with(lane, || Ok(take(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0))?;
+    if !lane.control.loop_switch.is_held() {
+        drain_with(lane, || Ok(receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0))?;
     }
     Ok(reader.room()[last].to_vec())
 }
 
 /// Makes one call. Returns the number of datagrams, or another result of the kernel.
 #[inline(always)]
-pub(super) fn take(
+pub(super) fn receive_batch(
     lane: &Lane,
     reader: &mut impl Reader,
     flags: libc::c_int,
@@ -183,7 +183,7 @@ pub(super) fn take(
     if got <= 0 {
         return Ok(got);
     }
-    let came = reader.each(got as usize, |datagram| check.datagram(lane, datagram))?;
+    let came = reader.for_each_datagram(got as usize, |datagram| check.datagram(lane, datagram))?;
     tally.batch(came.messages, came.bytes);
     if came.messages > 0 {
         *last = came.last;
@@ -192,10 +192,10 @@ pub(super) fn take(
 }
 
 /// The account of a receiver; `last` is the last datagram.
-pub(super) fn account(lane: &Lane, tally: &Tally, check: impl Check, last: &[u8]) -> Result<End> {
+pub(super) fn account(lane: &Lane, tally: &Tally, check: impl Check, last: &[u8]) -> Result<LaneResult> {
     if tally.bytes != tally.messages * lane.message as u64 {
         return Err(lane.damaged(last.len().min(lane.message), last.len()));
     }
     let (verified, sequence) = check.end(lane, last)?;
-    Ok(End { verified, sequence, ..End::default() })
+    Ok(LaneResult { verified, sequence, ..LaneResult::default() })
 }

@@ -8,7 +8,7 @@ use words::Sender;
 use super::gso;
 use super::stamp::Stamp;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
 use crate::sys::error_queue::{self, Notice};
 use crate::sys::{self, Target, headers};
@@ -41,7 +41,7 @@ pub(crate) trait Writer {
     /// Sends them. Returns the kernel's result, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
 
-    /// How many buffers the kernel took when it returned `wrote`, more than 0.
+    /// The number of buffers that the kernel accepted when it returned `wrote`, more than 0.
     fn taken(&self, wrote: isize) -> usize;
 }
 
@@ -142,7 +142,7 @@ pub(super) fn send<W: Writer>(
     mut writer: W,
     mut stamp: impl Stamp,
     mut pace: impl Pace,
-) -> Result<End> {
+) -> Result<LaneResult> {
     if lane.traffic.sender.segments() {
         gso::enable(lane.fd, lane.message, lane.flow)?;
     }
@@ -157,17 +157,17 @@ pub(super) fn send<W: Writer>(
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
             stamp.advance(datagrams);
-            if taken < count && cut_short(lane, &mut tally, each as u64)? == Next::End {
+            if taken < count && cut_short(lane, &mut tally, each as u64)? == LoopStep::End {
                 break;
             }
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
             tally.refused(each as u64);
-        } else if gso::trouble(lane, W::CALL, wrote)? == Next::End {
+        } else if gso::trouble(lane, W::CALL, wrote)? == LoopStep::End {
             break;
         }
     }
-    Ok(End::default())
+    Ok(LaneResult::default())
 }
 
 /// Finds out why a call took only a part. The kernel forgets the error at the buffer where it
@@ -175,12 +175,12 @@ pub(super) fn send<W: Writer>(
 /// next call. Otherwise the queue was full.
 #[cold]
 #[inline(never)]
-fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<Next> {
-    match error_queue::take(lane.fd) {
+fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
+    match error_queue::read_entry(lane.fd) {
         Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
         _ => {
             tally.refused(datagrams);
-            Ok(Next::Again)
+            Ok(LoopStep::Again)
         }
     }
 }

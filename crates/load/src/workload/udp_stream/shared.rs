@@ -4,27 +4,27 @@ use super::check::{Check, Checked, Unchecked};
 use super::receive::account;
 use super::stamp::{Stamp, Stamped, Unstamped};
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, STOP, TAIL, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::drain::drain_with;
-use crate::workload::shared::{self, Wake, Work};
+use crate::workload::shared::{self, LaneWork, Wake};
 
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
 
-pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     if lanes[0].traffic.verify { stamped(lanes, Stamped::default) } else { stamped(lanes, || Unstamped) }
 }
 
-fn stamped<S: Stamp>(lanes: &[Lane], stamp: impl Fn() -> S) -> Result<Vec<End>> {
+fn stamped<S: Stamp>(lanes: &[Lane], stamp: impl Fn() -> S) -> Result<Vec<LaneResult>> {
     let mut sending = Sending {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), stamp())).collect(),
         message: Buffer::pattern(lanes[0].message),
     };
     shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
-    Ok(lanes.iter().map(|_| End::default()).collect())
+    Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
 struct Sending<'a, S> {
@@ -33,8 +33,8 @@ struct Sending<'a, S> {
     message: Buffer,
 }
 
-impl<S: Stamp> Work for Sending<'_, S> {
-    fn serve(&mut self, at: usize) -> Result<Next> {
+impl<S: Stamp> LaneWork for Sending<'_, S> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, (tally, stamp)) = (&self.lanes[at], &mut self.flows[at]);
         for _ in 0..TURN {
             if lane.phase().load() >= QUIET {
@@ -51,11 +51,11 @@ impl<S: Stamp> Work for Sending<'_, S> {
                 return lane.idle(Call::Send, sent, tally);
             }
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 }
 
-pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let message = lanes[0].message;
     if lanes[0].traffic.verify {
         checked(lanes, || Checked::new(message))
@@ -64,7 +64,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     }
 }
 
-fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> {
+fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<LaneResult>> {
     let mut receiving = Receiving {
         lanes,
         flows: lanes.iter().map(|lane| Flow { tally: lane.tally(), check: check(), verified: 0 }).collect(),
@@ -84,7 +84,7 @@ fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> 
     })?;
     let ends = lanes.iter().zip(receiving.flows).map(|(lane, flow)| {
         let end = account(lane, &flow.tally, flow.check, &[])?;
-        Ok(End { verified: end.verified + flow.verified, ..end })
+        Ok(LaneResult { verified: end.verified + flow.verified, ..end })
     });
     ends.collect()
 }
@@ -103,8 +103,8 @@ struct Flow<'a, C> {
     verified: u64,
 }
 
-impl<C: Check> Work for Receiving<'_, C> {
-    fn serve(&mut self, at: usize) -> Result<Next> {
+impl<C: Check> LaneWork for Receiving<'_, C> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         for _ in 0..TURN {
             let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
@@ -120,6 +120,6 @@ impl<C: Check> Work for Receiving<'_, C> {
                 flow.verified += lane.compare(datagram, self.expected.as_ref())?;
             }
         }
-        Ok(Next::Again)
+        Ok(LoopStep::Again)
     }
 }

@@ -6,7 +6,7 @@ use super::check::Check;
 use super::receive::{One, drain};
 use super::stamp::Stamp;
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Tally, Zerocopy};
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, Tally, Zerocopy};
 use crate::message::Buffer;
 use crate::sys::{self, Target};
 use crate::workload::pace::Pace;
@@ -26,7 +26,7 @@ struct Requests {
     ring: Ring,
     requests: Vec<squeue::Entry>,
     idle: Vec<usize>,
-    /// Those whose datagram the queue rejected: it keeps its number, and is sent again.
+    /// Slots whose datagram the queue rejected: it keeps its number, and is sent again.
     refused: Vec<bool>,
     zerocopy: Zerocopy,
 }
@@ -36,7 +36,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
     lane: &Lane,
     mut stamp: S,
     mut pace: P,
-) -> Result<End> {
+) -> Result<LaneResult> {
     let size = lane.message;
     // Numbered datagrams must not change while they are under way. Declared before the ring, so
     // that it is dropped after it.
@@ -75,7 +75,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
         }
         drop(queue);
         let next = sends.ring.enter(lane, WANT)?;
-        if sends.account::<ZEROCOPY>(lane, &mut tally)? == Next::End || next == Next::End {
+        if sends.account::<ZEROCOPY>(lane, &mut tally)? == LoopStep::End || next == LoopStep::End {
             break;
         }
     }
@@ -86,7 +86,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
         // An error after the end is no failure.
         sends.account::<ZEROCOPY>(lane, &mut tally)?;
     }
-    Ok(End { zerocopy: ZEROCOPY.then_some(sends.zerocopy), ..End::default() })
+    Ok(LaneResult { zerocopy: ZEROCOPY.then_some(sends.zerocopy), ..LaneResult::default() })
 }
 
 fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squeue::Entry {
@@ -105,7 +105,7 @@ fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squ
 
 impl Requests {
     #[inline(always)]
-    fn account<const ZEROCOPY: bool>(&mut self, lane: &Lane, tally: &mut Tally) -> Result<Next> {
+    fn account<const ZEROCOPY: bool>(&mut self, lane: &Lane, tally: &mut Tally) -> Result<LoopStep> {
         tally.call();
         let (mut sent, mut troubles) = (0, 0);
         for completion in self.ring.completed() {
@@ -129,7 +129,7 @@ impl Requests {
             }
         }
         tally.arrived(sent, sent * lane.message as u64);
-        if troubles == 0 { Ok(Next::Again) } else { lane.judge(Call::Send, troubles) }
+        if troubles == 0 { Ok(LoopStep::Again) } else { lane.judge(Call::Send, troubles) }
     }
 }
 

@@ -7,7 +7,7 @@ use io_uring::{cqueue, opcode};
 
 use super::{Ring, SOCKET, errno, push};
 use crate::error::{Context, Result};
-use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
+use crate::lane::{ABORT, Call, Lane, LoopStep, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket;
 
@@ -16,7 +16,7 @@ const GROUP: u16 = 0;
 /// Marks the completion of a request that watches for the socket's shutdown.
 const WATCH: u64 = 1;
 
-/// How many buffers, a power of two, and the bytes of each.
+/// The number of buffers, a power of two, and the bytes of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) buffers: u16,
@@ -73,7 +73,7 @@ impl Incoming {
         }
         loop {
             if phase.load() >= ABORT {
-                if !lane.control.relay.is_held() {
+                if !lane.control.loop_switch.is_held() {
                     // The place may hold newer data than `take` has seen.
                     return Ok(&[]);
                 }
@@ -119,7 +119,7 @@ impl Incoming {
             }
             if let Some(result) = stopped {
                 armed = false;
-                shut |= self.is_over(lane, result)? == Next::End;
+                shut |= self.is_over(lane, result)? == LoopStep::End;
             }
         }
     }
@@ -134,13 +134,13 @@ impl Incoming {
 
     /// Judges the completion that ended the request.
     #[cold]
-    fn is_over(&self, lane: &Lane, result: i32) -> Result<Next> {
+    fn is_over(&self, lane: &Lane, result: i32) -> Result<LoopStep> {
         match errno(result) {
             // The stream's end; too soon it is an error.
             0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble(Call::Recv, 0),
             // All buffers were full, and are free again; the kernel requires a new request; or this
             // end has cancelled it.
-            0 | libc::ENOBUFS | libc::ECANCELED => Ok(Next::Again),
+            0 | libc::ENOBUFS | libc::ECANCELED => Ok(LoopStep::Again),
             errno => lane.judge(Call::Recv, errno),
         }
     }

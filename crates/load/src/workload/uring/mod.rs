@@ -7,7 +7,7 @@ use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
 use crate::error::{Context, Error, Result};
-use crate::lane::{Call, Lane, Next};
+use crate::lane::{Call, Lane, LoopStep};
 use crate::socket;
 
 pub(crate) use incoming::{Incoming, Size};
@@ -60,19 +60,19 @@ impl Ring {
 
     /// Submits queued requests, and waits for `want` completions.
     #[inline(always)]
-    pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<Next> {
+    pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<LoopStep> {
         match self.ring.submit_and_wait(want) {
-            Ok(_) => Ok(Next::Again),
+            Ok(_) => Ok(LoopStep::Again),
             Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
         }
     }
 
-    /// The same, for at most `ms` milliseconds.
-    pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<Next> {
+    /// Enters the ring for at most `ms` milliseconds.
+    pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<LoopStep> {
         let time = Timespec::new().nsec(ms * 1_000_000);
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
-            Ok(_) => Ok(Next::Again),
-            Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(Next::Again),
+            Ok(_) => Ok(LoopStep::Again),
+            Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(LoopStep::Again),
             Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
         }
     }
@@ -96,8 +96,8 @@ impl Ring {
 /// Queues a request.
 ///
 /// # Safety
-/// What the request points to outlives the ring, and is not used until its completion has come.
-/// There is room for it.
+/// The request's memory outlives the ring, and is not used until its completion has come. There is
+/// room for the request.
 #[inline(always)]
 pub(crate) unsafe fn push(queue: &mut squeue::SubmissionQueue<'_>, request: &squeue::Entry) {
     // SAFETY: the caller guarantees it. A full queue, which the callers' counts rule out, would

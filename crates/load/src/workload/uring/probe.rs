@@ -12,8 +12,8 @@ use words::{Reader, Sender, Traffic};
 use crate::error::Errno;
 use crate::message::Buffer;
 
-/// What is missing, in words. `socket` is an unconnected one of the traffic's kind; nothing is
-/// sent.
+/// The missing requirement, in words. `socket` is an unconnected one of the traffic's kind; nothing
+/// is sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let sends = matches!(traffic.sender, Sender::IoUring | Sender::IoUringZerocopy);
     let takes = traffic.reader == Reader::IoUring;
@@ -49,7 +49,7 @@ fn open(fd: RawFd) -> std::io::Result<IoUring> {
 }
 
 fn no_ring(error: &std::io::Error) -> String {
-    let errno = Errno::of(error);
+    let errno = Errno::from_error(error);
     match errno.0 {
         libc::ENOSYS => format!("io_uring not supported: this kernel was built without it ({errno})"),
         libc::EPERM | libc::EACCES => {
@@ -73,7 +73,7 @@ fn no_zerocopy(ring: &IoUring, message: usize) -> Option<String> {
         Ok(()) => None,
         Err(error) => Some(format!(
             "io_uring cannot register the memory that it sends from ({}): raise the limit of locked memory (`ulimit -l`)",
-            Errno::of(&error)
+            Errno::from_error(&error)
         )),
     }
 }
@@ -92,7 +92,7 @@ fn no_multishot(fd: RawFd) -> Option<String> {
     if let Err(error) = registered {
         return Some(format!(
             "buffers for io_uring to receive into not supported ({}): it needs Linux 5.19",
-            Errno::of(&error)
+            Errno::from_error(&error)
         ));
     }
     let receive = opcode::RecvMulti::new(SOCKET, 0).build();

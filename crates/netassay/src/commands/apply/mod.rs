@@ -4,10 +4,10 @@ mod sheet;
 
 use std::sync::Arc;
 
-use reach::{HostSpec, Reached};
+use reach::{HostSpec, RemoteHost};
 use serde::Serialize;
 use store::StoredStudy;
-use testbed::{HostPlace, Intended, Staying, Wanted};
+use testbed::{HostPlace, IntendedChange, InterfaceSettings, LastingSettings};
 
 use crate::cli::{Apply, OneHost};
 use crate::commands::advise;
@@ -30,7 +30,7 @@ struct Applied {
     /// What must be so for them to hold.
     needs: Vec<String>,
     /// With `--dry-run`: the commands that would be run, with those that undo them.
-    intended: Vec<Intended>,
+    intended: Vec<IntendedChange>,
     /// What changed, each with its value before and after, as read back.
     changes: Vec<String>,
     /// What is not set, and why.
@@ -64,7 +64,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     if !flags.dry_run && !place.is_root() {
         return Err(Failure::Environment(not_root(&place)));
     }
-    let mut agent = Staying::on(&place, PROGRAM.as_ref(), &interrupt)?;
+    let mut agent = LastingSettings::open(&place, PROGRAM.as_ref(), &interrupt)?;
     let mut sheet = Sheet::new(&roles, |name| agent.look(name))?;
     sheet.fill(&planned, flags.trade_offs);
     let mut applied = Applied {
@@ -83,7 +83,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         applied.intended = wanted.iter().flat_map(|(now, wanted)| wanted.intended(now)).collect();
     } else {
         warn_of_the_connection(&place, &roles);
-        let differs = |(_, wanted): &&(_, Wanted)| !wanted.is_empty();
+        let differs = |(_, wanted): &&(_, InterfaceSettings)| !wanted.is_empty();
         for (now, wanted) in wanted.iter().filter(differs) {
             agent.set(&now.link.name, wanted)?;
         }
@@ -115,8 +115,10 @@ fn not_root(place: &HostPlace) -> String {
 
 /// The studies, for people and for the machine's journal.
 fn named(studies: &[StoredStudy]) -> String {
-    let names: Vec<String> =
-        studies.iter().map(|one| format!("study {} ({})", one.row.id.0, text::line(&one.row.name))).collect();
+    let names: Vec<String> = studies
+        .iter()
+        .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
+        .collect();
     format!("the advice of {}", report::listed(&names))
 }
 
@@ -124,14 +126,14 @@ fn undo(on: &OneHost) -> String {
     match &on.host {
         None | Some(HostSpec { launcher: None, .. }) => "netassay undo".to_owned(),
         Some(HostSpec { launcher: Some(launcher), .. }) => {
-            text::command(["netassay", "undo", "--host", &launcher.to_string()])
+            words::shell_command(["netassay", "undo", "--host", &launcher.to_string()])
         }
     }
 }
 
 /// A change may cut the connection that it is ordered by.
 fn warn_of_the_connection(place: &HostPlace, roles: &Roles) {
-    let connection = place.by.as_ref().and_then(|reached: &Arc<Reached>| reached.connection);
+    let connection = place.by.as_ref().and_then(|reached: &Arc<RemoteHost>| reached.connection);
     if connection.is_some() {
         say(&format!(
             "netassay: {place}: if the connection is lost before all is read back, {} is as before after {} s",
@@ -152,7 +154,7 @@ impl Applied {
         };
         let mut text = list(&format!("{}: {}:", self.host, self.advice), &self.reasons);
         text += &list("It holds only so:", &self.needs);
-        text += &list("It would change:", &Intended::lines(&self.intended));
+        text += &list("It would change:", &IntendedChange::lines(&self.intended));
         text += &list("Changed, and read back:", &self.changes);
         if self.intended.is_empty() && self.changes.is_empty() {
             text += "Nothing to change: what is recommended is set already.\n";

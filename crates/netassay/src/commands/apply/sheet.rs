@@ -1,8 +1,8 @@
 //! What is to be set on which interface of one machine, and what is left with the reason.
 
-use advice::{Command, Interface, Planned, Setting};
+use advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
 use host::InterfaceEnvironment;
-use testbed::Wanted;
+use testbed::InterfaceSettings;
 
 /// The interfaces of a machine by their role.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(super) struct Roles {
 #[derive(Debug)]
 pub(super) struct Sheet {
     /// Under the tunnel first: it must carry what the tunnel adds.
-    underlay: Option<(InterfaceEnvironment, Wanted)>,
-    traffic: (InterfaceEnvironment, Wanted),
+    underlay: Option<(InterfaceEnvironment, InterfaceSettings)>,
+    traffic: (InterfaceEnvironment, InterfaceSettings),
     pub(super) reasons: Vec<String>,
     pub(super) needs: Vec<String>,
     pub(super) left: Vec<String>,
@@ -31,8 +31,8 @@ impl Sheet {
     ) -> Result<Self, E> {
         let underlay = roles.underlay.as_ref().map(|name| look(name)).transpose()?;
         Ok(Self {
-            underlay: underlay.map(|now| (now, Wanted::default())),
-            traffic: (look(&roles.traffic)?, Wanted::default()),
+            underlay: underlay.map(|now| (now, InterfaceSettings::default())),
+            traffic: (look(&roles.traffic)?, InterfaceSettings::default()),
             reasons: Vec::new(),
             needs: Vec::new(),
             left: Vec::new(),
@@ -40,7 +40,7 @@ impl Sheet {
     }
 
     /// Adds what is recommended.
-    pub(super) fn fill(&mut self, planned: &Planned, trade_offs: bool) {
+    pub(super) fn fill(&mut self, planned: &PlannedSettings, trade_offs: bool) {
         for one in &planned.settings {
             match self.add(one, trade_offs) {
                 Ok(()) => {
@@ -53,7 +53,7 @@ impl Sheet {
         self.left.extend(planned.left.iter().cloned());
     }
 
-    fn add(&mut self, setting: &Setting, trade_offs: bool) -> Result<(), String> {
+    fn add(&mut self, setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
         if let Some(why) = &setting.against {
             return Err(why.clone());
         }
@@ -61,11 +61,11 @@ impl Sheet {
             return Err("a trade-off, which --trade-offs sets".to_owned());
         }
         match &setting.command {
-            Command::Feature { interface, name, on, .. } => {
+            HostCommand::Feature { interface, name, on, .. } => {
                 let (now, wanted) = self.of(*interface)?;
                 wanted.add(name, *on, now)
             }
-            Command::Mtu { interface, bytes, .. } => {
+            HostCommand::Mtu { interface, bytes, .. } => {
                 let (now, wanted) = self.of(*interface)?;
                 if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
                     return Err(format!("the interface {} has {most} bytes at most", now.link.name));
@@ -73,20 +73,23 @@ impl Sheet {
                 wanted.mtu = Some(*bytes);
                 Ok(())
             }
-            Command::Sysctl { .. } => Err(BY_HAND.to_owned()),
+            HostCommand::Sysctl { .. } => Err(BY_HAND.to_owned()),
         }
     }
 
-    fn of(&mut self, interface: Interface) -> Result<(&InterfaceEnvironment, &mut Wanted), String> {
+    fn of(
+        &mut self,
+        interface: HostInterface,
+    ) -> Result<(&InterfaceEnvironment, &mut InterfaceSettings), String> {
         let (now, wanted) = match interface {
-            Interface::Traffic => &mut self.traffic,
-            Interface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
+            HostInterface::Traffic => &mut self.traffic,
+            HostInterface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
         };
         Ok((now, wanted))
     }
 
     /// What differs from the interfaces as they are.
-    pub(super) fn wanted(self) -> Vec<(InterfaceEnvironment, Wanted)> {
+    pub(super) fn wanted(self) -> Vec<(InterfaceEnvironment, InterfaceSettings)> {
         let all = self.underlay.into_iter().chain([self.traffic]);
         all.map(|(now, wanted)| (wanted.differing(&now), now)).map(|(wanted, now)| (now, wanted)).collect()
     }

@@ -12,9 +12,11 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::machine::MachineRequest;
 use host::same_network;
-use reach::{Binary, HostSpec, Launcher, Ran, Reached, Stay};
+use reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
-use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
+use testbed::{
+    Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
+};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::doctor::Examination;
@@ -76,8 +78,8 @@ pub(crate) fn reach(
         .into_iter()
         .filter_map(|(_, place)| place.as_ref()?.launcher.as_ref())
         .collect();
-    let stay = Stay { keep: flags.keep_agent, lease: wanted.lease };
-    let mut reached = Reached::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
+    let stay = Retention { keep: flags.keep_agent, lease: wanted.lease };
+    let mut reached = RemoteHost::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
         by: spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
@@ -101,11 +103,11 @@ pub(crate) fn reach(
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
-    found: Option<BySide<Found>>,
+    found: Option<BySide<FoundMachine>>,
     /// What would be set on the machines themselves.
-    of_machines: Option<BySide<Vec<Intended>>>,
+    of_machines: Option<BySide<Vec<IntendedChange>>>,
     binary: Binary,
-    stay: Stay,
+    stay: Retention,
 }
 
 /// How long machines may take to restart: servers test their memory first.
@@ -135,7 +137,7 @@ impl ReachedHosts {
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
-                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                let shorter = study.with_assignment(study.name(), change(&format!("{key}={left}"))?);
                 return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
@@ -166,10 +168,10 @@ impl ReachedHosts {
     /// Refuses a study that sets something of the whole machine differently at its two ends, which
     /// are one machine.
     fn check_shared(&self, study: &Study) -> Result<(), Failure> {
-        let of_study = BySide::of(|side| machine::requested(&study.machine().of(side)));
+        let of_study = BySide::from_fn(|side| machine::requested(&study.machine().of_side(side)));
         let of_conditions = study.plan().conditions.into_iter().map(|one| {
             let tuning = runner::switches_of(&one).tuning;
-            BySide::of(|side| MachineRequest::of_condition(&tuning[side], ""))
+            BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
         });
         let differs = |one: BySide<MachineRequest>| {
             one.transmitter.of_whole_machine() != one.receiver.of_whole_machine()
@@ -196,7 +198,7 @@ impl ReachedHosts {
         };
         let crossings: Vec<Crossing> = conditions.iter().filter_map(crossing).collect();
         let checks = self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-        Ok(Checked::refuse(checks)?)
+        Ok(PairCheck::refuse(checks)?)
     }
 
     /// The machines, and what they need after a restart. `within`: how long that may take.
@@ -209,7 +211,7 @@ impl ReachedHosts {
     pub(crate) fn preview(
         &mut self,
         study: &Study,
-        settings: &BySide<SideSettings>,
+        settings: &BySide<MachineSideSettings>,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         let is_asked = !study.machine().is_empty() || study.machine_factors().next().is_some();
@@ -233,8 +235,10 @@ impl ReachedHosts {
         let both = found.each_ref().map(|_, one| &one.located);
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
-            let (Found { located, .. }, Some(now)) = (&found[side], found[side].about()) else { continue };
-            let mut all: Vec<Intended> = Vec::new();
+            let (FoundMachine { located, .. }, Some(now)) = (&found[side], found[side].about()) else {
+                continue;
+            };
+            let mut all: Vec<IntendedChange> = Vec::new();
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
@@ -247,11 +251,11 @@ impl ReachedHosts {
                         && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
                 };
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
-                all.extend(Intended::on(side, (&both, now), &wanted, (&own, scenario)));
+                all.extend(IntendedChange::on_machine(side, (&both, now), &wanted, (&own, scenario)));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             for kernel in kernels_of(study) {
-                all.push(Intended::kernel(&kernel));
+                all.push(IntendedChange::kernel(&kernel));
             }
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
@@ -260,7 +264,7 @@ impl ReachedHosts {
             if all.is_empty() {
                 text += "  nothing\n";
             }
-            for line in Intended::lines(&all) {
+            for line in IntendedChange::lines(&all) {
                 text += &format!("  {line}\n");
             }
             if located.carries {
@@ -281,7 +285,7 @@ fn kernels_of(study: &Study) -> BTreeSet<String> {
 }
 
 /// Reaches one machine; `None`: none is named.
-pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Reached>, Failure> {
+pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<RemoteHost>, Failure> {
     let Some(mut launcher) = on.host.as_ref().and_then(|host| host.launcher.clone()) else {
         return Ok(None);
     };
@@ -289,7 +293,7 @@ pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Re
         config.clone_from(&on.ssh_config);
     }
     let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    Ok(Some(Reached::connect(&launcher, &binary, Stay::default(), interrupt)?))
+    Ok(Some(RemoteHost::connect(&launcher, &binary, Retention::default(), interrupt)?))
 }
 
 /// Reaches the machine on which a testbed is made in namespaces, and reports it. `None`: none is
@@ -311,7 +315,7 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
         shares_machine: false,
     };
     say(&in_namespaces(&place));
-    Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
+    Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
 
 /// Reaches two machines, and checks them as a pair. Nothing is changed.
@@ -336,7 +340,7 @@ pub(crate) fn examine_one(
     let mut words = vec!["doctor", "--format", "json"];
     let on_interface = interface.map(|name| format!(":{name}"));
     words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
-    let Ran { printed, said, .. } = reached.run(&words, TO_END, interrupt)?;
+    let ProgramOutput { stdout: printed, stderr: said, .. } = reached.run(&words, TO_END, interrupt)?;
     let host = reached.launcher().to_string();
     let mut examination: Examination = serde_json::from_slice(&printed)
         .map_err(|_| Failure::Environment(format!("{host}: no examination came back; it said: {said}")))?;
@@ -372,9 +376,9 @@ pub(crate) fn examine_one(
 pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
     let interrupt = signals::interrupt()?;
     let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
-    let Ran { code, printed, said } = reached.run(words, TO_END, &interrupt)?;
+    let ProgramOutput { code, stdout: printed, stderr: said } = reached.run(words, TO_END, &interrupt)?;
     // Text of another machine.
-    print(&text::lines(&String::from_utf8_lossy(&printed)))?;
+    print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
     if !said.is_empty() {
         say(&format!("{}: {said}", reached.launcher()));
     }
@@ -418,13 +422,13 @@ impl Drop for SaysUnrestored {
     }
 }
 
-fn unrestored_on(reached: &Reached) -> Result<String, String> {
+fn unrestored_on(reached: &RemoteHost) -> Result<String, String> {
     let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
     let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
-    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.stdout)).into_owned();
     match ran.code {
         Some(0) => Ok(String::new()),
-        _ if printed.is_empty() => Err(ran.said),
+        _ if printed.is_empty() => Err(ran.stderr),
         _ => Ok(printed),
     }
 }
@@ -457,7 +461,7 @@ fn examining(place: Option<&HostSpec>) -> String {
         }
         _ => words.extend(interface.into_iter().flat_map(|name| ["--host".to_owned(), format!(":{name}")])),
     }
-    let command = text::command(words.iter().map(String::as_str));
+    let command = words::shell_command(words.iter().map(String::as_str));
     let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
     format!("`{command}`{}", if is_there { " there" } else { "" })
 }

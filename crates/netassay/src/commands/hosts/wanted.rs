@@ -81,7 +81,11 @@ impl Wanted {
 fn read(path: &Path) -> Result<HostsFile, Failure> {
     let text = read_text(path, LARGEST, "a file of hosts")?;
     toml::from_str(&text).map_err(|error| {
-        Failure::Usage(format!("{}: {}", path.display(), text::lines(&error.to_string()).trim_end()))
+        Failure::Usage(format!(
+            "{}: {}",
+            path.display(),
+            words::sanitised_lines(&error.to_string()).trim_end()
+        ))
     })
 }
 

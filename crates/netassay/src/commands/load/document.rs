@@ -2,9 +2,9 @@
 
 use load::{Direction, Kind};
 use record::{Limit, Note, RunAccount, SideAccount};
-use runner::Judged;
+use runner::JudgedRun;
 use serde_json::{Map, Value, json};
-use study::metric::{self, Group, Metric};
+use study::metric::{self, Metric, MetricGroup};
 use study::{Effective, Side};
 use testbed::Testbed;
 
@@ -30,7 +30,7 @@ impl Document {
         effective: Effective,
         discard_device: Option<host::DiscardDevice>,
         testbed: &Testbed,
-        Judged { account, limit, disturbed }: Judged,
+        JudgedRun { account, limit, disturbed }: JudgedRun,
     ) -> Self {
         let traffic = &asked.order.traffic;
         let mut metrics = runner::metrics(traffic, &account);
@@ -175,11 +175,11 @@ impl Document {
 /// Where a metric stands: in which table, and under which name.
 fn place(metric: &Metric) -> (Option<&'static str>, String) {
     match (metric.group, metric.side) {
-        (Group::Cpu, Some(side)) if metric.part.is_empty() => (Some("cpu"), side.to_string()),
-        (Group::Cpu, Some(side)) => (Some("cpu"), format!("{side}_{}", metric.part)),
+        (MetricGroup::Cpu, Some(side)) if metric.part.is_empty() => (Some("cpu"), side.to_string()),
+        (MetricGroup::Cpu, Some(side)) => (Some("cpu"), format!("{side}_{}", metric.part)),
         (_, Some(side)) => (Some(side.word()), metric.own.to_owned()),
-        (Group::Latency, None) => (Some("latency"), metric.part.to_owned()),
-        (Group::Messages, None) => (Some("messages"), metric.own.to_owned()),
+        (MetricGroup::Latency, None) => (Some("latency"), metric.part.to_owned()),
+        (MetricGroup::Messages, None) => (Some("messages"), metric.own.to_owned()),
         (_, None) => (None, metric.own.to_owned()),
     }
 }

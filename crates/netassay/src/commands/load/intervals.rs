@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use record::{Column, Counts, Series};
+use record::{Column, CountedEvents, Series};
 use report::{Layout, Table, figure, percent};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
@@ -34,10 +34,10 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: La
         for column in &shown {
             let amount = moved(column.values, part);
             cells.push(match column.counts {
-                Counts::Bytes => figure(amount * 8.0 / 1e6 / seconds),
-                Counts::CpuTime => percent(amount / 1e7 / seconds / cpus.max(1) as f64),
-                Counts::Drops => format!("{amount:.0}"),
-                Counts::Work => format!("{:.0}", amount / seconds),
+                CountedEvents::Bytes => figure(amount * 8.0 / 1e6 / seconds),
+                CountedEvents::CpuTime => percent(amount / 1e7 / seconds / cpus.max(1) as f64),
+                CountedEvents::Drops => format!("{amount:.0}"),
+                CountedEvents::Work => format!("{:.0}", amount / seconds),
             });
         }
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
@@ -49,10 +49,10 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: La
 fn heading(column: &Column<'_>) -> String {
     let spoken = column.name.replace('_', " ");
     match column.counts {
-        Counts::Bytes => spoken.replace("bytes", "Mbit/s"),
-        Counts::CpuTime => "CPU %".to_owned(),
-        Counts::Drops => spoken,
-        Counts::Work => format!("{spoken}/s"),
+        CountedEvents::Bytes => spoken.replace("bytes", "Mbit/s"),
+        CountedEvents::CpuTime => "CPU %".to_owned(),
+        CountedEvents::Drops => spoken,
+        CountedEvents::Work => format!("{spoken}/s"),
     }
 }
 

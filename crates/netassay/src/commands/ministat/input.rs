@@ -49,7 +49,11 @@ fn shown(file: &[u8]) -> Vec<u8> {
         return b"<stdin>".to_vec();
     }
     let name = String::from_utf8_lossy(file);
-    if text::is_plain(&name) { file.to_vec() } else { text::line(&name).into_owned().into_bytes() }
+    if words::is_plain(&name) {
+        file.to_vec()
+    } else {
+        words::sanitised_line(&name).into_owned().into_bytes()
+    }
 }
 
 fn open(file: &[u8], request: &Request, stdin_is_free: &mut bool) -> Result<File, Refusal> {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use chart::{Arrow, Cost, Figure, Finite, Id, Interval, Lanes, Quantity, Stage};
-use trace::{Lane, Row};
+use chart::{Arrow, ArrowCost, Figure, Finite, Id, Interval, LanePlot, LaneStage, Quantity};
+use trace::{Layer, StageTime};
 
 use super::document::{Document, Place};
 
@@ -14,9 +14,9 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
     // The places that are passed, in the order of the path.
     let passed: BTreeSet<Place<'_>> = steps.iter().flatten().copied().collect();
     let lane = |place: &Place<'_>| first.account.stages[place.0].lane;
-    let is_passed = |one: &Lane| passed.iter().any(|place| lane(place) == *one);
-    let lanes: Vec<Lane> = Lane::ALL.into_iter().filter(is_passed).collect();
-    let stages = passed.iter().map(|place| Stage {
+    let is_passed = |one: &Layer| passed.iter().any(|place| lane(place) == *one);
+    let lanes: Vec<Layer> = Layer::ALL.into_iter().filter(is_passed).collect();
+    let stages = passed.iter().map(|place| LaneStage {
         name: document.name(*place),
         lane: lanes.iter().position(|one| *one == lane(place)).unwrap_or_default(),
     });
@@ -29,13 +29,13 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
             let value = Interval { estimate: Finite::new(row.corrected)?, low: None, high: None };
             let name = if alone { String::new() } else { traced.size() };
             let share = traced.part(row).and_then(Finite::new);
-            Some(Cost { name, value, share, spread: spread(row) })
+            Some(ArrowCost { name, value, share, spread: spread(row) })
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
     let quantity = Quantity::new("cost", document.unit(), report::figure);
-    let names = lanes.iter().map(Lane::to_string).collect();
-    let plot = Lanes::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
+    let names = lanes.iter().map(Layer::to_string).collect();
+    let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
     let title = format!("{}: {}", document.path, document.about);
     let open = document
         .traces
@@ -51,7 +51,7 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
 }
 
 /// How single packets spread, as measured.
-fn spread(row: &Row) -> String {
+fn spread(row: &StageTime) -> String {
     let [half, most, nearly_all] = row.quantiles.map(|time| report::figure(time as f64));
     format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")
 }

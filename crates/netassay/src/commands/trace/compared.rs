@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::{StageRanges, Stages};
+use report::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
 use study::{Scenario, Study, bundled};
@@ -46,7 +46,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     if study.tracing().is_none() {
         return Err(Failure::Usage(format!(
             "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `{}`",
-            text::command(["netassay", "run", name])
+            words::shell_command(["netassay", "run", name])
         )));
     }
     // Before anything is measured.
@@ -93,8 +93,8 @@ pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
 
 fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
-    let stored = Store::open_read_only(db)?.load(study)?.shown();
-    let stages = Stages::new(&stored, CONFIDENCE)?;
+    let stored = Store::open_read_only(db)?.load(study)?.sanitised();
+    let stages = StageDifferences::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
     }
@@ -162,7 +162,7 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
                 })?
             }
         };
-        studies.push((named(path).to_string(), stored.shown()));
+        studies.push((named(path).to_string(), stored.sanitised()));
     }
     let printed = Printed::new(StageRanges::new(&studies)?);
     output::show(&printed, &flags.output, flags.tables.wide, |printed, layout| {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use report::{Layout, Table, beyond_rounding, counted, figure, listed, stages_by_end};
 use serde::Serialize;
 use study::Closure;
-use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
+use trace::{
+    At, Attachment, ChosenStage, JourneyPhase, Journeys, ProbeCost, StageTime, TraceAccount, TracePath,
+};
 
 use super::functions;
 use super::place::OnMachine;
@@ -35,7 +37,8 @@ pub(super) struct Document {
     pub(super) traces: Vec<OfSize>,
 }
 
-/// A stage, as an index of [`Account::stages`], and the function or tracepoint that stood for it.
+/// A stage, as an index of [`TraceAccount::stages`], and the function or tracepoint that stood for
+/// it.
 pub(super) type Place<'d> = (usize, &'d str);
 
 /// The trace with one size of the message.
@@ -43,7 +46,7 @@ pub(super) type Place<'d> = (usize, &'d str);
 pub(super) struct OfSize {
     asked: load::Traffic,
     /// From stage to stage, of the way that most packets took.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<StageTime>,
     /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
     /// packet.
     whole: Option<f64>,
@@ -52,20 +55,20 @@ pub(super) struct OfSize {
     /// Whether that is near enough to the whole to trust them one by one.
     closes: bool,
     /// What a probe of each kind costs, in ns.
-    probes: Vec<(Cost, f64)>,
+    probes: Vec<(ProbeCost, f64)>,
     journeys: Journeys,
     /// The functions that take the CPU for a message, without probes; none if that was not asked
     /// for.
     pub(super) functions: Vec<host::perf::Cost>,
-    pub(super) account: Account,
+    pub(super) account: TraceAccount,
 }
 
 impl OfSize {
-    pub(super) fn new(asked: load::Traffic, account: Account, exact: bool) -> Self {
+    pub(super) fn new(asked: load::Traffic, account: TraceAccount, exact: bool) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
             asked,
-            whole: account.whole(),
+            whole: account.time_of_way(),
             closure: account.closure(),
             closes: account.closure().is_some_and(|closure| closure.holds(exact)),
             probes: probes.collect(),
@@ -91,16 +94,16 @@ impl OfSize {
     }
 
     /// The part of the sum that a row takes; `None` while the packet waits.
-    pub(super) fn part(&self, row: &Row) -> Option<f64> {
+    pub(super) fn part(&self, row: &StageTime) -> Option<f64> {
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 
     /// What a row costs.
-    fn cost(&self, row: &Row) -> String {
+    fn cost(&self, row: &StageTime) -> String {
         figure(beyond_rounding(row.corrected, self.sum()))
     }
 
-    fn share(&self, row: &Row) -> String {
+    fn share(&self, row: &StageTime) -> String {
         self.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * beyond_rounding(part, 1.0)))
     }
 
@@ -112,12 +115,12 @@ impl OfSize {
     }
 
     /// The row from one place to another.
-    pub(super) fn row(&self, step: [Place<'_>; 2]) -> Option<&Row> {
+    pub(super) fn row(&self, step: [Place<'_>; 2]) -> Option<&StageTime> {
         self.rows.iter().find(|row| self.ends(row) == step)
     }
 
     /// Where a row begins and ends.
-    fn ends(&self, row: &Row) -> [Place<'_>; 2] {
+    fn ends(&self, row: &StageTime) -> [Place<'_>; 2] {
         [row.from, row.to].map(|stage| self.place(stage))
     }
 
@@ -135,7 +138,7 @@ impl OfSize {
 impl Document {
     pub(super) fn new(
         name: &str,
-        path: &Path,
+        path: &TracePath,
         (asked, exact, on): (&Asked, bool, OnMachine),
         traces: Vec<OfSize>,
         notes: Vec<String>,
@@ -222,7 +225,7 @@ impl Document {
         let stages = self.traces.first().map_or(&[][..], |traced| &traced.account.stages);
         let Some(chosen) = stages.get(stage) else { return String::new() };
         match self.unlike.contains(&stage) {
-            true => Chosen { label: function.to_owned(), ..chosen.clone() }.name(),
+            true => ChosenStage { label: function.to_owned(), ..chosen.clone() }.name(),
             false => chosen.name(),
         }
     }
@@ -320,7 +323,7 @@ fn unlike(traces: &[OfSize]) -> Vec<usize> {
 
 /// The table of one trace, whose rows are called so.
 fn alone(traced: &OfSize, stages: &[String], unit: &str) -> Table {
-    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).whole(&[0, 1]);
+    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).uncut(&[0, 1]);
     for (stage, row) in stages.iter().zip(&traced.rows) {
         let [p50, _, p99] = row.quantiles;
         let cells = [
@@ -349,9 +352,9 @@ fn beside_each_other<'d>(
     }
     let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
     let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
-        .under(&units)
+        .units(&units)
         .optional(&shares)
-        .whole(&[&[0], &costs[..]].concat());
+        .uncut(&[&[0], &costs[..]].concat());
     for (step, stage) in steps {
         let mut cells = vec![stage];
         for traced in traces {
@@ -431,19 +434,19 @@ impl OfSize {
 }
 
 /// A kind of probe.
-fn means(kind: Cost) -> String {
+fn means(kind: ProbeCost) -> String {
     let means = match (kind.mean, kind.at) {
-        (Mean::Trampoline, At::Entry) => "fentry",
-        (Mean::Trampoline, At::Return) => "fexit",
-        (Mean::Kprobe, At::Entry) => "kprobe",
-        (Mean::Kprobe, At::Return) => "kretprobe",
-        (Mean::Tracepoint, _) => "tracepoint",
+        (Attachment::Trampoline, At::Entry) => "fentry",
+        (Attachment::Trampoline, At::Return) => "fexit",
+        (Attachment::Kprobe, At::Entry) => "kprobe",
+        (Attachment::Kprobe, At::Return) => "kretprobe",
+        (Attachment::Tracepoint, _) => "tracepoint",
     };
     let whose = match kind.phase {
-        Phase::Out => "",
-        Phase::Leading => " before the packet",
-        Phase::Arriving => " before the reader",
-        Phase::Reading => " of the reader",
+        JourneyPhase::Out => "",
+        JourneyPhase::Leading => " before the packet",
+        JourneyPhase::Arriving => " before the reader",
+        JourneyPhase::Reading => " of the reader",
     };
     let listed = if kind.listed { ", packet in a list" } else { "" };
     format!("{means}{whose}{listed}")
@@ -451,19 +454,24 @@ fn means(kind: Cost) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trace::{Lane, Reading, Round, Seen, Segment, Way};
+    use trace::{Layer, ProbeCounts, Round, Segment, StagePoint, Way};
 
     use super::*;
 
     /// A trace of stages, each with the function that stood for it and what it takes from there.
     fn traced(message: u32, stages: &[(&str, &str, u64)]) -> OfSize {
-        let stage = |(point, (label, function, _)): (u8, &(&str, &str, u64))| Chosen {
+        let stage = |(point, (label, function, _)): (u8, &(&str, &str, u64))| ChosenStage {
             label: (*label).to_owned(),
-            lane: Lane::Protocol,
+            lane: Layer::Protocol,
             at: At::Entry,
             optional: false,
-            phase: Phase::Out,
-            seen: Ok(Seen { point, name: (*function).to_owned(), mean: Mean::Trampoline, packet: None }),
+            phase: JourneyPhase::Out,
+            seen: Ok(StagePoint {
+                point,
+                name: (*function).to_owned(),
+                mean: Attachment::Trampoline,
+                packet: None,
+            }),
         };
         let segment = |(point, (_, _, takes)): (u8, &(&str, &str, u64))| Segment {
             point,
@@ -473,8 +481,8 @@ mod tests {
         };
         let segments: Vec<Segment> = (1..).zip(stages).map(segment).take(stages.len() - 1).collect();
         let whole = Segment { count: 1, sum: segments.iter().map(|one| one.sum).sum(), ..Segment::default() };
-        let reading = Reading { ways: vec![Way { whole, segments }], ..Reading::default() };
-        let account = Account {
+        let reading = ProbeCounts { ways: vec![Way { whole, segments }], ..ProbeCounts::default() };
+        let account = TraceAccount {
             batch: 1,
             stages: (0..).zip(stages).map(stage).collect(),
             avoiding: None,

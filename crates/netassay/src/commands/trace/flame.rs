@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use chart::{Burning, Figure, Flame, Id, Panel, Quantity};
-use report::Stages;
+use chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
+use report::StageDifferences;
 
 use super::document::Document;
 use crate::again;
@@ -40,7 +40,7 @@ struct Graph {
     title: String,
     /// The condition compared with.
     baseline: Option<String>,
-    stacks: Vec<Burning>,
+    stacks: Vec<FlameStack>,
 }
 
 impl Flames {
@@ -50,8 +50,8 @@ impl Flames {
             let profile = traced.account.profile.as_ref()?;
             let owned = |frames: Vec<&str>| frames.into_iter().map(str::to_owned).collect();
             let stacks =
-                profile.folded().map(|(frames, now)| Burning { frames: owned(frames), before: 0.0, now });
-            let other = Burning { frames: vec!["[other]".to_owned()], before: 0.0, now: profile.other() };
+                profile.folded().map(|(frames, now)| FlameStack { frames: owned(frames), before: 0.0, now });
+            let other = FlameStack { frames: vec!["[other]".to_owned()], before: 0.0, now: profile.other() };
             Some(Graph { title: traced.size(), baseline: None, stacks: stacks.chain([other]).collect() })
         };
         Self {
@@ -68,14 +68,18 @@ impl Flames {
     }
 
     /// Of the conditions of a study.
-    pub(super) fn of_study(stages: &Stages, name: &str) -> Self {
+    pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
         let graph = |pair: &report::Stacks| Graph {
             title: format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader),
             baseline: Some(pair.baseline.clone()),
             stacks: pair
                 .costs
                 .iter()
-                .map(|(frames, [before, now])| Burning { frames: frames.clone(), before: *before, now: *now })
+                .map(|(frames, [before, now])| FlameStack {
+                    frames: frames.clone(),
+                    before: *before,
+                    now: *now,
+                })
                 .collect(),
         };
         Self {
@@ -120,7 +124,7 @@ impl Flames {
         let alone = self.graphs.len() == 1;
         let mut text = String::new();
         for graph in &self.graphs {
-            for Burning { frames, before, now } in &graph.stacks {
+            for FlameStack { frames, before, now } in &graph.stacks {
                 let root = (!alone).then_some(&graph.title);
                 let frames: Vec<String> =
                     root.into_iter().chain(frames).map(|frame| frame.replace(';', ",")).collect();

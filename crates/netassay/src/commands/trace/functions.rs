@@ -29,7 +29,7 @@ fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {
         let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", one.message) };
         heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).whole(&[0, 1]);
+    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).uncut(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(SHOWN));
     for name in shown {

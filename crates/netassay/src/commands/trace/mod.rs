@@ -18,7 +18,7 @@ use agent::message::Traced;
 use report::counted;
 use study::{CongestionControl, Kind, Tracing};
 use testbed::RunOrder;
-use trace::{MOST_BYTES, Path};
+use trace::{MOST_BYTES, TracePath};
 
 use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
@@ -218,7 +218,7 @@ fn sizes(said: &Said, kind: Kind) -> Result<Vec<Said>, Failure> {
 }
 
 /// The text of a path's file, and the path.
-fn read(name: &str) -> Result<(String, Path), Failure> {
+fn read(name: &str) -> Result<(String, TracePath), Failure> {
     if let Ok(bundled) = paths::find(name) {
         return Ok((bundled.text.to_owned(), bundled.path()));
     }
@@ -226,6 +226,6 @@ fn read(name: &str) -> Result<(String, Path), Failure> {
         return Err(paths::find(name).err().unwrap_or_else(|| Failure::Usage(name.to_owned())));
     }
     let text = read_text(std::path::Path::new(name), MOST_BYTES as u64, "a path's file")?;
-    let path = Path::parse(name, &text).map_err(|error| Failure::Usage(error.to_string()))?;
+    let path = TracePath::parse(name, &text).map_err(|error| Failure::Usage(error.to_string()))?;
     Ok((text, path))
 }

@@ -3,7 +3,7 @@
 
 use report::counted;
 use serde_json::{Value, json};
-use trace::Stamped;
+use trace::StampedPacket;
 
 use super::document::{Document, OfSize};
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub(super) fn of(document: &Document, every: u32) -> Result<Written, Failure> {
 /// The packets of one size of the message are the tracks of one process.
 fn of_size(document: &Document, traced: &OfSize, process: u64) -> Vec<Value> {
     let packets = traced.account.sampled.as_ref().map_or(&[][..], |sampled| &sampled.packets);
-    let start = |packet: &Stamped| packet.stamps.first().map_or(0, |stamp| stamp.at);
+    let start = |packet: &StampedPacket| packet.stamps.first().map_or(0, |stamp| stamp.at);
     let first = packets.first().map_or(0, start);
     let unit = if document.is_exact() { ", 1000 instructions as 1 us" } else { "" };
     let name = format!("{}, {}{unit}", document.path, traced.size());
@@ -82,12 +82,12 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
 
 /// The whole packet, and in it its stages. Every packet begins at 0, so that packets can be
 /// compared one below the other; `came` tells when it came.
-fn of_packet(document: &Document, traced: &OfSize, packet: &Stamped, came: u64) -> Vec<Value> {
+fn of_packet(document: &Document, traced: &OfSize, packet: &StampedPacket, came: u64) -> Vec<Value> {
     let unit = document.unit();
     let stage = |point: u8| {
         traced
             .account
-            .at(point)
+            .stage_at(point)
             .map_or_else(|| format!("point {point}"), |at| document.name(traced.place(at)))
     };
     let slices: Vec<_> = packet.slices().collect();

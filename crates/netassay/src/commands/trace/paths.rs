@@ -3,7 +3,7 @@
 use report::Layout;
 use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
-use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
+use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};
 
 use super::place::{self, OnMachine};
 use crate::cli::Trace;
@@ -32,11 +32,11 @@ struct List {
 struct Listed {
     name: &'static str,
     about: String,
-    stages: Vec<Resolved>,
+    stages: Vec<ResolvedStage>,
 }
 
 pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
-    let wanted: Vec<&Bundled> = if names.is_empty() {
+    let wanted: Vec<&BundledPath> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
@@ -52,7 +52,7 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
-        let paths: Vec<trace::Path> = wanted.iter().map(|bundled| bundled.path()).collect();
+        let paths: Vec<trace::TracePath> = wanted.iter().map(|bundled| bundled.path()).collect();
         (Survey::make(&paths, false), None)
     } else {
         elsewhere(&asked, flags, &wanted)?
@@ -76,7 +76,7 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
 fn elsewhere(
     asked: &Asked,
     flags: &Trace,
-    wanted: &[&Bundled],
+    wanted: &[&BundledPath],
 ) -> Result<(Survey, Option<OnMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
@@ -87,7 +87,7 @@ fn elsewhere(
     Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))
 }
 
-pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
+pub(super) fn find(name: &str) -> Result<&'static BundledPath, Failure> {
     PATHS.iter().find(|path| path.name == name).ok_or_else(|| {
         let names: Vec<&str> = PATHS.iter().map(|path| path.name).collect();
         Failure::Usage(format!("{name:?} is no bundled path (bundled: {})", names.join(", ")))
@@ -115,7 +115,7 @@ impl List {
 
 impl Listed {
     fn text(&self, layout: Layout) -> String {
-        let both = |stage: &&Resolved| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
+        let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
         let resolved = self.stages.iter().filter(both).count();
         let count = format!("{resolved} of {} stages resolved", self.stages.len());
         let mut text = layout.hang(&format!("{}: {} ({count})\n", self.name, self.about), 2);
@@ -126,11 +126,11 @@ impl Listed {
     }
 }
 
-fn is_there(found: &Found) -> bool {
-    matches!(found, Found::Points(_))
+fn is_there(found: &ProbePoints) -> bool {
+    matches!(found, ProbePoints::Points(_))
 }
 
-fn line(stage: &Resolved) -> String {
+fn line(stage: &ResolvedStage) -> String {
     let end = match stage.at {
         At::Entry => "",
         At::Return => " return",
@@ -144,13 +144,13 @@ fn line(stage: &Resolved) -> String {
     format!("  {}{end} ({}{optional}): {found}\n", stage.label, stage.lane)
 }
 
-fn words(found: &Found) -> String {
+fn words(found: &ProbePoints) -> String {
     match found {
-        Found::Missing(reason) => format!("missing: {reason}"),
-        Found::Points(points) => {
+        ProbePoints::Missing(reason) => format!("missing: {reason}"),
+        ProbePoints::Points(points) => {
             let names = points.iter().map(|point| match point.kind {
-                Kind::Function => point.name.clone(),
-                Kind::Tracepoint => format!("tracepoint {}", point.name),
+                PointKind::Function => point.name.clone(),
+                PointKind::Tracepoint => format!("tracepoint {}", point.name),
             });
             names.collect::<Vec<_>>().join(", ")
         }
@@ -159,24 +159,25 @@ fn words(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trace::{Lane, Phase, Point};
+    use trace::{JourneyPhase, Layer, ProbePoint};
 
     use super::*;
 
-    fn stage(ipv4: Found, ipv6: Found) -> Resolved {
-        let (lane, at, phase) = (Lane::Ip, At::Return, Phase::Out);
-        Resolved { label: "x".into(), lane, at, optional: true, phase, ipv4, ipv6 }
+    fn stage(ipv4: ProbePoints, ipv6: ProbePoints) -> ResolvedStage {
+        let (lane, at, phase) = (Layer::Ip, At::Return, JourneyPhase::Out);
+        ResolvedStage { label: "x".into(), lane, at, optional: true, phase, ipv4, ipv6 }
     }
 
-    fn found(name: &str, kind: Kind) -> Found {
-        Found::Points(vec![Point { kind, name: name.to_owned(), arguments: None, packet: None }])
+    fn found(name: &str, kind: PointKind) -> ProbePoints {
+        ProbePoints::Points(vec![ProbePoint { kind, name: name.to_owned(), arguments: None, packet: None }])
     }
 
     #[test]
     fn a_stage_names_its_points_once_where_both_families_have_the_same() {
-        let same = || found("f", Kind::Function);
+        let same = || found("f", PointKind::Function);
         assert_eq!(line(&stage(same(), same())), "  x return (IP, optional): f\n");
-        let (tracepoint, missing) = (found("t", Kind::Tracepoint), Found::Missing("no function g".into()));
+        let (tracepoint, missing) =
+            (found("t", PointKind::Tracepoint), ProbePoints::Missing("no function g".into()));
         let both = line(&stage(tracepoint, missing));
         assert_eq!(both, "  x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
     }

@@ -4,7 +4,7 @@ use agent::Interrupt;
 use serde::Serialize;
 use study::Scenario;
 use testbed::{Hosts, Options, Testbed};
-use trace::Ladder;
+use trace::ProbeLadder;
 
 use crate::cli::{Said, Trace};
 use crate::commands::hosts;
@@ -76,7 +76,7 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
             asked.scenario
         )));
     }
-    if let Some(obstacle) = Ladder::read().obstacle() {
+    if let Some(obstacle) = ProbeLadder::read().obstacle() {
         return Err(Failure::Environment(format!(
             "this kernel cannot be traced from here: {obstacle}; --inside guest traces in a virtual machine, which needs no root"
         )));

@@ -2,7 +2,7 @@
 
 use report::{Layout, Table, counted, figure};
 use serde::Serialize;
-use trace::{Estimate, Path, Place};
+use trace::{TraceEstimate, TracePath, TraceTarget};
 
 use crate::cli::Trace;
 use crate::commands::load::Asked;
@@ -14,7 +14,7 @@ pub(super) struct Planned {
     path: String,
     about: String,
     #[serde(skip)]
-    place: Place,
+    place: TraceTarget,
     inside_guest: bool,
     exact: bool,
     /// Sizes of the message, each traced by itself.
@@ -22,14 +22,14 @@ pub(super) struct Planned {
     batch: u32,
     rounds: u32,
     #[serde(flatten)]
-    estimate: Estimate,
+    estimate: TraceEstimate,
     seconds: f64,
 }
 
 impl Planned {
     pub(super) fn of(
         name: &str,
-        path: &Path,
+        path: &TracePath,
         asked: &[Asked],
         flags: &Trace,
         [batch, rounds]: [u32; 2],
@@ -37,12 +37,12 @@ impl Planned {
         let inside_guest = asked[0].inside_guest || asked[0].scenario.has_guests();
         let ipv6 = asked[0].order.family == study::Family::Ipv6;
         let place = match (inside_guest, flags.exact) {
-            (_, true) => Place::Exact,
-            (true, false) => Place::Guest,
-            (false, false) if flags.names_a_machine() => Place::Elsewhere,
-            (false, false) => Place::Here,
+            (_, true) => TraceTarget::Exact,
+            (true, false) => TraceTarget::Guest,
+            (false, false) if flags.names_a_machine() => TraceTarget::Elsewhere,
+            (false, false) => TraceTarget::Here,
         };
-        let estimate = Estimate::of(path, ipv6, place);
+        let estimate = TraceEstimate::for_path(path, ipv6, place);
         let time = study::expected_traces(flags.exact, inside_guest, [batch, rounds], asked.len() as u32);
         Ok(Self {
             path: name.to_owned(),
@@ -60,7 +60,7 @@ impl Planned {
 
     pub(super) fn text(&self, layout: Layout) -> String {
         let mut text = layout.hang(&format!("{}: {}\n\n", self.path, self.about), 2);
-        let mut table = Table::new(&["stage", "place"]).whole(&[0, 1]);
+        let mut table = Table::new(&["stage", "place"]).uncut(&[0, 1]);
         for (stage, place) in self.estimate.stages.iter().filter(|(_, place)| place.is_ok()) {
             table.row(&[stage, place.as_ref().map_or("-", String::as_str)]);
         }
@@ -73,7 +73,7 @@ impl Planned {
     }
 
     fn sentences(&self) -> Vec<String> {
-        let Estimate { stages, probes, memory, memory_of_cpu } = &self.estimate;
+        let TraceEstimate { stages, probes, memory, memory_of_cpu } = &self.estimate;
         let mut said = Vec::new();
         let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
         for (stage, place) in stages {
@@ -89,11 +89,11 @@ impl Planned {
         let unit = if self.exact { "instructions" } else { "ns" };
         let seen = stages.iter().filter(|(_, place)| place.is_ok()).count();
         let whose = match self.place {
-            Place::Here => "this machine's kernel; of these places those are probed that packets pass",
-            Place::Guest | Place::Exact => {
+            TraceTarget::Here => "this machine's kernel; of these places those are probed that packets pass",
+            TraceTarget::Guest | TraceTarget::Exact => {
                 "the virtual machine; the kernel there decides which of a stage's places are probed"
             }
-            Place::Elsewhere => {
+            TraceTarget::Elsewhere => {
                 "the other machine, which was not asked: `netassay trace --paths --host` asks it; where packets pass none of \
                  a stage's functions its tracepoint takes their place"
             }
@@ -108,7 +108,8 @@ impl Planned {
             None => "what the probes cost a packet there is not known before the trace, which measures it and takes it off".to_owned(),
         });
         let sizes: Vec<String> = self.sizes.iter().map(|size| counted(*size as usize, "byte")).collect();
-        let whose = if self.place == Place::Elsewhere { ", as on this machine by tracepoints" } else { "" };
+        let whose =
+            if self.place == TraceTarget::Elsewhere { ", as on this machine by tracepoints" } else { "" };
         said.push(format!(
             "about {:.0} s{whose}: for {} each {} of {} without probes, with the fewest, with one more of each kind, and with all",
             self.seconds,

@@ -2,8 +2,8 @@
 
 use super::super::bounded;
 
-/// Stands between characters that would be read together, and is not shown. GitHub looks for names
-/// and addresses in what is rendered, where a backslash is gone already.
+// An invisible mark between characters that would be read together. GitHub looks for names and
+// addresses in the rendered text, where a backslash is gone already.
 const APART: &str = "<!-- -->";
 
 /// Text on one line, for a paragraph.

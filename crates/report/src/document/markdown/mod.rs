@@ -5,12 +5,12 @@ mod escape;
 
 use self::escape::{code, element, fence, paragraph};
 use super::Block;
-use crate::render::exhibit::Exhibit;
+use crate::render::titled_table::TitledTable;
 use crate::words::colour::Tone;
 
 pub use escape::escaped;
 
-/// The most rows of a table behind a figure.
+// The most rows of a table behind a figure.
 const ROWS: usize = 40;
 
 /// Blocks in GitHub's Markdown.
@@ -73,7 +73,7 @@ fn write(block: &Block<'_>, out: &mut String) {
     }
 }
 
-fn table(Exhibit { title, table, notes }: &Exhibit, out: &mut String) {
+fn table(TitledTable { title, table, notes }: &TitledTable, out: &mut String) {
     out.push_str(&format!("\n{}\n\n", paragraph(title)));
     let heads = table.heads();
     row(heads.iter().map(|head| escaped(head)), out);
@@ -90,7 +90,7 @@ fn table(Exhibit { title, table, notes }: &Exhibit, out: &mut String) {
 }
 
 /// The table behind a figure.
-fn cells(table: &chart::Table, out: &mut String) {
+fn cells(table: &chart::FigureTable, out: &mut String) {
     if table.rows.len() > ROWS {
         out.push_str(&format!("\n({} values: the HTML report draws them.)\n", table.rows.len()));
         return;
@@ -101,9 +101,9 @@ fn cells(table: &chart::Table, out: &mut String) {
     for cells in &table.rows {
         row(
             cells.iter().map(|cell| match cell {
-                chart::Cell::Text(text) => escaped(text),
-                chart::Cell::Number(_, shown) => escaped(shown),
-                chart::Cell::Empty => String::new(),
+                chart::FigureCell::Text(text) => escaped(text),
+                chart::FigureCell::Number(_, shown) => escaped(shown),
+                chart::FigureCell::Empty => String::new(),
             }),
             out,
         );

@@ -9,11 +9,11 @@ use store::StoredStudy;
 use study::{Condition, Design, Kind, Plan};
 
 use crate::data::missing::why_without;
-use crate::words::phrases::list;
+use crate::words::phrases::listed;
 
 /// A state of the plan that no run measured. Unreachable states are not in the plan.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Missing {
+pub(super) struct MissingState {
     /// In words: `all off`, `without tso`.
     pub(super) state: String,
     /// Its offloads that are on.
@@ -21,7 +21,7 @@ pub(super) struct Missing {
     /// Whether all are on or all off.
     #[serde(skip)]
     pub(super) is_end: bool,
-    /// Why no run of it counts.
+    /// The reason why none of its runs counts.
     pub(super) why: String,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Combination<'a> {
 
 impl<'a> Combination<'a> {
     /// All combinations of the plan, in its order; empty without a design.
-    pub(super) fn all(plan: &'a Plan) -> Vec<Self> {
+    pub(super) fn from_plan(plan: &'a Plan) -> Vec<Self> {
         let Some(design) = &plan.design else { return Vec::new() };
         let mut combinations: Vec<Self> = Vec::new();
         for condition in &plan.conditions {
@@ -90,13 +90,13 @@ impl<'a> Combination<'a> {
 
     /// The positions whose state no run measured in a metric, with the names of the factors that
     /// are on, and why.
-    pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<Missing> {
+    pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<MissingState> {
         let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
         let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
         missing
             .map(|place| {
                 let on: Vec<bool> = self.levels[place].iter().map(|level| *level == 1).collect();
-                Missing {
+                MissingState {
                     state: self.design.words(&on),
                     is_end: on.windows(2).all(|pair| pair[0] == pair[1]),
                     on: self.names(place, 1).into_iter().map(str::to_owned).collect(),
@@ -138,7 +138,7 @@ impl<'a> Combination<'a> {
     pub(super) fn base(&self, place: usize) -> String {
         match self.names(place, 0) {
             off if !off.is_empty() && off.len() < self.design.factors.len() => {
-                format!("all on but {}", list(&off))
+                format!("all on but {}", listed(&off))
             }
             _ => self.words(place),
         }

@@ -7,34 +7,36 @@ use study::metric::Metric;
 
 use super::Credit;
 use super::combination::Combination;
-use super::parts::Part;
+use super::parts::CreditPart;
 use crate::data::limits;
-use crate::render::switches::effect::{Change, Context, Effect, Estimate, How, Outcome, metrics};
+use crate::render::switches::switch_effect::{
+    ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, metrics,
+};
 
 /// The effects of each combination of the levels of the other factors.
-pub(in crate::render) fn contexts(stored: &StoredStudy, level: f64) -> Vec<Context> {
-    Combination::all(&stored.plan).iter().map(|one| context(stored, one, level)).collect()
+pub(in crate::render) fn contexts(stored: &StoredStudy, level: f64) -> Vec<SwitchContext> {
+    Combination::from_plan(&stored.plan).iter().map(|one| context(stored, one, level)).collect()
 }
 
-fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> Context {
-    let mut effects: Vec<Effect> = Vec::new();
+fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> SwitchContext {
+    let mut effects: Vec<SwitchEffect> = Vec::new();
     for metric in metrics(combination.kind, stored.plan.exact) {
-        let Some(credit) = Credit::of(stored, combination, metric, level) else { continue };
-        let mut found: Vec<(Vec<String>, How, Change)> = Vec::new();
+        let Some(credit) = Credit::for_combination(stored, combination, metric, level) else { continue };
+        let mut found: Vec<(Vec<String>, EffectMethod, MetricChange)> = Vec::new();
         for part in &credit.parts {
             let how = how(combination.design.kind);
             found.push((part.switched.clone(), how, credit.change(stored, combination, part, metric)));
         }
         if combination.design.kind == DesignKind::Factorial {
             for (place, factor) in combination.design.factors.iter().enumerate() {
-                let change = credit.at(stored, combination, &[place], |_| true, metric);
-                found.extend(change.map(|change| (vec![factor.clone()], How::OthersOn, change)));
+                let change = credit.change_in_state(stored, combination, &[place], |_| true, metric);
+                found.extend(change.map(|change| (vec![factor.clone()], EffectMethod::OthersOn, change)));
             }
         }
         for (factors, how, change) in found {
             match effects.iter_mut().find(|one| (&one.factors, one.how) == (&factors, how)) {
                 Some(known) => known.changes.push(change),
-                None => effects.push(Effect {
+                None => effects.push(SwitchEffect {
                     factors,
                     from: "off".to_owned(),
                     to: "on".to_owned(),
@@ -48,18 +50,18 @@ fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> Conte
     let condition = &stored.plan.conditions[combination.conditions[0]];
     let is_other = |name: &str| !["workload", "scenario"].contains(&name) && !combination.has_factor(name);
     let at = condition.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
-    Context::of(stored, &combination.conditions, at, effects)
+    SwitchContext::new(stored, &combination.conditions, at, effects)
 }
 
-fn how(kind: DesignKind) -> How {
+fn how(kind: DesignKind) -> EffectMethod {
     match kind {
-        DesignKind::Factorial => How::Share,
-        DesignKind::Fractional => How::MainEffect,
-        DesignKind::Ladder => How::Step,
+        DesignKind::Factorial => EffectMethod::Share,
+        DesignKind::Fractional => EffectMethod::MainEffect,
+        DesignKind::Ladder => EffectMethod::Step,
     }
 }
 
-/// What percentages of a share are of.
+// The base of a share's percentages.
 const ALL_OFF: &str = "all off";
 
 impl Credit {
@@ -68,13 +70,13 @@ impl Credit {
         &self,
         stored: &StoredStudy,
         combination: &Combination,
-        part: &Part,
+        part: &CreditPart,
         metric: &'static Metric,
-    ) -> Change {
+    ) -> MetricChange {
         let (there, back) = match &part.back {
             None => {
                 let base = if part.base == "off" { ALL_OFF } else { part.base };
-                let there = Estimate::of(&part.change, base);
+                let there = ChangeEstimate::from_estimated(&part.change, base);
                 let back = there.negated();
                 (there, back)
             }
@@ -82,7 +84,10 @@ impl Credit {
                 let [one, other] =
                     part.ends.unwrap_or_default().map(|condition| combination.words_of(condition));
                 // A step of a ladder switches off.
-                (Estimate::of(back, &other), Estimate::of(&part.change, &one))
+                (
+                    ChangeEstimate::from_estimated(back, &other),
+                    ChangeEstimate::from_estimated(&part.change, &one),
+                )
             }
         };
         let saturated = match part.ends {
@@ -95,14 +100,14 @@ impl Credit {
 
     /// The change of some factors with the others on or off as `is_on` says; `None` if one of both
     /// states was not measured.
-    pub(super) fn at(
+    pub(super) fn change_in_state(
         &self,
         stored: &StoredStudy,
         combination: &Combination,
         factors: &[usize],
         is_on: impl Fn(usize) -> bool,
         metric: &'static Metric,
-    ) -> Option<Change> {
+    ) -> Option<MetricChange> {
         let off = combination.place(|one| !factors.contains(&one) && is_on(one))?;
         let on = combination.place(|one| factors.contains(&one) || is_on(one))?;
         let runs = combination.observations(stored, metric.key);
@@ -111,32 +116,33 @@ impl Credit {
         let [before, after] = [off, on].map(|place| combination.base(place));
         let [one, other] = [off, on].map(|place| combination.conditions[place]);
         let saturated = limits::set_from_outside(stored, metric.key, one, other);
-        let ends = (Estimate::of(&there, &before), Estimate::of(&back, &after));
+        let ends =
+            (ChangeEstimate::from_estimated(&there, &before), ChangeEstimate::from_estimated(&back, &after));
         Some(self.judged(&there, ends.0, ends.1, saturated, metric))
     }
 
     pub(super) fn judged(
         &self,
         change: &Estimated,
-        there: Estimate,
-        back: Estimate,
+        there: ChangeEstimate,
+        back: ChangeEstimate,
         saturated: Option<&'static str>,
         metric: &'static Metric,
-    ) -> Change {
+    ) -> MetricChange {
         let outcome = match saturated {
-            Some(limit) => Outcome::Saturated(limit.to_owned()),
+            Some(limit) => ChangeOutcome::Saturated(limit.to_owned()),
             None if !self.unlike.is_empty() => {
-                Outcome::Unknown("its counts do not repeat from boot to boot".to_owned())
+                ChangeOutcome::Unknown("its counts do not repeat from boot to boot".to_owned())
             }
-            None if self.is_proven(change) => Outcome::Proven,
+            None if self.is_proven(change) => ChangeOutcome::Proven,
             None if change.interval.is_none() && !self.exact => {
-                Outcome::Unknown("an interval needs two boots or more".to_owned())
+                ChangeOutcome::Unknown("an interval needs two boots or more".to_owned())
             }
-            None => Outcome::NotProven,
+            None => ChangeOutcome::NotProven,
         };
         // What was set from outside proves nothing, so it takes no share of the error rate.
         let p = change.p.filter(|_| !self.exact && saturated.is_none());
         let (standard_error, df, mean) = (change.standard_error, change.df, self.mean);
-        Change { metric, there, back, outcome, mean, standard_error, df, p }
+        MetricChange { metric, there, back, outcome, mean, standard_error, df, p }
     }
 }

@@ -14,8 +14,8 @@ pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     }
 }
 
-/// The same where its base is said elsewhere: `+147.7 %`, `-1.2 ns`; what is shown as zero has no
-/// sign and no unit.
+/// The change where its base is said elsewhere: `+147.7 %`, `-1.2 ns`; a change that is shown as
+/// zero has no sign and no unit.
 pub(super) fn share(change: &Estimated, unit: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),

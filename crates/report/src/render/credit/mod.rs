@@ -13,23 +13,23 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 
-use crate::data::exact::{self, RESOLUTION, Unlike};
+use crate::data::exact::{self, RESOLUTION, UnequalCounts};
 use crate::data::limits;
 use crate::data::truth::truth;
 pub(super) use effects::contexts;
 
-use combination::{Combination, Missing};
-pub use interplay::{Interplay, Pair};
-pub use parts::{EffectView, Part, Whole};
-use parts::{Orders, Parts};
+use combination::{Combination, MissingState};
+pub use interplay::{Interplay, SwitchPair};
+pub use parts::{CombinedGain, CreditPart, DesignEffect};
+use parts::{CreditParts, SwitchingOrders};
 
 /// The credit of a study with a design.
 #[derive(Debug, Serialize)]
 pub struct Credits {
-    /// Which combinations were measured.
+    /// The kind of design, which says the measured combinations.
     pub design: DesignKind,
     /// Combinations of the design that are not possible here, each once.
-    unreachable: Vec<Unreachable>,
+    unreachable: Vec<UnreachableState>,
     /// Offloads that left the design because they cannot be switched here.
     dropped: Vec<Dropped>,
     /// The kind of the figures, if not time on a machine.
@@ -41,10 +41,10 @@ pub struct Credits {
 
 /// A combination that is not possible.
 #[derive(Debug, PartialEq, Serialize)]
-struct Unreachable {
+struct UnreachableState {
     /// The offloads that were set on; the others were set off.
     asked: Vec<String>,
-    /// Those that read back as on.
+    /// The offloads that read back as on.
     reads: Vec<String>,
 }
 
@@ -65,28 +65,28 @@ pub struct Credit {
     pub exact: bool,
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unlike: Vec<Unlike>,
+    unlike: Vec<UnequalCounts>,
     /// The mean over all runs here.
     #[serde(skip)]
     mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
-    pub whole: Option<Whole>,
-    /// Why that is unknown.
+    pub whole: Option<CombinedGain>,
+    /// The reason why that is unknown.
     pub whole_is_not_known: Option<String>,
     /// By offload, or by step.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CreditPart>,
     /// Whether the parts add up to the whole.
     pub adds_up: bool,
-    /// Of shares: the number of orders of switching on in the average, and of all orders.
-    orders: Option<Orders>,
+    /// The number of orders of switching on in the average of shares, and of all orders.
+    orders: Option<SwitchingOrders>,
     /// The number of planned states here.
     planned_states: usize,
-    /// Those that no run measured. Unreachable states are not planned.
-    missing: Vec<Missing>,
+    /// The combinations that no run measured. Unreachable states are not planned.
+    missing: Vec<MissingState>,
     /// Main effects and interactions; empty where the design tells none.
-    pub effects: Vec<EffectView>,
-    /// What set the rate both with all on and with all off, if it was outside the hosts: nothing
-    /// can be gained then.
+    pub effects: Vec<DesignEffect>,
+    /// The limit outside the hosts that set the rate both with all on and with all off: nothing can
+    /// be gained then.
     pub saturated: Option<&'static str>,
     /// Parts for which the same is true, by name.
     pub saturated_parts: Vec<String>,
@@ -98,18 +98,22 @@ pub struct Credit {
 
 impl Credits {
     /// States whose counts do not repeat.
-    pub(crate) fn unlike(&self) -> impl Iterator<Item = &Unlike> {
+    pub(crate) fn unlike(&self) -> impl Iterator<Item = &UnequalCounts> {
         self.credits.iter().flat_map(|credit| &credit.unlike)
     }
 
     /// `None` for a study without a design. `metric` `None`: the rate and CPU per unit of work.
-    pub(crate) fn of(stored: &StoredStudy, metric: Option<&'static Metric>, level: f64) -> Option<Self> {
+    pub(crate) fn from_stored(
+        stored: &StoredStudy,
+        metric: Option<&'static Metric>,
+        level: f64,
+    ) -> Option<Self> {
         let design = stored.plan.design.as_ref()?;
         let mut credits = Vec::new();
-        for combination in Combination::all(&stored.plan) {
+        for combination in Combination::from_plan(&stored.plan) {
             let metrics =
                 metric.map_or_else(|| metrics(combination.kind, stored.plan.exact), |metric| vec![metric]);
-            let of_metric = |metric| Credit::of(stored, &combination, metric, level);
+            let of_metric = |metric| Credit::for_combination(stored, &combination, metric, level);
             credits.extend(metrics.into_iter().filter_map(of_metric));
         }
         Some(Self {
@@ -122,14 +126,14 @@ impl Credits {
     }
 }
 
-fn unreachable(design: &Design) -> Vec<Unreachable> {
+fn unreachable(design: &Design) -> Vec<UnreachableState> {
     let on = |states: &[bool]| {
         let factors = design.factors.iter().zip(states).filter(|(_, is_on)| **is_on);
         factors.map(|(name, _)| name.clone()).collect()
     };
-    let mut unreachable: Vec<Unreachable> = Vec::new();
+    let mut unreachable: Vec<UnreachableState> = Vec::new();
     for one in &design.unreachable {
-        let one = Unreachable { asked: on(&one.asked), reads: on(&one.reads) };
+        let one = UnreachableState { asked: on(&one.asked), reads: on(&one.reads) };
         if !unreachable.contains(&one) {
             unreachable.push(one);
         }
@@ -157,7 +161,7 @@ fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
 
 impl Credit {
     /// None where no run has the metric.
-    fn of(
+    fn for_combination(
         stored: &StoredStudy,
         combination: &Combination,
         metric: &'static Metric,
@@ -168,11 +172,11 @@ impl Credit {
             return None;
         }
         let missing = combination.missing(stored, metric.key);
-        let Parts { whole, parts, adds_up, orders, effects, remarks } =
-            Parts::of(combination, &runs, &missing, level);
+        let CreditParts { whole, parts, adds_up, orders, effects, remarks } =
+            CreditParts::divide(combination, &runs, &missing, level);
         let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric.key, one, other);
         let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
-        let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
+        let is_saturated = |part: &&CreditPart| part.ends.is_some_and(|ends| outside(ends).is_some());
         let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
         let exact = stored.plan.exact && exact::is_count(metric);
         let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.to_string();
@@ -219,8 +223,12 @@ impl Credit {
     }
 }
 
-/// Why a planned whole is unknown.
-fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]) -> Option<String> {
+/// The reason why a planned whole is unknown.
+fn unknown(
+    combination: &Combination,
+    whole: Option<&CombinedGain>,
+    missing: &[MissingState],
+) -> Option<String> {
     if whole.is_some() || !combination.plans_the_whole() {
         return None;
     }
@@ -228,7 +236,7 @@ fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]
     Some(match ends.as_slice() {
         [] => "no boot measured all on and all off together".to_owned(),
         [one] => format!("{one} was not measured"),
-        both => format!("{} were not measured", crate::words::phrases::list(both)),
+        both => format!("{} were not measured", crate::words::phrases::listed(both)),
     })
 }
 

@@ -6,9 +6,9 @@ use super::{Credit, Credits};
 use crate::data::truth;
 use crate::words::layout::Layout;
 use crate::words::number::counted;
-use crate::words::phrases::short_words;
+use crate::words::phrases::metric_words;
 
-/// Up to this number of combinations each has a table and sentences of its own.
+// Up to this number of combinations each has a table and sentences of its own.
 const FEW: usize = 4;
 
 impl Credits {
@@ -17,7 +17,7 @@ impl Credits {
         self.by_combination().count() > FEW
     }
 
-    /// What all offloads bring together and each of them by itself, as far as it is proven, in the
+    /// The gain of all offloads together and of each by itself, as far as it is proven, in the
     /// first metric: the rate.
     pub(super) fn overview(&self, layout: Layout) -> String {
         let firsts: Vec<&Credit> = self.by_combination().map(|group| &group[0]).collect();
@@ -34,7 +34,7 @@ impl Credits {
             None => "",
         };
         let level = stats::confidence(firsts[0].level);
-        let metric = short_words(firsts[0].metric);
+        let metric = metric_words(firsts[0].metric);
         let note = format!(
             "({metric}, in % {base}; each holds with {level} % confidence by itself; --wide shows all, with intervals and CPU)\n"
         );

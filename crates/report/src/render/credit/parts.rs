@@ -7,19 +7,19 @@ use stats::effects::{
 };
 use study::DesignKind;
 
-use super::combination::{Combination, Missing};
+use super::combination::{Combination, MissingState};
 
-/// The most factors of an estimated interaction: larger ones are hard to read and to separate.
+// The most factors of an estimated interaction: larger ones are hard to read and to separate.
 const ORDER: usize = 2;
 
 /// The credit of one offload, or one step.
 #[derive(Debug, Serialize)]
-pub struct Part {
+pub struct CreditPart {
     /// `tso`, `tso off`.
     pub name: String,
     /// The base of the percentage: `off`, `the step before`, `the mean of all states`.
     pub base: &'static str,
-    /// How much it changes.
+    /// The change with its interval.
     #[serde(flatten)]
     pub change: Estimated,
     /// The factors that are switched.
@@ -36,7 +36,7 @@ pub struct Part {
 
 /// All on against all off.
 #[derive(Debug, Serialize)]
-pub struct Whole {
+pub struct CombinedGain {
     /// On minus off; percentages are of off.
     pub gain: Estimated,
     /// Off minus on; percentages are of on.
@@ -48,17 +48,17 @@ pub struct Whole {
 
 /// Orders of switching on.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Orders {
-    /// Those with measured states only: the shares are averaged over them.
+pub(crate) struct SwitchingOrders {
+    /// The orders with measured states only: the shares are averaged over them.
     pub(crate) used: u64,
-    /// Those with planned states only. The others need states that are unreachable or were not
-    /// asked for.
+    /// The orders with planned states only. The others need states that are unreachable or were not
+    /// requested.
     pub(crate) planned: u64,
     /// All orders.
     pub(crate) all: u64,
 }
 
-impl Orders {
+impl SwitchingOrders {
     /// If fewer are measured than planned: `7 of 24 orders`.
     pub(super) fn lacking(&self) -> Option<String> {
         let of = if self.planned == self.all {
@@ -72,7 +72,7 @@ impl Orders {
 
 /// A main effect, or an interaction of several factors.
 #[derive(Debug, Serialize)]
-pub struct EffectView {
+pub struct DesignEffect {
     /// `tso`, `tso x gro`.
     pub name: String,
     /// The factors, by their place in the design.
@@ -85,25 +85,25 @@ pub struct EffectView {
 
 /// The credit of one combination in one metric.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
-    pub(super) whole: Option<Whole>,
-    pub(super) parts: Vec<Part>,
+pub(super) struct CreditParts {
+    pub(super) whole: Option<CombinedGain>,
+    pub(super) parts: Vec<CreditPart>,
     /// Whether the parts add up to the whole.
     pub(super) adds_up: bool,
-    pub(super) orders: Option<Orders>,
-    pub(super) effects: Vec<EffectView>,
+    pub(super) orders: Option<SwitchingOrders>,
+    pub(super) effects: Vec<DesignEffect>,
     /// Notes for the reader.
     pub(super) remarks: Vec<String>,
 }
 
-impl Parts {
-    pub(super) fn of(
+impl CreditParts {
+    pub(super) fn divide(
         combination: &Combination,
         runs: &[Observation],
-        missing: &[Missing],
+        missing: &[MissingState],
         level: f64,
     ) -> Self {
-        let mut parts = Self { whole: whole(combination, runs, level), ..Self::default() };
+        let mut parts = Self { whole: combined_gain(combination, runs, level), ..Self::default() };
         let found = match combination.design.kind {
             DesignKind::Factorial => parts.shares(combination, runs, level),
             DesignKind::Fractional => parts.main_effects(combination, runs, level),
@@ -135,7 +135,7 @@ impl Parts {
         self.parts = shares
             .shares
             .iter()
-            .map(|share| Part {
+            .map(|share| CreditPart {
                 name: combination.design.factors[share.factor].clone(),
                 base: "off",
                 change: share.share,
@@ -145,7 +145,8 @@ impl Parts {
             })
             .collect();
         self.adds_up = true;
-        let orders = Orders { used: shares.orders, planned: shares.planned_orders, all: shares.all_orders };
+        let orders =
+            SwitchingOrders { used: shares.orders, planned: shares.planned_orders, all: shares.all_orders };
         let over = match orders.lacking() {
             Some(orders) => format!("{orders}, those through measured states"),
             None if orders.used == orders.all => format!("all {} orders", orders.all),
@@ -169,7 +170,7 @@ impl Parts {
             .effects
             .iter()
             .filter(|effect| effect.factors.len() == 1)
-            .map(|effect| Part {
+            .map(|effect| CreditPart {
                 name: name(combination, effect),
                 base: "the mean of all states",
                 change: effect.effect,
@@ -204,7 +205,7 @@ impl Parts {
             let mut gone = combination.names(step.to, 0);
             gone.retain(|name| !before.contains(name));
             let back = ladder(runs, &[step.to, step.from], None, level)?.total;
-            self.parts.push(Part {
+            self.parts.push(CreditPart {
                 name: format!("{} off", gone.join(" and ")),
                 base: "the step before",
                 change: step.change.of_non_negative(),
@@ -219,8 +220,8 @@ impl Parts {
     }
 }
 
-/// What rests on fewer states than planned; shares report their orders instead.
-fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> {
+/// A note on a part that rests on fewer states than planned; shares report their orders instead.
+fn from_fewer(combination: &Combination, missing: &[MissingState]) -> Option<String> {
     let planned = combination.conditions.len();
     let measured = planned - missing.len();
     match combination.design.kind {
@@ -236,18 +237,18 @@ fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> 
 }
 
 /// All on against all off, if both were measured.
-fn whole(combination: &Combination, runs: &[Observation], level: f64) -> Option<Whole> {
+fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) -> Option<CombinedGain> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
-    Some(Whole {
+    Some(CombinedGain {
         gain: total.of_non_negative(),
         loss: back.of_non_negative(),
         ends: [off, on].map(|place| combination.conditions[place]),
     })
 }
 
-fn effects(combination: &Combination, found: &Factorial) -> Vec<EffectView> {
-    let view = |effect: &Effect| EffectView {
+fn effects(combination: &Combination, found: &Factorial) -> Vec<DesignEffect> {
+    let view = |effect: &Effect| DesignEffect {
         name: name(combination, effect),
         factors: effect.factors.clone(),
         effect: effect.effect,

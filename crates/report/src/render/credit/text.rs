@@ -4,17 +4,17 @@ use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;
 
-use super::combination::Missing;
+use super::combination::MissingState;
 use super::gain::{gain, interval};
-use super::parts::Orders;
+use super::parts::SwitchingOrders;
 use super::{Credit, Credits};
 use crate::data::truth;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain, range};
-use crate::words::phrases::{heading, list, short_words};
+use crate::words::phrases::{heading, listed, metric_words};
 use crate::words::table::Table;
 
-/// The most unreachable states that are listed; the JSON has all.
+// The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
 impl Credits {
@@ -80,7 +80,7 @@ impl Credits {
         }
         let state = |on: &[String]| match on {
             [] => "all off".to_owned(),
-            on => format!("only {} on", list(on)),
+            on => format!("only {} on", listed(on)),
         };
         for one in self.unreachable.iter().take(LISTED) {
             text.push_str(&format!("  {} reads back as {}\n", state(&one.asked), state(&one.reads)));
@@ -105,7 +105,7 @@ fn table(group: &[Credit], layout: Layout) -> String {
         under.extend([unit.as_str(), name.as_str()]);
     }
     let columns: Vec<usize> = (3..head.len()).rev().collect();
-    let mut table = Table::new(&head).under(&under).named(0).optional(&columns);
+    let mut table = Table::new(&head).units(&under).named(0).optional(&columns);
     let names = first.map_or(&[][..], |credit| &credit.parts[..]).iter().map(|part| part.name.as_str());
     for name in names {
         let mut row = vec![name.to_owned()];
@@ -150,7 +150,7 @@ pub(super) fn from_orders(group: &[Credit]) -> String {
     let mut lacking: Vec<String> =
         group.iter().filter_map(|credit| credit.orders.as_ref()?.lacking()).collect();
     lacking.dedup();
-    if lacking.is_empty() { String::new() } else { format!(" from {}", list(&lacking)) }
+    if lacking.is_empty() { String::new() } else { format!(" from {}", listed(&lacking)) }
 }
 
 /// The sentences of all metrics of a combination, what was not measured, then the notes, each once.
@@ -159,7 +159,7 @@ fn sentences(group: &[Credit]) -> String {
     for sentence in group.iter().flat_map(|credit| &credit.sentences) {
         text.push_str(&format!("{sentence}.\n"));
     }
-    let mut named: Vec<&Missing> = Vec::new();
+    let mut named: Vec<&MissingState> = Vec::new();
     for missing in group.iter().flat_map(|credit| &credit.missing) {
         if !named.contains(&missing) {
             named.push(missing);
@@ -184,7 +184,7 @@ impl Credit {
 
     /// The credit in sentences without full stops, the whole first.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let metric = short_words(self.metric);
+        let metric = metric_words(self.metric);
         let mut sentences = Vec::new();
         if let Some(limit) = &self.saturated {
             sentences.push(format!(
@@ -219,7 +219,7 @@ impl Credit {
             .map(|part| format!("{} {}", part.name, gain(&part.change, self.unit, part.base)))
             .collect();
         if !proven.is_empty() {
-            sentences.push(format!("{metric}: {}", list(&proven)));
+            sentences.push(format!("{metric}: {}", listed(&proven)));
         }
         let open: Vec<&str> = self
             .parts
@@ -228,12 +228,12 @@ impl Credit {
             .map(|part| part.name.as_str())
             .collect();
         if !open.is_empty() {
-            sentences.push(format!("{metric}: no difference is proven for {}", list(&open)));
+            sentences.push(format!("{metric}: no difference is proven for {}", listed(&open)));
         }
         if !self.saturated_parts.is_empty() {
             sentences.push(format!(
                 "{metric}: saturated for {}: both conditions ran at the same limit from outside, so look at the CPU per unit of work",
-                list(&self.saturated_parts)
+                listed(&self.saturated_parts)
             ));
         }
         sentences
@@ -241,27 +241,27 @@ impl Credit {
 
     /// The part of a proven whole that each offload has, where the parts add up: `; of this tso
     /// 61.2 %, gro 38.8 %`.
-    fn of_whole(&self, whole: &super::Whole) -> String {
+    fn of_whole(&self, whole: &super::CombinedGain) -> String {
         // A ladder's steps go down, from on to off.
         let total: f64 = self.parts.iter().map(|part| part.change.value).sum();
         if !self.adds_up || self.parts.len() < 2 || whole.gain.value == 0.0 || total == 0.0 {
             return String::new();
         }
-        let of_total = |part: &super::Part| 100.0 * part.change.value / total;
+        let of_total = |part: &super::CreditPart| 100.0 * part.change.value / total;
         // Parts of opposite signs are no shares, though they add up.
         let are_shares = self.parts.iter().all(|part| (0.0..=100.0).contains(&of_total(part)));
-        let size = |part: &super::Part| match (are_shares, plain(self.unit)) {
+        let size = |part: &super::CreditPart| match (are_shares, plain(self.unit)) {
             (true, _) => format!("{} %", percent(of_total(part))),
             (false, "") => figure(part.change.value),
             (false, unit) => format!("{} {unit}", figure(part.change.value)),
         };
-        let share = |part: &super::Part| {
+        let share = |part: &super::CreditPart| {
             let open = if self.is_proven(&part.change) { "" } else { " (not proven)" };
             format!("{} {}{open}", part.name, size(part))
         };
-        let orders = self.orders.as_ref().and_then(Orders::lacking);
+        let orders = self.orders.as_ref().and_then(SwitchingOrders::lacking);
         let orders = orders.map_or(String::new(), |orders| format!("(from {orders}) "));
-        format!("; of this {orders}{}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
+        format!("; of this {orders}{}", listed(&self.parts.iter().map(share).collect::<Vec<_>>()))
     }
 
     /// The base of the percentages of its parts.
@@ -273,7 +273,7 @@ impl Credit {
         let confidence = format!("{} % interval", stats::confidence(self.level));
         let unit = format!("% of {}", self.base().unwrap_or("off"));
         let head = ["", "change", &confidence, "change", &confidence, "in words"];
-        let mut table = Table::new(&head).under(&["", self.unit, self.unit, &unit, &unit]);
+        let mut table = Table::new(&head).units(&["", self.unit, self.unit, &unit, &unit]);
         let mut row = |name: &str, change: &Estimated, base: &str| {
             let [relative, relative_interval] = cells(Some(change));
             let absolute = range(change.interval, figure);
@@ -297,7 +297,7 @@ impl Credit {
         }
         let confidence = format!("{} % interval", stats::confidence(self.level));
         let unit = plain(self.unit);
-        let mut table = Table::new(&["effect", "size", &confidence, "size", &confidence]).under(&[
+        let mut table = Table::new(&["effect", "size", &confidence, "size", &confidence]).units(&[
             "",
             unit,
             unit,

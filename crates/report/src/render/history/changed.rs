@@ -1,16 +1,16 @@
-//! Where the level of a series changed, and where its newest study stands, in words.
+//! The changes of level of a series, and the place of its newest study, in words.
 
 use serde::Serialize;
-use stats::change::{Change, Expected};
+use stats::change::{Change, NewestPoint};
 use stats::{Verdict, signed};
 use study::Quality;
 
-use crate::data::series::Mean;
+use crate::data::series::StudyMean;
 use crate::words::number::{figure, percent, plain, range};
 
 /// A change of level, in words.
 #[derive(Debug, Serialize)]
-pub(crate) struct Changed {
+pub(crate) struct LevelChange {
     #[serde(flatten)]
     pub(crate) change: Change,
     /// The first study of the new level.
@@ -25,18 +25,18 @@ pub(crate) struct Changed {
 
 /// The newest study against the recent level, in words.
 #[derive(Debug, Serialize)]
-pub(crate) struct Newest {
+pub(crate) struct NewestStudy {
     #[serde(flatten)]
-    pub(crate) expected: Expected,
+    pub(crate) expected: NewestPoint,
     pub(crate) study: i64,
     pub(crate) quality: Option<&'static str>,
     /// Without a full stop.
     pub(crate) sentence: String,
 }
 
-impl Changed {
+impl LevelChange {
     /// A change of the level of these points, in this unit.
-    pub(super) fn of(change: Change, points: &[Mean], unit: &str, quality: Quality) -> Self {
+    pub(super) fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let is_up = change.difference > 0.0;
         let word = quality.word(is_up);
@@ -67,9 +67,14 @@ impl Changed {
     }
 }
 
-impl Newest {
+impl NewestStudy {
     /// The last of these points, of which there is at least one, against what was expected.
-    pub(super) fn of(expected: Expected, points: &[Mean], unit: &str, quality: Quality) -> Self {
+    pub(super) fn in_words(
+        expected: NewestPoint,
+        points: &[StudyMean],
+        unit: &str,
+        quality: Quality,
+    ) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
         let point = &points[last];

@@ -3,29 +3,29 @@
 use serde::Serialize;
 use store::StudyStatus;
 
-use crate::data::differences::Difference;
+use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
-use crate::data::series::Entry;
+use crate::data::series::HistoryEntry;
 use crate::data::shortfall::stands;
 use crate::words::number::{counted, instant};
 
 /// A study of a history.
 #[derive(Debug, Serialize)]
-pub(crate) struct Member {
+pub(crate) struct HistoryMember {
     pub(crate) study: i64,
-    /// What it is called in the history.
+    /// Its name in the history.
     pub(crate) label: String,
     pub(crate) tags: Vec<String>,
     /// UTC.
     pub(crate) started: String,
     pub(crate) version: String,
     pub(crate) status: String,
-    /// What it does not share with the study before it, the weightiest first.
-    pub(crate) differs: Vec<Difference>,
+    /// The differences from the study before it, the weightiest first.
+    pub(crate) differs: Vec<StudyDifference>,
 }
 
-impl Member {
-    pub(super) fn of(entry: &Entry, differs: Vec<Difference>) -> Self {
+impl HistoryMember {
+    pub(super) fn from_entry(entry: &HistoryEntry, differs: Vec<StudyDifference>) -> Self {
         let row = &entry.outline.row;
         Self {
             study: row.id.0,
@@ -39,8 +39,8 @@ impl Member {
     }
 }
 
-/// What a reader must know of a study.
-pub(super) fn notes(entry: &Entry) -> impl Iterator<Item = String> {
+/// Notes on a study.
+pub(super) fn notes(entry: &HistoryEntry) -> impl Iterator<Item = String> {
     let row = &entry.outline.row;
     let is_whole = row.status == StudyStatus::Complete;
     let lack = (!is_whole).then(|| {

@@ -12,42 +12,44 @@ use serde::Serialize;
 use stats::Correction;
 use study::metric::Metric;
 
-use self::member::{Member, notes};
-pub use self::series::Series;
-use crate::data::chosen::HistoryOrder;
+use self::member::{HistoryMember, notes};
+pub use self::series::HistorySeries;
 use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
+use crate::data::history_choice::HistoryOrder;
 use crate::data::metric::known;
 use crate::data::pairs::metrics;
-use crate::data::series::{Entry, LeftOut, Members, changed as differences, conditions};
+use crate::data::series::{
+    ComparableStudies, ExcludedStudy, HistoryEntry, changed as differences, conditions,
+};
 use crate::data::target::ComparisonRequest;
-use crate::data::truth::{self, Kind};
+use crate::data::truth::{self, TruthKind};
 use crate::words::number::percent;
 use crate::words::phrases::first_of;
 
 /// A metric over stored studies, worked out.
 #[derive(Debug, Serialize)]
-pub struct History {
+pub struct StudyHistory {
     /// The name of the studies.
     pub(crate) name: String,
     pub(crate) order: HistoryOrder,
     /// The confidence that was asked for: of all series together, or of each by itself.
     pub(crate) confidence: f64,
     /// The oldest first.
-    pub(crate) studies: Vec<Member>,
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) studies: Vec<HistoryMember>,
+    pub(crate) left_out: Vec<ExcludedStudy>,
     /// One for each condition and metric.
-    pub(crate) series: Vec<Series>,
-    /// How changes were judged, as sentences without full stops.
+    pub(crate) series: Vec<HistorySeries>,
+    /// The method, as sentences without full stops.
     pub(crate) method: Vec<String>,
-    /// What a reader must know of the studies, as sentences without full stops.
+    /// Notes on the studies, as sentences without full stops.
     pub(crate) notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<&'static str>,
 }
 
-impl History {
+impl StudyHistory {
     /// The history of the last of these studies, the oldest first. All hold the values of the
     /// metrics that [`metrics_to_compare`](crate::metrics_to_compare) names for its plan.
     ///
@@ -55,14 +57,14 @@ impl History {
     /// [`Error::UnknownMetric`], [`Error::UnknownCondition`]; [`Error::NothingRecorded`] if the
     /// newest study has no value.
     pub fn new(
-        entries: &[Entry],
+        entries: &[HistoryEntry],
         order: HistoryOrder,
         wanted: &[String],
         request: &ComparisonRequest,
     ) -> Result<Option<Self>, Error> {
         let Some(newest) = entries.last().map(|entry| &entry.outline) else { return Ok(None) };
         let asked = request.metric.as_deref().map(known).transpose()?;
-        let members = Members::of(entries);
+        let members = ComparableStudies::from_entries(entries);
         let mut pairs: Vec<(usize, &'static Metric)> = Vec::new();
         for condition in conditions(newest.row.id.0, &newest.plan, wanted)? {
             let own = metrics(&newest.plan, condition, asked).into_iter();
@@ -83,18 +85,24 @@ impl History {
             Correction::Family => 1.0 - (1.0 - request.confidence) / pairs.len() as f64,
             Correction::None => request.confidence,
         };
-        let is_counted = truth::kind(&newest.plan, &newest.environments) == Kind::Counted;
+        let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
         let series = pairs.iter().map(|(condition, metric)| {
             let condition_label = newest.plan.conditions[*condition].label.to_string();
             let means = members.means(*condition, metric, request.confidence)?;
             let confidences = (level, request.confidence);
-            Series::of(condition_label, metric, means, confidences, is_counted && exact::is_count(metric))
+            HistorySeries::from_means(
+                condition_label,
+                metric,
+                means,
+                confidences,
+                is_counted && exact::is_count(metric),
+            )
         });
         let series = series.collect::<Result<Vec<_>, Error>>()?;
-        let mut studies: Vec<Member> = Vec::new();
+        let mut studies: Vec<HistoryMember> = Vec::new();
         for (place, (entry, _)) in members.entries.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &members.entries[before].0.outline);
-            studies.push(Member::of(
+            studies.push(HistoryMember::from_entry(
                 entry,
                 before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
             ));
@@ -112,17 +120,17 @@ impl History {
             studies,
             left_out: members.left_out,
             series,
-            truth: truth::of(&newest.plan, &newest.environments),
+            truth: truth::note(&newest.plan, &newest.environments),
         }))
     }
 
     /// Its series.
     #[must_use]
-    pub fn series(&self) -> &[Series] {
+    pub fn series(&self) -> &[HistorySeries] {
         &self.series
     }
 
-    /// What the studies are ordered by, in words: `studies by time`.
+    /// The order of the studies, in words: `studies by time`.
     #[must_use]
     pub fn ordered(&self) -> &'static str {
         match self.order {
@@ -137,10 +145,10 @@ impl History {
         &self.name
     }
 
-    /// What the environment of a point's study does not share with that of the point before, in a
-    /// few words; empty if nothing differs.
+    /// The differences of the environment of a point's study from that of the point before, in a
+    /// few words; empty if there are none.
     #[must_use]
-    pub fn marks(&self, series: &Series, point: usize) -> String {
+    pub fn marks(&self, series: &HistorySeries, point: usize) -> String {
         let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);
         let between = &self.studies[from..=series.points[point].place];
         let differs = between.iter().flat_map(|member| &member.differs).map(|one| one.what.as_str());
@@ -154,7 +162,7 @@ impl History {
     }
 }
 
-fn method(series: &[Series], request: &ComparisonRequest, is_counted: bool) -> Vec<String> {
+fn method(series: &[HistorySeries], request: &ComparisonRequest, is_counted: bool) -> Vec<String> {
     if is_counted {
         let resolution = percent(exact::RESOLUTION);
         return vec![format!(

@@ -2,21 +2,21 @@
 
 use serde::Serialize;
 use stats::Verdict;
-use stats::change::{self, Expected, Found, Level};
+use stats::change::{self, Level, LevelHistory, NewestPoint};
 use study::Quality;
 use study::metric::{Better, Metric};
 
-use super::changed::{Changed, Newest, size};
+use super::changed::{LevelChange, NewestStudy, size};
 use super::member::studies;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::series::Mean;
+use crate::data::series::StudyMean;
 use crate::words::number::plain;
 use crate::words::phrases::title;
 
 /// One condition in one metric over the studies that measured it.
 #[derive(Debug, Serialize)]
-pub struct Series {
+pub struct HistorySeries {
     /// The condition's label in the newest study.
     pub(crate) condition: String,
     pub(crate) metric: String,
@@ -27,24 +27,24 @@ pub struct Series {
     /// The confidence of each point's interval by itself.
     pub(crate) confidence: f64,
     /// The oldest first.
-    pub(crate) points: Vec<Mean>,
+    pub(crate) points: Vec<StudyMean>,
     pub(crate) levels: Vec<Level>,
-    pub(crate) changes: Vec<Changed>,
-    /// Why no change can be proven; `None` if one could.
+    pub(crate) changes: Vec<LevelChange>,
+    /// The reason why no change can be proven; `None` if one could.
     pub(crate) too_few: Option<String>,
     /// The newest study against the recent level; `None` if it is alone.
-    pub(crate) newest: Option<Newest>,
+    pub(crate) newest: Option<NewestStudy>,
 }
 
-impl Series {
-    pub(super) fn of(
+impl HistorySeries {
+    pub(super) fn from_means(
         condition: String,
         metric: &'static Metric,
-        points: Vec<Mean>,
+        points: Vec<StudyMean>,
         (level, confidence): (f64, f64),
         is_count: bool,
     ) -> Result<Self, Error> {
-        let own: Vec<_> = points.iter().map(Mean::point).collect();
+        let own: Vec<_> = points.iter().map(StudyMean::point).collect();
         let counts: Vec<f64> = points.iter().map(|point| point.mean).collect();
         let found = if is_count {
             change::of_counts(&counts, exact::RESOLUTION)?
@@ -53,8 +53,8 @@ impl Series {
         };
         // No metric is below zero.
         let possible = |(low, high): (f64, f64)| (low.max(0.0), high);
-        let expected = found.newest.map(|one| Expected { interval: one.interval.map(possible), ..one });
-        let quality = Quality::of(metric);
+        let expected = found.newest.map(|one| NewestPoint { interval: one.interval.map(possible), ..one });
+        let quality = Quality::from_metric(metric);
         let too_few = (points.len() < found.needed).then(|| {
             format!(
                 "no change can be proven with {}: {} are needed at a confidence of {} %",
@@ -63,8 +63,8 @@ impl Series {
                 stats::confidence(level)
             )
         });
-        let Found { levels, changes, .. } = found;
-        let changed = |change| Changed::of(change, &points, metric.unit, quality);
+        let LevelHistory { levels, changes, .. } = found;
+        let changed = |change| LevelChange::in_words(change, &points, metric.unit, quality);
         Ok(Self {
             condition,
             metric: metric.key.to_owned(),
@@ -75,7 +75,7 @@ impl Series {
             levels,
             changes: changes.into_iter().map(changed).collect(),
             too_few,
-            newest: expected.map(|expected| Newest::of(expected, &points, metric.unit, quality)),
+            newest: expected.map(|expected| NewestStudy::in_words(expected, &points, metric.unit, quality)),
             points,
         })
     }
@@ -126,8 +126,8 @@ impl Series {
         self.confidence
     }
 
-    /// What the history says of this series, as sentences without full stops: the newest study
-    /// first, then the changes from the newest to the oldest.
+    /// The changes of this series, as sentences without full stops: the newest study first, then
+    /// the changes from the newest to the oldest.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let newest = self.newest.iter().map(|newest| newest.sentence.clone());

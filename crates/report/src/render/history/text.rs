@@ -1,19 +1,19 @@
-//! A history for people: what is said first, then tables.
+//! A history as text: the sentences first, then tables.
 
 use super::changed::ends;
-use super::member::{Member, studies};
-use super::{History, Series};
-use crate::data::differences::Difference;
-use crate::render::summary::tone_of;
+use super::member::{HistoryMember, studies};
+use super::{HistorySeries, StudyHistory};
+use crate::data::differences::StudyDifference;
+use crate::render::summary_table::tone_of;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain};
 use crate::words::phrases::first_of;
 use crate::words::table::Table;
 
-/// So many differences between environments are told where the page is not wide.
+// The largest number of differences between environments in a page that is not wide.
 const TOLD: usize = 3;
 
-impl History {
+impl StudyHistory {
     /// The history for people.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
@@ -21,7 +21,7 @@ impl History {
         if self.series.len() > 1 {
             text.push_str(&format!("\n{}", self.summary(layout)));
         }
-        let is_shown = |series: &&Series| layout.wide || self.series.len() == 1 || series.is_changed();
+        let is_shown = |series: &&HistorySeries| layout.wide || self.series.len() == 1 || series.is_changed();
         for series in self.series.iter().filter(is_shown) {
             text.push_str(&format!("\n{}\n", series.title()));
             text.extend(series.sentences().iter().map(|sentence| format!("  {sentence}.\n")));
@@ -92,7 +92,7 @@ impl History {
     }
 
     /// A row for each study of a series.
-    fn table(&self, series: &Series, layout: Layout) -> String {
+    fn table(&self, series: &HistorySeries, layout: Layout) -> String {
         let (_, unit) = series.quantity();
         let value = if unit.is_empty() { "value" } else { unit };
         let interval = format!("{} % interval", stats::confidence(series.confidence()));
@@ -129,9 +129,9 @@ impl History {
         table.fit(layout)
     }
 
-    /// What differs between each study and the one before it.
+    /// Writes the differences between each study and the one before it.
     fn environments(&self, text: &mut String, layout: Layout) {
-        let differing: Vec<&Member> =
+        let differing: Vec<&HistoryMember> =
             self.studies.iter().filter(|member| !member.differs.is_empty()).collect();
         if differing.is_empty() {
             text.push_str("Environments: nothing that is recorded of them differs.\n");
@@ -141,8 +141,9 @@ impl History {
         for member in differing {
             let value =
                 |values: &[String]| if values.is_empty() { "-".to_owned() } else { values.join(" / ") };
-            let said =
-                |one: &Difference| format!("{} ({} → {})", one.what, value(&one.baseline), value(&one.study));
+            let said = |one: &StudyDifference| {
+                format!("{} ({} → {})", one.what, value(&one.baseline), value(&one.study))
+            };
             let all: Vec<String> = member.differs.iter().map(said).collect();
             let most = if layout.wide { all.len() } else { TOLD };
             text.push_str(&format!("  {}: {}\n", member.label, first_of(&all, most)));

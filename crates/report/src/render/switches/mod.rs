@@ -1,8 +1,8 @@
-//! What each switch of a study changes, as data: from which advice is drawn.
+//! The effect of each switch of a study, as data from which advice is drawn.
 
-mod compared;
-pub(in crate::render) mod effect;
-mod held;
+mod constant_settings;
+mod factor_effects;
+pub(in crate::render) mod switch_effect;
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,19 @@ use crate::data::error::Error;
 use crate::data::truth::truth;
 use crate::render::credit;
 
-pub use effect::{Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome};
+pub use switch_effect::{
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
+    NarrowedStudy, SwitchContext, SwitchEffect,
+};
 
-/// What each switch of a stored study changes in its rate, its CPU time and its latency.
+/// The effect of each switch of a stored study on its rate, its CPU time and its latency.
 ///
 /// Whether a change is proven is decided for all of them together, by Holm's procedure over every
-/// pair of a switch and a metric: with probability [`Switches::confidence`] no change is called
-/// proven that does not exist. Each interval has the level of the last step of that procedure, so
-/// that it excludes zero exactly where the change is proven.
+/// pair of a switch and a metric: with probability [`SwitchEffects::confidence`] no change is
+/// called proven that does not exist. Each interval has the level of the last step of that
+/// procedure, so that it excludes zero exactly where the change is proven.
 #[derive(Debug, Clone, Serialize)]
-pub struct Switches {
+pub struct SwitchEffects {
     /// The study's number.
     pub study: i64,
     /// Its name.
@@ -34,9 +37,9 @@ pub struct Switches {
     pub confidence: f64,
     /// The level of each interval by itself.
     pub level: f64,
-    /// How many changes were judged together.
+    /// The number of changes that were judged together.
     pub judged: usize,
-    /// What kind of figures they are, if not time on a machine.
+    /// The kind of the figures, if it is not time on a machine.
     pub truth: Option<&'static str>,
     /// Whether instructions were counted, instead of time: then `confidence` and `level` have no
     /// meaning, and changes are judged by the resolution of counts.
@@ -44,20 +47,20 @@ pub struct Switches {
     /// The mean time of one boot of each state of the testbed together, with all runs, in seconds.
     pub seconds_per_boot: f64,
     /// The traffic and the levels of all other factors under which the switches were tried.
-    pub contexts: Vec<Context>,
-    /// What was to be switched and could not be, with the reason.
+    pub contexts: Vec<SwitchContext>,
+    /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,
     /// The factors that vary and are no switch of a host: `message`, `sender`.
     pub others: Vec<String>,
 }
 
-impl Switches {
-    /// Works out what each switch of a stored study changes; all proven changes hold together with
+impl SwitchEffects {
+    /// Reads the effect of each switch of a stored study; all proven changes hold together with
     /// this confidence, a probability.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take, and a confidence outside of 0 to 1.
-    pub fn of(stored: &StoredStudy, confidence: f64) -> Result<Self, Error> {
+    pub fn from_stored(stored: &StoredStudy, confidence: f64) -> Result<Self, Error> {
         let first = contexts(stored, confidence)?;
         let p: Vec<Vec<f64>> = changes(&first).filter_map(|change| Some(vec![change.p?])).collect();
         let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
@@ -77,7 +80,7 @@ impl Switches {
             judged: p.len(),
             truth: truth(stored),
             exact: stored.plan.exact,
-            seconds_per_boot: held::seconds_per_boot(stored, |_| true),
+            seconds_per_boot: constant_settings::seconds_per_boot(stored, |_| true),
             contexts,
             absent,
             others: others(stored),
@@ -85,15 +88,15 @@ impl Switches {
     }
 }
 
-fn changes(contexts: &[Context]) -> impl Iterator<Item = &Change> {
+fn changes(contexts: &[SwitchContext]) -> impl Iterator<Item = &MetricChange> {
     contexts.iter().flat_map(|context| &context.effects).flat_map(|effect| &effect.changes)
 }
 
-fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<Context>, Error> {
+fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
     if stored.plan.design.is_some() {
         return Ok(credit::contexts(stored, level));
     }
-    compared::contexts(stored, level)
+    factor_effects::contexts(stored, level)
 }
 
 /// Factors that vary and are no switches, in the order of the file.

@@ -6,19 +6,19 @@ use stats::{ConditionEstimate, Observation};
 use store::StoredStudy;
 use study::Side;
 
-use super::rule::Rule;
+use super::rule::ExplanationRule;
 use super::rules::RULES;
 use crate::data::means::by_boot;
-use crate::render::group::Group;
+use crate::render::group::ComparisonGroup;
 
 /// A counter that explains an effect, or several.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counter {
+pub struct ExplainingCounter {
     /// The name of the workload.
     pub workload: String,
     /// The counter's metric.
     pub metric: &'static str,
-    /// What its figures are, with their unit: `segments per packet at the transmitter`.
+    /// The words for its figures, with their unit: `segments per packet at the transmitter`.
     pub words: String,
     /// Its mean over boots in each condition of the workload that has it.
     pub conditions: Vec<ConditionEstimate>,
@@ -28,7 +28,11 @@ pub struct Counter {
 
 /// The counters that explain any of the effects, in the order of the rules; intervals have `level`
 /// by themselves.
-pub(crate) fn counters(stored: &StoredStudy, groups: &[Group], level: f64) -> Vec<Counter> {
+pub(crate) fn counters(
+    stored: &StoredStudy,
+    groups: &[ComparisonGroup],
+    level: f64,
+) -> Vec<ExplainingCounter> {
     let rules = RULES.iter().flat_map(|rule| Side::BOTH.map(|side| (rule, side)));
     let mut found = Vec::new();
     for (rule, side) in rules {
@@ -47,7 +51,8 @@ pub(crate) fn counters(stored: &StoredStudy, groups: &[Group], level: f64) -> Ve
         found.extend(workloads.into_iter().filter_map(|(workload, explains)| {
             let conditions = figures(stored, workload, rule, side, level);
             let words = rule.words(side);
-            let counter = Counter { workload: workload.to_owned(), metric, words, conditions, explains };
+            let counter =
+                ExplainingCounter { workload: workload.to_owned(), metric, words, conditions, explains };
             (!counter.conditions.is_empty()).then_some(counter)
         }));
     }
@@ -58,7 +63,7 @@ pub(crate) fn counters(stored: &StoredStudy, groups: &[Group], level: f64) -> Ve
 fn figures(
     stored: &StoredStudy,
     workload: &str,
-    rule: &Rule,
+    rule: &ExplanationRule,
     side: Side,
     level: f64,
 ) -> Vec<ConditionEstimate> {

@@ -1,31 +1,70 @@
-//! Why two conditions differ, as far as stored counters tell: those that differ by a factor that
-//! can explain a large effect.
+//! The reasons why two conditions differ, as far as stored counters tell: conditions that differ by
+//! a factor that can explain a large effect.
 //!
 //! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures,
 //! and there is none where counters are alike, move against the effect, or overlap between boots.
 
 mod counters;
-mod reason;
 mod rule;
 mod rules;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
-use study::metric::{Better, Metric};
+use serde::Serialize;
+use store::{Metrics, StoredStudy};
+use study::metric::{Better, Metric, find};
 
-pub use self::counters::Counter;
+pub use self::counters::ExplainingCounter;
 pub(crate) use self::counters::counters;
-pub use self::reason::Why;
 
-use self::rule::{About, Boots};
+use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;
+use crate::data::means::per_boot;
+use crate::render::group::ComparisonGroup;
 
-/// More reasons than this explain nothing.
+/// A counter that differs between two conditions as their effect does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The counter's metric.
+    pub counter: &'static str,
+    /// Its figure in the condition, in the unit that the sentence names.
+    pub value: f64,
+    /// The figure of the baseline.
+    pub baseline: f64,
+    /// Both in words, without a full stop.
+    pub sentence: String,
+}
+
+// More reasons than this explain nothing.
 const MOST: usize = 2;
+// From this share of the baseline on, an effect needs an explanation.
+const LARGE: f64 = 0.03;
+
+/// Adds its explanation to each large, proven difference of a stored study.
+pub(crate) fn explain(groups: &mut [ComparisonGroup], stored: &StoredStudy) {
+    // Many rows have the same baseline.
+    let mut means: BTreeMap<usize, Vec<Metrics>> = BTreeMap::new();
+    for group in groups {
+        let Some(metric) = find(&group.metric) else { continue };
+        for row in &mut group.rows {
+            let comparison = &row.comparison;
+            let is_large = comparison.difference.abs() >= LARGE * comparison.baseline_mean.abs();
+            if is_large && row.is_proven() {
+                let both = [comparison.condition, comparison.baseline];
+                for condition in both {
+                    means.entry(condition).or_insert_with(|| per_boot(stored, condition));
+                }
+                let boots = both.map(|condition| means[&condition].as_slice());
+                row.why = reasons(metric, comparison.difference > 0.0, boots);
+            }
+        }
+    }
+}
 
 /// The counters that differ between a condition and its baseline as an effect does, the most
 /// telling first. `rises`: whether the metric is higher than the baseline's.
-pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Vec<Why> {
+pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [BootMeans<'_>; 2]) -> Vec<Explanation> {
     let is_worse = match metric.better {
         Better::Higher => !rises,
         Better::Lower => rises,
@@ -33,12 +72,12 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Ve
     };
     let rules = RULES.iter().filter(|rule| (rule.explains)(metric));
     let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
-    let mut found: Vec<(About, f64, Why)> = rules
+    let mut found: Vec<(CounterSubject, f64, Explanation)> = rules
         .flat_map(|rule| sides().filter_map(|side| rule.reason(&side.to_string(), is_worse, boots)))
         .collect();
     // The sort is stable: of equals, the first rule's and the transmitter's.
     found.sort_by(|(_, one, _), (_, other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
-    let mut told: Vec<About> = Vec::new();
+    let mut told: Vec<CounterSubject> = Vec::new();
     let mut reasons = Vec::new();
     for (about, _, why) in found {
         if !told.contains(&about) && reasons.len() < MOST {
@@ -52,8 +91,6 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Ve
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use store::Metrics;
-    use study::metric::find;
 
     use super::*;
 

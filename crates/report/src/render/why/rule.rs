@@ -1,29 +1,29 @@
-//! One counter, and what it may explain.
+//! Rules by which a counter may explain an effect.
 
 use stats::{ValueRange, mean};
 use store::Metrics;
 use study::Side;
 use study::metric::{Metric, find};
 
-use super::reason::Why;
+use super::Explanation;
 use crate::data::metric::range_of;
 use crate::words::number::{percent, rounded};
 
 /// A counter for each hundred of another one.
 pub(super) const PERCENT: f64 = 100.0;
-/// A part of a counter from this share of it on is worth a word.
+// A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
-/// Which of a counter's directions costs performance.
+/// The direction of a counter that costs performance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum More {
+pub(super) enum IncreaseEffect {
     Costs,
     Helps,
 }
 
-/// What a counter is about; of several about the same thing only the most telling is said.
+/// The subject of a counter; of several about the same subject only the most telling is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum CounterSubject {
     Batches,
     Timers,
     OtherCpus,
@@ -31,50 +31,48 @@ pub(super) enum About {
     Waits,
 }
 
-/// A counter, and what it may explain.
-pub(super) struct Rule {
-    pub(super) about: About,
-    /// The metric.
+/// A rule by which a counter may explain an effect.
+pub(super) struct ExplanationRule {
+    pub(super) about: CounterSubject,
     pub(super) counter: &'static str,
-    /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a
-    /// figure by itself.
+    /// The metric that it is divided by, and the factor of the quotient; `None`: it is a figure by
+    /// itself.
     pub(super) per: Option<(&'static str, f64)>,
-    pub(super) more: More,
-    /// What follows the two figures.
+    pub(super) more: IncreaseEffect,
     pub(super) words: &'static str,
     /// Figures up to this are too small to matter, and count as this one.
     pub(super) floor: f64,
     /// The least factor between the two.
     pub(super) factor: f64,
-    /// A metric that counts a part of this one, and how that part is told after its share.
+    /// A metric that counts a part of this one, and the words for that part after its share.
     pub(super) part: Option<(&'static str, &'static str)>,
     /// Whether it may explain a metric.
     pub(super) explains: fn(&Metric) -> bool,
 }
 
 /// The metrics' means of each boot of a condition.
-pub(super) type Boots<'m> = &'m [Metrics];
+pub(super) type BootMeans<'m> = &'m [Metrics];
 
-impl Rule {
-    /// What it is about, how telling it is, and the reason, if the counter differs as the effect
-    /// does.
+impl ExplanationRule {
+    /// The subject, the weight of the evidence, and the reason, if the counter differs as the
+    /// effect does.
     pub(super) fn reason(
         &self,
         side: &str,
         is_worse: bool,
-        boots: [Boots<'_>; 2],
-    ) -> Option<(About, f64, Why)> {
+        boots: [BootMeans<'_>; 2],
+    ) -> Option<(CounterSubject, f64, Explanation)> {
         let counter = self.metric_of(side)?;
-        let figures = |boots: Boots<'_>| -> Option<Vec<f64>> {
+        let figures = |boots: BootMeans<'_>| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
         let [value, baseline] = boots.map(figures);
         let factor = |[value, baseline]: [&[f64]; 2]| self.factor_between(is_worse, [value, baseline]);
         let (value, baseline) = (value?, baseline?);
         let least = factor([&value, &baseline])?;
-        if self.per.is_none() && self.more == More::Costs {
+        if self.per.is_none() && self.more == IncreaseEffect::Costs {
             // A rate may be higher only because more was done.
-            let per_work = |figures: &[f64], boots: Boots<'_>| -> Option<Vec<f64>> {
+            let per_work = |figures: &[f64], boots: BootMeans<'_>| -> Option<Vec<f64>> {
                 figures.iter().zip(boots).map(|(figure, means)| Some(figure / work(means)?)).collect()
             };
             let [value, baseline] = [per_work(&value, boots[0])?, per_work(&baseline, boots[1])?];
@@ -84,12 +82,12 @@ impl Rule {
                 return None;
             }
         }
-        let more = if is_worse == (self.more == More::Costs) { boots[0] } else { boots[1] };
+        let more = if is_worse == (self.more == IncreaseEffect::Costs) { boots[0] } else { boots[1] };
         let (value, baseline) = (mean(&value), mean(&baseline));
         let words = self.words.replace('@', side);
         let part = self.part(side, more).unwrap_or_default();
         let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
-        Some((self.about, least.ln() / self.factor.ln(), Why { counter, value, baseline, sentence }))
+        Some((self.about, least.ln() / self.factor.ln(), Explanation { counter, value, baseline, sentence }))
     }
 
     /// The counter's metric of a side.
@@ -111,7 +109,7 @@ impl Rule {
         }
     }
 
-    /// What its figures are, of a side.
+    /// The words for its figures on a side.
     pub(super) fn words(&self, side: Side) -> String {
         self.words.replace('@', &side.to_string())
     }
@@ -133,7 +131,7 @@ impl Rule {
     /// By how much the figures differ in the effect's direction, if it is enough and no boot says
     /// otherwise.
     fn factor_between(&self, is_worse: bool, [value, baseline]: [&[f64]; 2]) -> Option<f64> {
-        let is_higher = is_worse == (self.more == More::Costs);
+        let is_higher = is_worse == (self.more == IncreaseEffect::Costs);
         let [high, low] = if is_higher { [value, baseline] } else { [baseline, value] };
         if high.is_empty() || low.is_empty() {
             return None;
@@ -146,7 +144,7 @@ impl Rule {
 
     /// The share of a part of the counter in the condition that has more of it, where it is most of
     /// it.
-    fn part(&self, side: &str, boots: Boots<'_>) -> Option<String> {
+    fn part(&self, side: &str, boots: BootMeans<'_>) -> Option<String> {
         let (key, words) = self.part?;
         let sum =
             |key: &str| -> f64 { boots.iter().filter_map(|means| means.get(&format!("{side}.{key}"))).sum() };
@@ -155,7 +153,7 @@ impl Rule {
     }
 }
 
-/// What was done in a second of a boot's windows, whatever the workload counts it in.
+/// The work of a second of a boot's windows, whatever the workload counts it in.
 fn work(means: &Metrics) -> Option<f64> {
     let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(key).copied());
     done.filter(|done| *done > 0.0)

@@ -1,12 +1,13 @@
-//! Which counters may explain which effects.
+//! The rules by which counters may explain effects.
 
-use study::metric::{Group, Metric};
+use study::metric::{Metric, MetricGroup};
 
-use super::rule::{About, More, PERCENT, Rule};
+use super::rule::{CounterSubject, ExplanationRule, IncreaseEffect, PERCENT};
 
 /// Not the rate that a search found: counters are those of one of its trials.
 fn any(metric: &Metric) -> bool {
-    matches!(metric.group, Group::Rate | Group::Latency | Group::ServiceDemand) && !metric.is_of_search()
+    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency | MetricGroup::ServiceDemand)
+        && !metric.is_of_search()
 }
 
 fn bytes(metric: &Metric) -> bool {
@@ -14,116 +15,116 @@ fn bytes(metric: &Metric) -> bool {
 }
 
 fn round_trips(metric: &Metric) -> bool {
-    matches!(metric.group, Group::Rate | Group::Latency) && metric.is_of_transactions()
+    matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.is_of_transactions()
 }
 
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
 /// words.
-pub(super) const RULES: &[Rule] = &[
-    Rule {
-        about: About::Batches,
+pub(super) const RULES: &[ExplanationRule] = &[
+    ExplanationRule {
+        about: CounterSubject::Batches,
         counter: "segments_per_wire_packet",
         per: None,
-        more: More::Helps,
+        more: IncreaseEffect::Helps,
         words: "segments per packet at the @",
         floor: 1.0,
         factor: 1.5,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::Batches,
+    ExplanationRule {
+        about: CounterSubject::Batches,
         counter: "segments_per_underlay_packet",
         per: None,
-        more: More::Helps,
+        more: IncreaseEffect::Helps,
         words: "segments per packet under the tunnel at the @",
         floor: 1.0,
         factor: 1.5,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::Batches,
+    ExplanationRule {
+        about: CounterSubject::Batches,
         counter: "bytes_per_wire_packet",
         per: None,
-        more: More::Helps,
+        more: IncreaseEffect::Helps,
         words: "bytes per packet at the @",
         floor: 64.0,
         factor: 1.5,
         part: None,
         explains: bytes,
     },
-    Rule {
-        about: About::Timers,
+    ExplanationRule {
+        about: CounterSubject::Timers,
         counter: "timer_interrupts",
         per: None,
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "timer interrupts per second at the @",
         floor: 2_000.0,
         factor: 3.0,
         part: Some(("softirqs_hrtimer", "ran timers such as those of TCP's pacing")),
         explains: any,
     },
-    Rule {
-        about: About::OtherCpus,
+    ExplanationRule {
+        about: CounterSubject::OtherCpus,
         counter: "reschedule_interrupts",
         per: None,
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "reschedule interrupts per second at the @",
         floor: 2_000.0,
         factor: 3.0,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::OtherCpus,
+    ExplanationRule {
+        about: CounterSubject::OtherCpus,
         counter: "call_interrupts",
         per: None,
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "function-call interrupts per second at the @",
         floor: 2_000.0,
         factor: 3.0,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::Losses,
+    ExplanationRule {
+        about: CounterSubject::Losses,
         counter: "retransmits",
         per: Some(("segments", PERCENT)),
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "% of segments retransmitted by the @",
         floor: 0.1,
         factor: 3.0,
         part: Some(("retransmits_needless", "had arrived: reordering")),
         explains: any,
     },
-    Rule {
-        about: About::Losses,
+    ExplanationRule {
+        about: CounterSubject::Losses,
         counter: "drops",
         per: Some(("wire_packets", PERCENT)),
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "packets dropped at the @ for 100 that crossed its interface",
         floor: 0.5,
         factor: 3.0,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::Losses,
+    ExplanationRule {
+        about: CounterSubject::Losses,
         counter: "underlay_fragments",
         per: Some(("underlay_packets", PERCENT)),
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "fragments for 100 packets under the tunnel at the @",
         floor: 1.0,
         factor: 3.0,
         part: None,
         explains: any,
     },
-    Rule {
-        about: About::Waits,
+    ExplanationRule {
+        about: CounterSubject::Waits,
         counter: "context_switches",
         per: Some(("wire_packets", 1.0)),
-        more: More::Costs,
+        more: IncreaseEffect::Costs,
         words: "context switches per packet at the @",
         floor: 0.1,
         factor: 1.5,

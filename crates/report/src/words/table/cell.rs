@@ -2,10 +2,10 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Stands for what was cut from the middle of a cell.
+// The mark of a cut in the middle of a cell.
 const CUT: &str = "…";
 
-/// A cell of at most so many columns: beginning and end stay.
+/// Cuts a cell to this number of columns: beginning and end stay.
 pub(super) fn cut(cell: &str, width: usize) -> String {
     if cell.width() <= width {
         return cell.to_owned();
@@ -27,7 +27,7 @@ pub(super) fn cut(cell: &str, width: usize) -> String {
 
 /// A cell is one line as wide as it looks, whatever name it holds.
 pub(super) fn owned(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| text::line(cell).into_owned()).collect()
+    cells.iter().map(|cell| words::sanitised_line(cell).into_owned()).collect()
 }
 
 /// Numbers, several of them in a cell too, and the dash that stands for one.

@@ -6,19 +6,19 @@ use unicode_width::UnicodeWidthStr as _;
 use super::cell::begins_with_number;
 use super::{GAP, Table};
 use crate::words::layout::Layout;
-use crate::words::names::Names;
+use crate::words::names::ShortNames;
 
-/// No cell is cut to fewer columns.
+// No cell is cut to fewer columns.
 const SHORTEST: usize = 6;
-/// Names have so many columns, if need be at the cost of others.
+// The least number of columns for names, if need be at the cost of others.
 const LEAST_NAME: usize = 12;
-/// Names are shortened only when other words have no more than so many columns.
+// Names are shortened only when other words have no more than so many columns.
 const LEAST_WORDS: usize = 30;
 
 impl Table {
     /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
     /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
-    /// words never are. What is not in the rows is told above and below them.
+    /// words never are. A legend above or below has the omitted parts.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         if !layout.wide && self.is_stacked(layout) {
@@ -110,7 +110,7 @@ impl Table {
         text
     }
 
-    /// How narrow each column can be with its names shortened.
+    /// The least width of each column, with its names shortened.
     fn narrowest(&self, layout: Layout) -> Vec<usize> {
         let least = |column| self.least(column, LEAST_NAME).min(layout.columns());
         (0..self.widths().len()).map(least).collect()
@@ -135,14 +135,14 @@ impl Table {
         narrowed.max(head.unwrap_or(0).min(SHORTEST))
     }
 
-    /// Shortens the names in a column; what they no longer say, as lines.
+    /// Shortens the names in a column; returns the legend for the shortened parts, as lines.
     fn shorten(&mut self, column: usize, width: usize) -> String {
         let name = |(place, row): (usize, &Vec<String>)| {
             let other = || Name::from(row.get(column).map_or("", String::as_str));
             self.known.get(&place).cloned().unwrap_or_else(other)
         };
         let names: Vec<Name> = self.rows.iter().enumerate().map(name).collect();
-        let names = Names::within(&names, width);
+        let names = ShortNames::within(&names, width);
         for (row, name) in self.rows.iter_mut().zip(&names.short) {
             if let Some(cell) = row.get_mut(column) {
                 cell.clone_from(name);
@@ -166,7 +166,7 @@ impl Table {
     }
 }
 
-/// How wide these columns are, with a gap after each.
+/// The width of these columns, with a gap after each.
 fn total(columns: &[usize], widths: &[usize]) -> usize {
     columns.iter().map(|column| widths[*column] + GAP.len()).sum()
 }

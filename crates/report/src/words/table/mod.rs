@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr as _;
 use self::cell::{begins_with_number, cut, is_number, owned};
 use crate::words::colour::{Tone, paint};
 
-/// Rows of text in columns. Columns whose cells are all numbers stand to the right.
+/// Rows of text in columns. Columns of numbers are aligned at the right.
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Header lines, each with one cell a column; later lines continue the earlier ones.
@@ -21,11 +21,11 @@ pub struct Table {
     tones: BTreeMap<(usize, usize), Tone>,
     /// The column of the conditions' names.
     names: Option<usize>,
-    /// What is known of the names in it, by row.
+    /// The known names in it, by row.
     known: BTreeMap<usize, Name>,
     /// The columns that are left out where the width does not do, the first of these first.
     optional: Vec<usize>,
-    /// The columns whose words say nothing when they are cut, as names of functions.
+    /// The columns whose words are useless when they are cut, as names of functions.
     whole: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Table {
 
     /// Adds a header line below the others: units, mostly. Empty cells stay empty.
     #[must_use]
-    pub fn under(mut self, head: &[&str]) -> Self {
+    pub fn units(mut self, head: &[&str]) -> Self {
         self.head.push(owned(head));
         self
     }
@@ -61,11 +61,11 @@ impl Table {
         self
     }
 
-    /// Says which columns are not cut, whatever else has to go: those whose words are names of
-    /// functions, or verdicts. Where they have no room beside each other, the first column, one of
-    /// them, is written above the others.
+    /// Sets the columns that are never cut: their words are names of functions, or verdicts. If
+    /// these columns have no room beside each other, the first of them, the first column, is
+    /// written above the others.
     #[must_use]
-    pub fn whole(mut self, columns: &[usize]) -> Self {
+    pub fn uncut(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.whole);
         self
     }
@@ -109,7 +109,7 @@ impl Table {
         self.rows.iter().map(Vec::as_slice)
     }
 
-    /// What the verdict in a cell means; `None` for a cell without one.
+    /// The tone of the verdict in a cell; `None` for a cell without one.
     #[must_use]
     pub fn tone(&self, row: usize, column: usize) -> Option<Tone> {
         self.tones.get(&(row, column)).copied()
@@ -144,7 +144,6 @@ impl Table {
         self.lines(&columns, &self.widths(), false)
     }
 
-    /// How wide each column is.
     fn widths(&self) -> Vec<usize> {
         let lines = || self.head.iter().chain(&self.rows);
         let columns = lines().map(Vec::len).max().unwrap_or(0);
@@ -200,7 +199,7 @@ mod tests {
 
     #[test]
     fn numbers_stand_right_and_words_left() {
-        let mut table = Table::new(&["condition", "throughput"]).under(&["", "Mbit/s"]);
+        let mut table = Table::new(&["condition", "throughput"]).units(&["", "Mbit/s"]);
         table.row(&["ipv4", "42.1"]);
         table.row(&["ipv6 offloads=none", "-"]);
         assert_eq!(
@@ -310,7 +309,7 @@ mod tests {
     #[test]
     fn a_column_of_whole_words_stays_and_others_go() {
         let mut table =
-            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).whole(&[0, 2, 3]);
+            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).uncut(&[0, 2, 3]);
         table.row(&["__skb_wait_for_more_packets to udp_recvmsg", "1234.5", "-12.5", "not proven"]);
         table.row(&["whole", "1234567.5", "0", "more"]);
         let at = |width| table.fit(Layout { width, ..Layout::PLAIN });

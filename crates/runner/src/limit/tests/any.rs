@@ -74,7 +74,7 @@ fn any_order() -> impl Strategy<Value = RunOrder> {
                 flows,
                 ..Traffic::new(kind)
             },
-            family: load::Family::of(ipv6),
+            family: load::Family::from_ipv6(ipv6),
             ramp: Duration::ZERO,
             window: Duration::ZERO,
             step: Duration::ZERO,

@@ -4,7 +4,7 @@ use super::*;
 use record::sample::guest;
 use study::BySide;
 
-/// Another process that had so many ms of the transmitter's CPU, counted in the window too.
+/// Another process that had `ms` ms of the transmitter's CPU, counted in the window too.
 fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;
@@ -29,7 +29,7 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
         works(&mut case.1.transmitter, 490, 500, 0);
         beside(&mut case, 500);
         assert_eq!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
-        // Others that hardly run make nobody wait.
+        // Other processes that hardly run make nobody wait.
         works(&mut case.1.transmitter, 500, 450, 0);
         beside(&mut case, 90);
         assert_ne!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
@@ -106,7 +106,7 @@ fn guests_are_contended_by_what_their_host_tells() {
         ..guest(cpu, &[(500, 320)])
     };
     case.1.hosts = Some(BySide { transmitter: host(2), receiver: host(3) });
-    // What moves the packets had 200 ms. Who had the rest was not seen.
+    // The threads that move packets had 200 ms. The processes that had the rest were not seen.
     expect(
         &case,
         Label::Contended,
@@ -145,7 +145,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     let mut paced = waiting(Kind::TcpStream, 150);
     paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
     assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
-    // Others who had the CPUs come first.
+    // Contention comes first.
     let mut both = waiting(Kind::TcpStream, 150);
     for (_, host) in both.1.hosts.as_mut().unwrap().each_mut() {
         host.cpu_each[0].system = 200_000_000;

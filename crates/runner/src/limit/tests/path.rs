@@ -1,4 +1,4 @@
-//! What the ends did not hold back: drops, links, paces, and the path.
+//! Limits outside of the ends: drops, links, paces, and the path.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
         receiver_of(&mut case).whole.outcome.received.socket_drops,
     ) = (59_900, 40_100);
     expect(&case, Label::ReceiverSocket, "receiver's socket dropped 40,100 of 100,000 datagrams (40.1 %)");
-    // With what says whether it was asleep.
+    // With the evidence of whether it was asleep.
     let found: Vec<String> = limit(&case.0, &case.1).evidence.iter().map(Evidence::to_string).collect();
     assert!(found.iter().any(|what| what.contains("receiving thread 50.0 % busy")), "{found:?}");
     // A few are a stall, not a limit.
@@ -88,7 +88,8 @@ fn a_rate_that_is_reached_is_the_link() {
         assert_ne!(limit(&case.0, &case.1).label, Label::Link);
         case.1.transmitter.window.counters.queue.overlimits = 7;
         expect(&case, Label::Link, "delayed packets 7 times");
-        // A bucket at the receiver holds for what that sends; a cable for what it takes.
+        // A bucket at the receiver limits the way that it sends; a cable limits the way that it
+        // receives.
         case.1.transmitter.window.link = LinkLimit::default();
         receiver_of(&mut case).window.counters.link.tx_bytes = 1000;
         receiver_of(&mut case).window.link = limited(900_000_000, true);
@@ -184,7 +185,7 @@ fn a_stream_that_flows_back_has_its_sender_at_the_receiver() {
         both.evidence.iter().any(|what| what.to_string().starts_with("reverse: receiver's sending")),
         "{both:?}"
     );
-    // Its CPU, full of sending, is what the way forward waits for too.
+    // The way forward waits for its CPU too, which is full of sending.
     assert_eq!(
         (both.label, both.evidence[0].to_string().as_str()),
         (Label::ReceiverCpu, "forward: limited by receiver CPU")

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::records::Records;
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::options::{Column, Options};
 
 /// The columns that are used, from 0.
@@ -18,15 +18,14 @@ pub(super) struct Heading {
     pub(super) unit: Option<usize>,
     pub(super) warmup: Option<usize>,
     /// Columns that say whether a run succeeded.
-    pub(super) outcomes: Vec<(usize, Outcome)>,
-    /// The names of all columns.
+    pub(super) outcomes: Vec<(usize, SuccessColumn)>,
     pub(super) names: Vec<String>,
 }
 
-/// How a column says that a run succeeded.
+/// The way in which a column says that a run succeeded.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
-    /// In words.
+pub(super) enum SuccessColumn {
+    /// A status in words.
     Status,
     /// 0 is success.
     ExitCode,
@@ -38,20 +37,20 @@ pub(super) enum Outcome {
     Message,
 }
 
-impl Outcome {
+impl SuccessColumn {
     /// The outcome that a column of this name holds.
-    fn of(name: &str) -> Option<Outcome> {
+    fn from_column_name(name: &str) -> Option<SuccessColumn> {
         let letters: String = name
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .map(|letter| letter.to_ascii_lowercase())
             .collect();
         Some(match letters.as_str() {
-            "status" | "outcome" => Outcome::Status,
-            "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => Outcome::ExitCode,
-            "success" | "succeeded" | "ok" | "passed" | "valid" => Outcome::Success,
-            "failed" | "failure" | "timedout" => Outcome::Failure,
-            "error" | "err" => Outcome::Message,
+            "status" | "outcome" => SuccessColumn::Status,
+            "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => SuccessColumn::ExitCode,
+            "success" | "succeeded" | "ok" | "passed" | "valid" => SuccessColumn::Success,
+            "failed" | "failure" | "timedout" => SuccessColumn::Failure,
+            "error" | "err" => SuccessColumn::Message,
             _ => return None,
         })
     }
@@ -61,13 +60,13 @@ impl Outcome {
         let is_one_of = |words: &[&[u8]]| words.contains(&word.as_slice());
         let is_no = is_one_of(&[b"", b"0", b"false", b"no", b"n", b"none", b"ok"]);
         match self {
-            Outcome::Status => {
+            SuccessColumn::Status => {
                 is_one_of(&[b"ok", b"0", b"success", b"succeeded", b"pass", b"passed", b"done", b"completed"])
             }
-            Outcome::ExitCode => word == b"0",
-            Outcome::Success => is_one_of(&[b"1", b"true", b"yes", b"y", b"ok"]),
-            Outcome::Failure => is_no,
-            Outcome::Message => is_no || ministat::parse_number(&word).is_some(),
+            SuccessColumn::ExitCode => word == b"0",
+            SuccessColumn::Success => is_one_of(&[b"1", b"true", b"yes", b"y", b"ok"]),
+            SuccessColumn::Failure => is_no,
+            SuccessColumn::Message => is_no || ministat::parse_number(&word).is_some(),
         }
     }
 }
@@ -76,9 +75,13 @@ impl Outcome {
 const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {
-    pub(super) fn of<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
+    pub(super) fn read<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
         if !records.next()? {
-            return Err(Fault::new(Place::start_of(1), "no first line with the names of columns", "add one"));
+            return Err(Fault::new(
+                FilePosition::start_of(1),
+                "no first line with the names of columns",
+                "add one",
+            ));
         }
         let mut names = Vec::new();
         for column in 0..records.len() {
@@ -116,7 +119,9 @@ impl Heading {
         let metric = find("metric").filter(|column| *column != value);
         let is_used = |column: usize| [Some(value), condition, boot].contains(&Some(column));
         let outcome = |(column, name): (usize, &String)| {
-            Outcome::of(name).filter(|_| !is_used(column)).map(|outcome| (column, outcome))
+            SuccessColumn::from_column_name(name)
+                .filter(|_| !is_used(column))
+                .map(|outcome| (column, outcome))
         };
         Ok(Heading {
             value,
@@ -136,7 +141,9 @@ impl Heading {
         let used = [Some(self.value), self.condition, self.boot, self.metric, self.unit, self.warmup];
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
         let says_outcome = |column: usize| {
-            self.outcomes.iter().any(|(at, outcome)| *at == column && !matches!(outcome, Outcome::Message))
+            self.outcomes
+                .iter()
+                .any(|(at, outcome)| *at == column && !matches!(outcome, SuccessColumn::Message))
         };
         let is_unused = |column: &usize| {
             let name = self.names[*column].as_str();

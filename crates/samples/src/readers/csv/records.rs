@@ -4,11 +4,11 @@ use std::io::Read;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use crate::error::{Fault, Place, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
 use crate::lines::read;
 use crate::series::bounded;
-use crate::word::{separator, without_mark};
+use crate::token::{separator, without_mark};
 
 const BLOCK: usize = 1 << 16;
 
@@ -20,10 +20,10 @@ pub(super) struct Records<R> {
     end: usize,
     has_ended: bool,
     /// The place of the next byte.
-    place: Place,
+    place: FilePosition,
     /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
-    /// How many of `bytes` belong to the record.
+    /// The number of `bytes` that belong to the record.
     length: usize,
     fields: Vec<Field>,
     /// The number of fields of the first record.
@@ -34,7 +34,7 @@ pub(super) struct Records<R> {
 struct Field {
     start: usize,
     end: usize,
-    place: Place,
+    place: FilePosition,
 }
 
 impl<R: Read> Records<R> {
@@ -46,7 +46,7 @@ impl<R: Read> Records<R> {
             start: 0,
             end: 0,
             has_ended: false,
-            place: Place::start_of(1),
+            place: FilePosition::start_of(1),
             bytes: vec![0; 1 << 10],
             length: 0,
             fields: Vec::new(),
@@ -85,7 +85,7 @@ impl<R: Read> Records<R> {
     }
 
     /// A field of the record, and its place.
-    pub(super) fn field(&self, column: usize) -> (&[u8], Place) {
+    pub(super) fn field(&self, column: usize) -> (&[u8], FilePosition) {
         let field = self.fields[column];
         (&self.bytes[field.start..field.end], field.place)
     }
@@ -115,7 +115,7 @@ impl<R: Read> Records<R> {
                 return Err(Fault::new(self.place, "a comment without an end", "end it with a newline"));
             };
             self.start += newline + 1;
-            self.place = Place::start_of(self.place.line + 1);
+            self.place = FilePosition::start_of(self.place.line + 1);
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl<R: Read> Records<R> {
 mod tests {
     use super::*;
 
-    fn all(text: &str) -> Vec<Vec<(String, u64, u64)>> {
+    fn all_records(text: &str) -> Vec<Vec<(String, u64, u64)>> {
         let mut records = Records::new(text.as_bytes()).unwrap();
         let mut all = Vec::new();
         while records.next().unwrap() {
@@ -225,7 +225,7 @@ mod tests {
     fn fields_have_places() {
         let text = "# about\nname,value\r\n\n\"a, \"\"b\"\"\",1\n\"two\nlines\",2\nx,3";
         assert_eq!(
-            all(text),
+            all_records(text),
             [
                 owned(&[("name", 2, 1), ("value", 2, 6)]),
                 owned(&[("a, \"b\"", 4, 1), ("1", 4, 12)]),
@@ -240,7 +240,7 @@ mod tests {
         let mut records = Records::new(&b"a;b\n1;2;3\n"[..]).unwrap();
         assert!(records.next().unwrap());
         let Err(Fault::Content { place, .. }) = records.next() else { panic!("it is wider") };
-        assert_eq!(place, Place::new(2, 5));
+        assert_eq!(place, FilePosition::new(2, 5));
     }
 
     #[test]

@@ -40,9 +40,9 @@ impl Document {
 
 #[derive(Default, Deserialize)]
 pub(super) struct Start {
-    /// What only a client has.
+    /// A field that only a client has.
     pub(super) connecting_to: Option<IgnoredAny>,
-    /// What only a server has.
+    /// A field that only a server has.
     pub(super) accepted_connection: Option<IgnoredAny>,
     pub(super) version: Option<String>,
     /// A name that client and server have made for the run.
@@ -61,7 +61,7 @@ pub(super) struct TestStart {
     pub(super) reverse: Option<f64>,
     pub(super) bidir: Option<f64>,
     pub(super) tos: Option<f64>,
-    /// In bit/s for each stream; 0: none.
+    /// The requested rate in bit/s for each stream; 0: none.
     pub(super) target_bitrate: Option<f64>,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Interval {
 
 #[derive(Default, Deserialize)]
 pub(super) struct End {
-    /// UDP: what was sent, and the loss.
+    /// UDP: the sent bytes, and the loss.
     pub(super) sum: Option<Sum>,
     pub(super) sum_sent: Option<Sum>,
     pub(super) sum_received: Option<Sum>,

@@ -1,12 +1,12 @@
 //! One run of iperf3: which figure is of which side and direction.
 
 use super::document::{Document, End, Event, Interval, Start, Sum};
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::left_out::Settings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
-    /// In all directions.
+    /// The received rate in all directions.
     Received,
     Forward,
     Reverse,
@@ -26,9 +26,9 @@ enum Side {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
-    /// From the client.
+    /// From client to server.
     Forward,
-    /// To the client.
+    /// From server to client.
     Reverse,
     /// The file does not say.
     Unknown,
@@ -74,13 +74,12 @@ impl Lack {
 
 pub(super) struct Value {
     pub(super) value: f64,
-    /// What it is of.
     pub(super) kind: String,
     pub(super) is_loss_taken_off: bool,
 }
 
 pub(super) struct Run {
-    pub(super) place: Place,
+    pub(super) place: FilePosition,
     error: Option<String>,
     start: Option<Start>,
     intervals: Vec<Interval>,
@@ -89,11 +88,11 @@ pub(super) struct Run {
 
 impl Run {
     /// A run without anything so far.
-    pub(super) fn at(place: Place) -> Run {
+    pub(super) fn empty(place: FilePosition) -> Run {
         Run { place, error: None, start: None, intervals: Vec::new(), end: None }
     }
 
-    pub(super) fn of(document: Document, place: Place) -> Result<Run, Fault> {
+    pub(super) fn from_document(document: Document, place: FilePosition) -> Result<Run, Fault> {
         let Document { error, start, intervals, end, .. } = document;
         if error.is_none() && start.is_none() && end.is_none() {
             return Err(Fault::new(
@@ -122,14 +121,14 @@ impl Run {
     /// Why the run is no measurement.
     pub(super) fn failure(&self) -> Option<String> {
         match (&self.error, &self.end) {
-            (Some(error), _) => Some(format!("runs that failed: {}", text::reason(error))),
+            (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
             (None, None) => Some("runs that were cut short".to_owned()),
             (None, Some(_)) => None,
         }
     }
 
     /// The circumstances.
-    pub(super) fn tell(&self, settings: &mut Settings) {
+    pub(super) fn add_settings(&self, settings: &mut Settings) {
         let Some(start) = &self.start else { return };
         let test = &start.test_start;
         let numbers = [
@@ -246,12 +245,12 @@ impl Run {
         sums.map(Option::as_ref)
     }
 
-    /// Whether the writer knows what this side counted.
+    /// Whether the writer knows this side's counts.
     fn knows(&self, side: Option<Side>) -> bool {
         self.writer() != Some(Side::Server) || side == Some(Side::Server)
     }
 
-    /// What was received, in bit/s, and whether that is what was sent, less the loss.
+    /// The received rate, in bit/s, and whether it is the sent rate less the loss.
     fn received(&self, direction: Direction) -> Result<(f64, bool), Lack> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
@@ -347,7 +346,7 @@ impl Run {
         self.described(what.to_owned(), &directions)
     }
 
-    /// What a figure is of, such as `received by the server, TCP, forward, 1 stream`.
+    /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
     fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
         let by = match directions {
             [direction] => match side(*direction) {

@@ -6,9 +6,9 @@
 //! heading, some of them blank, and figures that begin where their heading begins.
 
 use super::plain_word;
-use crate::error::{Fault, Place};
+use crate::error::{Fault, FilePosition};
 use crate::lines::Line;
-use crate::word::measured;
+use crate::token::measured;
 
 /// Lines of the heading of an omni test.
 const HEADING: usize = 4;
@@ -16,10 +16,9 @@ const HEADING: usize = 4;
 /// Columns of UDP's sender that its receiver lacks: the size of messages, and errors.
 const SENDERS: usize = 2;
 
-/// How further tables begin (`-v 2`): they have no throughput of their own.
+/// The first words of further tables (`-v 2`): they have no throughput of their own.
 const FURTHER: [&[u8]; 3] = [b"Alignment", b"Maximum", b"Histogram"];
 
-/// The table of one test.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     /// The heading so far.
@@ -44,19 +43,18 @@ enum State {
 #[derive(Clone, Debug, PartialEq)]
 struct Columns {
     count: usize,
-    /// The place of the throughput.
     throughput: usize,
     unit: String,
 }
 
-/// What a line is.
+/// The kind of a line.
 pub(super) enum Content<'a> {
-    /// Of a table, without a result.
+    /// A line of a table, without a result.
     Part,
     Throughput {
         value: f64,
         unit: String,
-        place: Place,
+        place: FilePosition,
     },
     Row {
         names: Vec<String>,

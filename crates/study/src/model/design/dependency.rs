@@ -1,10 +1,10 @@
-//! What features the kernel turns off when another goes off.
+//! Dependencies between features: the kernel turns a feature off when one that it needs goes off.
 //!
 //! The rules are those of `netdev_fix_features` (`net/core/dev.c`, Linux 6.18; that of
 //! `tx-udp-segmentation` since 6.11, "net: Make USO depend on CSUM offload"). They only suggest an
 //! order: drivers have rules of their own (`ndo_fix_features`), so the real state is read back.
 
-/// A feature, and what it needs: at least one of each of these sets.
+/// A feature and its requirements: at least one feature of each of these sets.
 struct Needs {
     feature: &'static str,
     one_of_each: &'static [&'static [&'static str]],

@@ -40,7 +40,7 @@ pub struct Design {
 pub struct Unreachable {
     /// The requested state of each of [`Design::factors`]; `true` is on.
     pub asked: Vec<bool>,
-    /// What they read back.
+    /// The state that the factors read back.
     pub reads: Vec<bool>,
 }
 

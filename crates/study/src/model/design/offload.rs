@@ -16,10 +16,10 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if
-    /// that is not a feature.
+    /// The feature that a factor's name means: `tso`,
+    /// `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if it names no feature.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::of(factor)? {
+        match Subject::from_name(factor)? {
             Subject::Feature(scope, features) => {
                 Some(Self { side: scope.side, underlay: scope.underlay, features })
             }

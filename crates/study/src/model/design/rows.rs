@@ -25,7 +25,7 @@ pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
         .is_some_and(|all| all <= most)
 }
 
-/// How many combinations a design has; `None` if more than can be counted.
+/// The number of combinations of a design; `None` if it overflows.
 pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<usize> {
     match kind {
         DesignKind::Ladder => Some(offloads + 1),

@@ -10,7 +10,7 @@ impl Design {
         self.word(on).to_string()
     }
 
-    /// The same as a part of a name.
+    /// The combination as a part of a condition's name.
     pub(crate) fn word(&self, on: &[bool]) -> NameWord {
         let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::to_string, ",", " ");
         NameWord::alone(match self.named(on) {
@@ -24,18 +24,19 @@ impl Design {
         })
     }
 
-    /// What a fraction cannot tell apart, each group as `gso x receiver.gro = receiver.rx x tso`.
+    /// The effects that a fraction confounds, each group as `gso x receiver.gro = receiver.rx x
+    /// tso`.
     pub fn aliases(&self) -> impl Iterator<Item = String> {
         let joined = |group: &Vec<[String; 2]>| group.iter().map(|pair| pair.join(" x ")).collect::<Vec<_>>();
         self.aliases.iter().map(move |group| joined(group).join(" = "))
     }
 
-    /// Whether a combination is named by what it is without.
+    /// Whether a combination is named by its missing offloads.
     pub fn is_without(&self, on: &[bool]) -> bool {
         matches!(self.named(on), Named::Without(_))
     }
 
-    /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
+    /// The combination as a part of a slug: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
         let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");
         match self.named(on) {
@@ -58,7 +59,6 @@ impl Design {
         }
     }
 
-    /// The factors that are off, by scope.
     fn off(&self, on: &[bool]) -> Vec<(Scope, Vec<&str>)> {
         let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
         for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| !**on) {

@@ -1,0 +1,230 @@
+//! The choice and order of stored studies in a history.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+use store::{StudyId, StudyRow};
+
+/// The order of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryOrder {
+    /// By the time at which studies began.
+    Time,
+    /// By the versions in their tags: v6.2 before v6.12, v6.12-rc1 before v6.12.
+    Version,
+}
+
+/// The choice of studies for a history.
+#[derive(Debug, Clone, Default)]
+pub struct HistoryChoice {
+    /// The name of the studies.
+    pub name: String,
+    /// Patterns of tags, where `*` stands for any text and `?` for any character: a study needs a
+    /// tag like one of them. Empty: all studies.
+    pub tags: Vec<String>,
+    /// Their order; `None`: by version if tags are asked for, else by time.
+    pub order: Option<HistoryOrder>,
+    /// The number of studies, the newest in that order.
+    pub last: Option<usize>,
+}
+
+/// A chosen study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenStudy {
+    /// Its number.
+    pub study: StudyId,
+    /// The tag that it was chosen for, else its first one, else its number in words.
+    pub label: String,
+}
+
+impl HistoryChoice {
+    /// The order that is meant.
+    #[must_use]
+    pub fn order(&self) -> HistoryOrder {
+        let default = if self.tags.is_empty() { HistoryOrder::Time } else { HistoryOrder::Version };
+        self.order.unwrap_or(default)
+    }
+
+    /// The studies of these rows that are meant, the oldest first. Of studies without a tag the
+    /// order by version is that of time, and they come first.
+    #[must_use]
+    pub fn choose(&self, rows: &[StudyRow]) -> Vec<ChosenStudy> {
+        let is_meant = |tag: &str| self.tags.iter().any(|pattern| is_like(tag, pattern));
+        let mut found: Vec<(&StudyRow, Option<&str>)> = Vec::new();
+        for row in rows.iter().filter(|row| row.name == self.name) {
+            let tags = || row.tags.iter().map(String::as_str);
+            let tag = if self.tags.is_empty() { tags().next() } else { tags().find(|tag| is_meant(tag)) };
+            if tag.is_some() || self.tags.is_empty() {
+                found.push((row, tag));
+            }
+        }
+        found.sort_by_key(|(row, _)| (row.started_unix_ms, row.id.0));
+        if self.order() == HistoryOrder::Version {
+            found.sort_by(|(_, one), (_, other)| match (one, other) {
+                (Some(one), Some(other)) => by_version(one, other),
+                (one, other) => one.is_some().cmp(&other.is_some()),
+            });
+        }
+        let skipped = self.last.map_or(0, |last| found.len().saturating_sub(last));
+        let chosen = |(row, tag): &(&StudyRow, Option<&str>)| ChosenStudy {
+            study: row.id,
+            label: tag.map_or_else(|| format!("study {}", row.id), str::to_owned),
+        };
+        found[skipped..].iter().map(chosen).collect()
+    }
+}
+
+/// Whether a text is like a pattern in which `*` stands for any text and `?` for any character.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    let (mut at, mut of) = (0, 0);
+    // After the last `*`: where to go on if what follows it does not fit.
+    let mut again = None;
+    while at < text.len() {
+        match pattern.get(of) {
+            Some('*') => {
+                again = Some((of + 1, at));
+                of += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == text[at] => (at, of) = (at + 1, of + 1),
+            _ => match again {
+                Some((behind, from)) => {
+                    again = Some((behind, from + 1));
+                    (at, of) = (from + 1, behind);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[of..].iter().all(|letter| *letter == '*')
+}
+
+// The words that make a version one before the release: `-rc1`.
+const BEFORE_RELEASE: [&str; 5] = ["-rc", "-alpha", "-beta", "-pre", "-dev"];
+
+/// Numbers by their size, other text letter by letter. A version is after its release candidates,
+/// and before itself with anything else added.
+fn by_version(one: &str, other: &str) -> Ordering {
+    let (mut left, mut right) = (one, other);
+    loop {
+        let is_before = |rest: &str| BEFORE_RELEASE.iter().any(|mark| rest.starts_with(mark));
+        match (left.is_empty(), right.is_empty()) {
+            (true, true) => return Ordering::Equal,
+            _ if is_before(left) != is_before(right) => return is_before(right).cmp(&is_before(left)),
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (false, false) => {}
+        }
+        let ([number, after], [other_number, other_after]) = (digits(left), digits(right));
+        let order = match (number.is_empty(), other_number.is_empty()) {
+            (false, false) => by_size(number, other_number),
+            _ => left.chars().next().cmp(&right.chars().next()),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+        let behind = |text: &'_ str| text.chars().next().map_or(0, char::len_utf8);
+        (left, right) = if number.is_empty() {
+            (&left[behind(left)..], &right[behind(right)..])
+        } else {
+            (after, other_after)
+        };
+    }
+}
+
+/// The digits that a text begins with, and what follows them.
+fn digits(text: &str) -> [&str; 2] {
+    let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    [&text[..end], &text[end..]]
+}
+
+/// Numbers of any length by their size.
+fn by_size(one: &str, other: &str) -> Ordering {
+    let [one, other] = [one, other].map(|digits| digits.trim_start_matches('0'));
+    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use store::StudyStatus;
+
+    use super::*;
+
+    #[test]
+    fn versions_are_in_the_order_in_which_they_are_released() {
+        let sorted = [
+            "6.1",
+            "6.1.9",
+            "6.1.10",
+            "6.12-rc1",
+            "6.12-rc2",
+            "6.12-rc10",
+            "6.12",
+            "6.12-patched",
+            "6.12.1",
+            "6.100",
+            "v6.1",
+            "v6.12",
+        ];
+        for (place, one) in sorted.iter().enumerate() {
+            for (other_place, other) in sorted.iter().enumerate() {
+                assert_eq!(by_version(one, other), place.cmp(&other_place), "{one} and {other}");
+            }
+        }
+        let dates = ["2026-02-03", "2026-11-23", "2026-11-23b"];
+        assert!(dates.windows(2).all(|pair| by_version(pair[0], pair[1]) == Ordering::Less));
+        assert_eq!(by_version("v6.01", "v6.1"), Ordering::Equal);
+    }
+
+    #[test]
+    fn patterns_stand_for_tags() {
+        for (text, pattern) in
+            [("v6.12", "v6.*"), ("v6.12", "*"), ("v6.12", "v?.12"), ("a-b-c", "*-c"), ("x", "x")]
+        {
+            assert!(is_like(text, pattern), "{text} {pattern}");
+        }
+        for (text, pattern) in [("v7.1", "v6.*"), ("v6", "v6.*"), ("x", ""), ("a-b", "*-c"), ("ab", "?")] {
+            assert!(!is_like(text, pattern), "{text} {pattern}");
+        }
+    }
+
+    fn row(id: i64, name: &str, tags: &[&str], started: i64) -> StudyRow {
+        StudyRow {
+            id: StudyId(id),
+            name: name.to_owned(),
+            scenario: "veth".to_owned(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: started,
+            finished_unix_ms: None,
+            boots: 3,
+            recorded_runs: 36,
+            failed_runs: 0,
+            invalid_runs: 0,
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            toml: String::new(),
+        }
+    }
+
+    #[test]
+    fn studies_of_one_name_are_chosen_by_time_by_tag_and_by_number() {
+        let rows = [
+            row(1, "quick", &["v6.12"], 30),
+            row(2, "quick", &["main", "v6.2"], 20),
+            row(3, "other", &["v6.3"], 25),
+            row(4, "quick", &[], 10),
+        ];
+        let of = |choice: HistoryChoice| -> Vec<String> {
+            choice.choose(&rows).into_iter().map(|one| one.label).collect()
+        };
+        let quick = HistoryChoice { name: "quick".to_owned(), ..HistoryChoice::default() };
+        assert_eq!(of(quick.clone()), ["study 4", "main", "v6.12"]);
+        let tagged = HistoryChoice { tags: vec!["v6.*".to_owned()], ..quick.clone() };
+        assert_eq!(of(tagged.clone()), ["v6.2", "v6.12"]);
+        assert_eq!(of(HistoryChoice { last: Some(1), ..tagged }), ["v6.12"]);
+        let versions = HistoryChoice { order: Some(HistoryOrder::Version), ..quick };
+        assert_eq!(of(versions), ["study 4", "main", "v6.12"]);
+    }
+}

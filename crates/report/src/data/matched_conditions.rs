@@ -1,0 +1,156 @@
+//! Pairs of conditions of two studies whose plans set the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use store::Outline;
+use study::{Condition, Plan};
+
+use crate::data::differences::{StudyDifference, of_boots, of_environments, of_read_back};
+use crate::data::error::Error;
+use crate::data::leaves::leaves;
+
+/// The settings of a condition, by the path of the field in its plan.
+type ConditionSettings = BTreeMap<String, String>;
+
+/// The conditions of two studies beside each other, as indices into their plans.
+#[derive(Debug)]
+pub(crate) struct MatchedConditions {
+    /// (of the baseline, of the study), in the order of the study's plan.
+    pub(crate) pairs: Vec<(usize, usize)>,
+    /// Conditions that only the baseline has.
+    pub(crate) only_baseline: Vec<usize>,
+    /// Conditions that only the study has.
+    pub(crate) only_study: Vec<usize>,
+    /// The constants of the plans that differ.
+    pub(crate) constants: Vec<StudyDifference>,
+}
+
+/// The differences between two studies, the weightiest first: their machines, their boots, the
+/// constants of their plans, and the settings that conditions that match read back.
+pub(crate) fn differences(
+    baseline: &Outline,
+    study: &Outline,
+    matched: Option<&MatchedConditions>,
+) -> Vec<StudyDifference> {
+    // Settings that somebody chose come before properties that were found.
+    let mut differences: Vec<StudyDifference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
+    differences.extend(of_boots(&baseline.plan, &study.plan));
+    differences.extend(of_environments(baseline, study));
+    differences.extend(matched.iter().flat_map(|one| of_read_back(baseline, study, &one.pairs)));
+    differences
+}
+
+/// Whether studies that are compared may differ in a setting that neither varies: the machine and
+/// the duration of a measurement are no part of its subject. The way of counting copies is.
+fn may_differ(path: &str) -> bool {
+    let is_of_guest = path.starts_with("boot.guest.") && path != "boot.guest.copies";
+    is_of_guest || ["workload.duration", "workload.ramp"].contains(&path)
+}
+
+impl MatchedConditions {
+    /// Matches the conditions of two plans.
+    ///
+    /// # Errors
+    /// [`Error::NotComparable`] if they have none in common.
+    pub(crate) fn between(baseline: &Outline, study: &Outline) -> Result<Self, Error> {
+        let [one, other] = [baseline, study].map(|of| settings(&of.plan));
+        let paths: BTreeSet<&String> = one.iter().chain(&other).flat_map(ConditionSettings::keys).collect();
+        let mut constants = Vec::new();
+        let mut ignored: BTreeSet<&str> = BTreeSet::new();
+        let mut unlike = Vec::new();
+        for path in paths {
+            let [before, after] = [&one, &other].map(|all| values(all, path));
+            let may_differ = may_differ(path) && before.len() == 1 && after.len() == 1;
+            if may_differ {
+                ignored.insert(path);
+            }
+            if before.is_disjoint(&after) {
+                let list = |values: BTreeSet<Option<&str>>| {
+                    values.into_iter().flatten().map(str::to_owned).collect()
+                };
+                let difference =
+                    StudyDifference { what: shown(path), baseline: list(before), study: list(after) };
+                if may_differ { constants.push(difference) } else { unlike.push((path.as_str(), difference)) }
+            }
+        }
+        let key = |settings: &ConditionSettings| -> ConditionSettings {
+            settings
+                .iter()
+                .filter(|(path, _)| !ignored.contains(path.as_str()))
+                .map(|(path, value)| (path.clone(), value.clone()))
+                .collect()
+        };
+        let mut left: BTreeMap<ConditionSettings, usize> = BTreeMap::new();
+        for (index, settings) in one.iter().enumerate() {
+            left.entry(key(settings)).or_insert(index);
+        }
+        let (mut pairs, mut only_study) = (Vec::new(), Vec::new());
+        for (index, settings) in other.iter().enumerate() {
+            match left.remove(&key(settings)) {
+                Some(same) => pairs.push((same, index)),
+                None => only_study.push(index),
+            }
+        }
+        if pairs.is_empty() {
+            let why = why_none(unlike, baseline, study);
+            return Err(Error::not_comparable(baseline, study, why));
+        }
+        let only_baseline =
+            (0..one.len()).filter(|index| pairs.iter().all(|(same, _)| same != index)).collect();
+        Ok(Self { pairs, only_baseline, only_study, constants })
+    }
+}
+
+/// The reason why two studies have no condition in common.
+fn why_none(mut unlike: Vec<(&str, StudyDifference)>, baseline: &Outline, study: &Outline) -> String {
+    // Another kind of traffic is the reason for most other differences.
+    unlike.sort_by_key(|(path, _)| *path != "workload.kind");
+    if unlike.first().is_some_and(|(path, _)| *path == "workload.kind") {
+        unlike.truncate(1);
+    }
+    let said = |(_, one): &(&str, StudyDifference)| {
+        let value =
+            |values: &[String]| if values.is_empty() { "not set".to_owned() } else { values.join(", ") };
+        format!(
+            "{} is {} in study {} and {} in study {}",
+            one.what,
+            value(&one.baseline),
+            baseline.row.id,
+            value(&one.study),
+            study.row.id
+        )
+    };
+    if unlike.is_empty() {
+        return "they have no condition in common: no combination of levels of one is in the other"
+            .to_owned();
+    }
+    let said: Vec<String> = unlike.iter().take(3).map(said).collect();
+    format!("they have no condition in common: {}", said.join("; "))
+}
+
+/// The settings of each condition.
+fn settings(plan: &Plan) -> Vec<ConditionSettings> {
+    plan.conditions.iter().map(of_condition).collect()
+}
+
+fn of_condition(condition: &Condition) -> ConditionSettings {
+    let mut unnamed = condition.clone();
+    unnamed.index = 0;
+    (unnamed.label, unnamed.slug, unnamed.levels) = Default::default();
+    unnamed.workload.name.clear();
+    let mut settings: ConditionSettings = leaves(&unnamed).into_iter().collect();
+    settings.insert("guest".to_owned(), condition.boot.guest.is_some().to_string());
+    settings.extend(condition.twin().map(|twin| ("twin".to_owned(), twin.to_owned())));
+    settings
+}
+
+/// The values to which conditions set a path; `None` for conditions that leave it.
+fn values<'a>(all: &'a [ConditionSettings], path: &str) -> BTreeSet<Option<&'a str>> {
+    all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
+}
+
+/// The words for a path: `message`, `guest kernel`.
+fn shown(path: &str) -> String {
+    let short = path.strip_prefix("workload.").or_else(|| path.strip_prefix("boot.")).unwrap_or(path);
+    short.replace('.', " ")
+}

@@ -1,0 +1,239 @@
+//! The stages of traced paths under two conditions, which explain the difference of the whole.
+
+use record::PathTrace;
+use serde::Serialize;
+use stats::StatsError;
+use stats::parts::{Divided, Explained, explain, explain_counts};
+use store::StoredStudy;
+use study::{Closure, KernelPath, Waiting};
+
+use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
+use crate::data::error::Error;
+use crate::data::exact::RESOLUTION;
+use crate::data::target::own_targets;
+use crate::words::number::counted;
+
+/// A path under two conditions.
+#[derive(Debug, Serialize)]
+pub(crate) struct PathPair {
+    pub(crate) path: KernelPath,
+    pub(crate) reader: Waiting,
+    /// Boots of the one with fewer, or that both have in common.
+    pub(crate) boots: usize,
+    #[serde(flatten)]
+    pub(crate) rest: PathComparison,
+    /// The differences of the stages, in their order, of the whole, and of what the stages leave.
+    #[serde(flatten)]
+    pub(crate) explained: Explained,
+}
+
+/// Two conditions, and the stages of a path in which they are compared.
+#[derive(Debug, Serialize)]
+pub(crate) struct PathComparison {
+    /// The condition compared with.
+    pub(crate) baseline: String,
+    /// The other one.
+    pub(crate) condition: String,
+    /// Traced runs of the one with fewer.
+    pub(crate) runs: usize,
+    /// From which stage to which, in the order of the path; those in which packets wait left out.
+    pub(crate) stages: Vec<(String, String)>,
+    /// The stages that are not seen at the same place under both.
+    pub(crate) unmatched: Vec<UnmatchedStage>,
+    /// The least and the most that the stages of a run that is judged add up to, as a share of its
+    /// whole.
+    pub(crate) closure: (f64, f64),
+    /// Runs whose stages do not add up to their whole. They are left out; if no run of a condition
+    /// is left, no stage is judged, and the whole is that of all runs.
+    pub(crate) open: Option<UnclosedRuns>,
+    /// Runs whose packets were not followed.
+    pub(crate) lost: usize,
+}
+
+/// Traced runs whose stages do not add up to their whole.
+#[derive(Debug, Serialize)]
+pub(crate) struct UnclosedRuns {
+    /// The number of such runs.
+    pub(crate) runs: usize,
+    /// The least and the most that they add up to, as a share of the whole.
+    pub(crate) closure: (f64, f64),
+    /// The largest distance from the whole that they may have.
+    pub(crate) bound: f64,
+    #[serde(skip)]
+    exact: bool,
+}
+
+impl UnclosedRuns {
+    /// The runs of this kind among some traces.
+    pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
+        let open = traces.filter(|trace| !closes(trace, exact));
+        let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
+        (!open.is_empty()).then(|| Self {
+            runs: open.len(),
+            closure: ends(open.iter().copied()),
+            bound: Closure::bound(exact),
+            exact,
+        })
+    }
+
+    /// As a clause, with the way out.
+    pub(crate) fn clause(&self) -> String {
+        let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
+        ends.dedup();
+        let way_out = if self.exact { "" } else { ", and exact mode counts instructions, which repeat" };
+        format!(
+            "{} whose stages do not add up to the whole within {} % ({} % of it): more rounds know the cost of probes better (`--set trace.rounds=20`){way_out}",
+            counted(self.runs, "run"),
+            100.0 * self.bound,
+            ends.join(" to "),
+        )
+    }
+}
+
+/// Whether the stages of a trace may be judged one by one.
+pub(crate) fn closes(trace: &PathTrace, exact: bool) -> bool {
+    trace.closure().is_some_and(|closure| closure.holds(exact))
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)))
+}
+
+/// A path and its readers, each once, in the order in which they were traced.
+fn traced(stored: &StoredStudy) -> Vec<(KernelPath, Waiting)> {
+    let mut traced: Vec<(KernelPath, Waiting)> = Vec::new();
+    for trace in stored.measurements().flat_map(|run| run.detail.traces()) {
+        if !traced.contains(&(trace.path, trace.reader)) {
+            traced.push((trace.path, trace.reader));
+        }
+    }
+    traced
+}
+
+/// The runs of a condition with their trace of a path.
+fn runs(
+    stored: &StoredStudy,
+    condition: usize,
+    of: (KernelPath, Waiting),
+) -> impl Iterator<Item = (u32, &PathTrace)> {
+    stored.measurements().filter(move |run| run.condition == condition).filter_map(move |run| {
+        let trace = run.detail.traces().iter().find(|trace| (trace.path, trace.reader) == of)?;
+        is_usable(trace).then_some((run.boot, trace))
+    })
+}
+
+/// The pairs that the study compares, each once, by path. The stages of one path, under all
+/// conditions that are compared with one baseline, are judged together.
+///
+/// # Errors
+/// [`Error::NothingTraced`]; [`Error::Stats`] for data that the statistics refuse.
+pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
+    let mut pairs = Vec::new();
+    let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {
+        true => explain_counts(divided, RESOLUTION, confidence),
+        false => explain(divided, confidence),
+    };
+    for (baseline, conditions) in compared(stored) {
+        for of in traced(stored) {
+            let ready = |condition: usize| ready(stored, [baseline, condition], of);
+            let found = together(&conditions, ready, judge)?;
+            pairs.extend(found.into_iter().map(|(explained, rest)| {
+                let boots = explained.whole.boots;
+                PathPair { path: of.0, reader: of.1, boots, explained, rest }
+            }));
+        }
+    }
+    if pairs.is_empty() {
+        return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone() });
+    }
+    Ok(pairs)
+}
+
+/// The conditions that the study compares with a baseline, each set once: it may compare the same
+/// in several metrics.
+pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
+    let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
+    for target in own_targets(&stored.plan) {
+        let compared = (target.baseline, target.conditions);
+        if !all.contains(&compared) {
+            all.push(compared);
+        }
+    }
+    all
+}
+
+/// Explains the differences of several conditions from their baseline together, as `judge` does;
+/// conditions for which `ready` has no value are left out.
+///
+/// # Errors
+/// [`Error::Stats`] for data that the statistics refuse.
+pub(crate) fn together<R>(
+    conditions: &[usize],
+    ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,
+    judge: impl Fn(&[Vec<Divided>]) -> Result<Vec<Explained>, StatsError>,
+) -> Result<Vec<(Explained, R)>, Error> {
+    let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(|one| ready(*one)).unzip();
+    Ok(judge(&divided)?.into_iter().zip(rest).collect())
+}
+
+/// `None` if one of the two has no trace.
+fn ready(
+    stored: &StoredStudy,
+    conditions: [usize; 2],
+    of: (KernelPath, Waiting),
+) -> Option<(Vec<Divided>, PathComparison)> {
+    let all = conditions.map(|one| runs(stored, one, of).collect::<Vec<_>>());
+    let is_followed = |(_, trace): &&(u32, &PathTrace)| trace.whole.is_some();
+    let followed = all.each_ref().map(|runs| runs.iter().filter(is_followed).copied().collect::<Vec<_>>());
+    if followed.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let lost = all.iter().map(Vec::len).sum::<usize>() - followed.iter().map(Vec::len).sum::<usize>();
+    let open = UnclosedRuns::among(followed.iter().flatten().map(|(_, trace)| *trace), stored.plan.exact);
+    let closed = followed.each_ref().map(|runs| {
+        let closed = runs.iter().filter(|(_, trace)| closes(trace, stored.plan.exact));
+        closed.copied().collect::<Vec<_>>()
+    });
+    // Without stages to judge there still is the whole, which is measured by itself.
+    let has_stages = !closed.iter().any(Vec::is_empty);
+    let followed = if has_stages { closed } else { followed };
+    let groups =
+        followed.each_ref().map(|runs| runs.iter().map(|(_, trace)| *trace).collect::<Vec<&PathTrace>>());
+    let mut aligned = AlignedTraces::from_traces(&groups.concat());
+    if stored.plan.exact && has_stages {
+        let wholes: Vec<f64> = groups[0].iter().filter_map(|trace| trace.whole).collect();
+        aligned.join(&groups, RESOLUTION / 100.0 * stats::mean(&wholes));
+    }
+    let places = (0..aligned.waits.len()).filter(|place| has_stages && !aligned.waits[*place]);
+    let places: Vec<usize> = places.collect();
+    let divided = |of_condition: bool, (boot, trace): &(u32, &PathTrace)| {
+        let costs = aligned.costs(trace);
+        let parts = places.iter().map(|place| costs[*place]).collect();
+        Divided {
+            of_condition,
+            boot: *boot,
+            whole: trace.whole.unwrap_or_default(),
+            parts,
+            by_count: Vec::new(),
+        }
+    };
+    let [before, after] = &followed;
+    let divided: Vec<Divided> = before
+        .iter()
+        .map(|run| divided(false, run))
+        .chain(after.iter().map(|run| divided(true, run)))
+        .collect();
+    let closures = groups.iter().flatten().filter_map(|trace| trace.closure());
+    let stages = aligned.stages();
+    let rest = PathComparison {
+        baseline: stored.label(conditions[0]),
+        condition: stored.label(conditions[1]),
+        runs: followed.iter().map(Vec::len).min().unwrap_or(0),
+        stages: places.iter().map(|place| stages[*place].clone()).collect(),
+        unmatched: if has_stages { aligned.unmatched(&groups) } else { Vec::new() },
+        closure: ends(closures.map(Closure::share)),
+        open,
+        lost,
+    };
+    Some((divided, rest))
+}

@@ -1,0 +1,42 @@
+//! A stored study as it is called where two are beside each other.
+
+use serde::Serialize;
+use store::StudyRow;
+
+use crate::words::phrases::listed;
+
+/// A stored study as it is called where two are beside each other.
+#[derive(Debug, Clone, Serialize)]
+pub struct StudyRef {
+    /// Its number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
+    /// The tags that name it.
+    pub tags: Vec<String>,
+    /// The version of the program that measured it.
+    pub version: String,
+    /// Its state.
+    pub status: String,
+}
+
+impl StudyRef {
+    /// The study of a row.
+    pub(crate) fn from_row(row: &StudyRow) -> Self {
+        Self {
+            study: row.id.0,
+            name: row.name.clone(),
+            tags: row.tags.clone(),
+            version: row.version.clone(),
+            status: row.status.to_string(),
+        }
+    }
+
+    /// `study 6 (quick, tagged main)`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let tagged =
+            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", listed(&self.tags)) };
+        format!("study {} ({}{tagged})", self.study, self.name)
+    }
+}

@@ -1,0 +1,416 @@
+//! A launched agent, wherever it runs, and the conversation with it.
+
+mod launch;
+
+use std::cell::RefCell;
+use std::process::Child;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent::message::{Answer, Booted, PROTOCOL, Request};
+use agent::{CallError, Client};
+use guest::{Guest, GuestOrder};
+use reach::{RemoteHost, StderrTail};
+
+use crate::error::Error;
+
+/// The command of the program that is an agent.
+const AGENT: &str = "agent";
+
+/// Time limit for an agent to start, or to answer a request without a wait of its own.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Time limit in a guest: an emulated guest is some 20 times slower, and shares the machine's CPUs.
+const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
+
+/// Time limit of an agent's long work until its next report, outside of guests.
+const WORK: Duration = Duration::from_secs(300);
+
+/// Longest work that an agent accepts.
+pub(crate) const ANY_TIME: Duration = Duration::from_secs(7 * 86_400);
+
+/// Interval of the looks at a guest that works.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Time limit of the answer to a sign of life, unless the agent was slow before. With the interval
+/// of the signs, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed
+/// within 2 s.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// Time limit of an agent's undo: some drivers restart their device for each change.
+const UNDOING: Duration = Duration::from_secs(30);
+
+/// Time limit of the undo of an agent that has failed: the user waits at most 5 s for its end,
+/// [`EXIT`] included. It undoes the rest without the controller.
+const UNDOING_OF_FAILED: Duration = Duration::from_secs(3);
+
+/// Time limit of an agent's exit after its undo, or of giving up a request and undoing its changes.
+const EXIT: Duration = Duration::from_millis(1500);
+
+/// Time limit of the exit of an agent that no longer answers, or was never greeted.
+const EXIT_OF_LOST: Duration = Duration::from_millis(500);
+
+/// An agent at work. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct LaunchedAgent {
+    pub(crate) name: String,
+    pub(crate) client: Client,
+    /// The extra time that its current work may take.
+    pub(crate) work: Duration,
+    /// The time limit of an answer without that extra time.
+    patience: Duration,
+    /// Its process id in its own namespace; of a guest's agent, known after
+    /// [`LaunchedAgent::greet`].
+    pid: u32,
+    cpus: Vec<(u32, u32)>,
+    carrier: Carrier,
+    /// netassay's command that serves a machine of the user's; that stays when the agent ends.
+    on_machine: Option<&'static str>,
+    /// The connection to that machine, if it is another one.
+    reached: Option<Arc<RemoteHost>>,
+    /// Whether it has refused a request, or failed in another way.
+    has_failed: bool,
+}
+
+#[derive(Debug)]
+enum Carrier {
+    Process(Child, StderrTail),
+    /// A guest, which may hold other agents too.
+    Guest(Rc<RefCell<Guest>>),
+}
+
+impl LaunchedAgent {
+    /// The usable CPUs of its machine, each with its core; empty before [`LaunchedAgent::greet`].
+    pub(crate) fn cpus(&self) -> &[(u32, u32)] {
+        &self.cpus
+    }
+
+    pub(crate) fn is_on_machine(&self) -> bool {
+        self.on_machine.is_some()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    pub(crate) fn greet(&mut self) -> Result<(), Error> {
+        // A login may take its time.
+        let login = self.reached.as_ref().map_or(Duration::ZERO, |_| RemoteHost::TO_ANSWER);
+        match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login)) {
+            Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
+                self.cpus = cpus;
+                // A process of this machine is known, whatever it says. Elsewhere the number means
+                // something to that host's agents only.
+                if self.is_on_machine() || matches!(self.carrier, Carrier::Guest(_)) {
+                    self.pid = pid;
+                }
+                if self.is_on_machine() {
+                    self.client.wait_for_answers_within(SIGN_OF_LIFE);
+                }
+                if let Some(reached) = &self.reached {
+                    reached.set_lost(false);
+                }
+                Ok(())
+            }
+            Ok(other) => Err(self.client.unexpected(&other).into()),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    /// (of a remote guest) Orders the guest; [`LaunchedAgent::booted`] waits for it as long as its
+    /// machine gives signs of life: that machine knows when a guest hangs.
+    pub(crate) fn boot(&mut self, order: &GuestOrder) -> Result<(), Error> {
+        self.client.send_message(order, ANY_TIME).map_err(|error| self.explain(error))
+    }
+
+    /// Waits for the guest, whose agent answers from then on.
+    pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
+        match self.client.receive() {
+            Ok(Answer::Booted(booted)) => {
+                self.patience = PATIENCE_WITH_A_GUEST;
+                Ok(*booted)
+            }
+            Ok(other) => Err(self.client.unexpected(&other).into()),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.work + self.patience
+    }
+
+    pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
+        self.client.order(request, self.patience()).map_err(|error| self.explain(error))
+    }
+
+    /// Orders a request that takes up to `patience`.
+    pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
+        self.client.order(request, patience).map_err(|error| self.explain(error))
+    }
+
+    pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
+        self.client.call(request, self.patience()).map_err(|error| self.explain(error))
+    }
+
+    /// Sends a request whose work may take any time; [`LaunchedAgent::next_answer`] waits for it.
+    pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
+        self.client.send(request, ANY_TIME).map_err(|error| self.explain(error))?;
+        self.works();
+        Ok(())
+    }
+
+    /// The next answer to that request. A guest has time as long as it makes progress.
+    pub(crate) fn next_answer(&mut self) -> Result<Answer, Error> {
+        let until = Instant::now() + WORK + self.patience;
+        loop {
+            let answer = self.client.receive_within(GLANCE).map_err(|error| self.explain(error))?;
+            if let Some(answer) = answer {
+                self.works();
+                return Ok(answer);
+            }
+            match &self.carrier {
+                Carrier::Guest(guest) => {
+                    if let Some(stuck) = guest.borrow_mut().stuck() {
+                        return Err(stuck.into());
+                    }
+                }
+                Carrier::Process(..) if Instant::now() < until => {}
+                Carrier::Process(..) => {
+                    let patience = WORK + self.patience;
+                    return Err(CallError::Silent { host: self.name.clone(), patience }.into());
+                }
+            }
+        }
+    }
+
+    fn works(&self) {
+        if let Carrier::Guest(guest) = &self.carrier {
+            guest.borrow_mut().works();
+        }
+    }
+
+    /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
+    pub(crate) fn explain(&mut self, error: CallError) -> Error {
+        self.has_failed |= !matches!(error, CallError::Interrupted);
+        let gone = matches!(error, CallError::Gone { .. });
+        match &mut self.carrier {
+            Carrier::Process(process, said) if gone => {
+                // The pipe closes a moment before the process can be waited for.
+                let ended = soon(|| process.try_wait().ok().flatten());
+                match ended {
+                    Some(status) => Error::Died {
+                        host: self.name.clone(),
+                        pid: self.pid,
+                        how: status.to_string(),
+                        said: match said.last_words() {
+                            words if words.is_empty() => words,
+                            words => format!("; it said: {words}"),
+                        },
+                    },
+                    None => error.into(),
+                }
+            }
+            Carrier::Guest(guest) if gone => match soon(|| guest.borrow_mut().explain()) {
+                Some(why) => why.into(),
+                None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
+            },
+            Carrier::Guest(guest)
+                if matches!(
+                    error,
+                    CallError::Silent { .. } | CallError::NotReading { .. } | CallError::Garbled { .. }
+                ) =>
+            {
+                let why = guest.borrow_mut().explain();
+                match why {
+                    Some(why) => why.into(),
+                    None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
+                }
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// Makes an idle agent of a machine undo its changes, as long as it gives signs of life.
+    fn undo(&mut self) {
+        let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
+        if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {
+            let _ = self.client.call(&Request::UndoMachine, self.undoing());
+        }
+    }
+
+    fn undoing(&self) -> Duration {
+        if self.has_failed { UNDOING_OF_FAILED } else { UNDOING }
+    }
+}
+
+impl Drop for LaunchedAgent {
+    /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
+    /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay undo`. An
+    /// agent that does not answer, or not validly, is not waited for: it undoes its changes at the
+    /// end of its input or of its lease.
+    fn drop(&mut self) {
+        self.undo();
+        let patience = match self.on_machine {
+            None => Duration::ZERO,
+            Some(_) if self.client.is_lost() || self.cpus.is_empty() => EXIT_OF_LOST,
+            Some(AGENT) => EXIT,
+            Some(_) => self.undoing(),
+        };
+        let Carrier::Process(process, _) = &mut self.carrier else { return };
+        if !patience.is_zero() && self.client.hang_up().is_ok() {
+            let _ = within(patience, || process.try_wait().ok().flatten());
+        }
+        let _ = process.kill();
+        let _ = process.wait();
+        if let Some(reached) = self.reached.as_ref().filter(|_| self.client.is_lost()) {
+            reached.set_lost(true);
+        }
+    }
+}
+
+/// The first result of `look` within a second: a process whose pipe is closed is about to end, and
+/// where others take the CPU that takes more than a tenth of one.
+fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    within(Duration::from_secs(1), look)
+}
+
+/// The first result of `look` within this time.
+fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + time;
+    loop {
+        let found = look();
+        if found.is_some() || Instant::now() >= deadline {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use agent::{Interrupt, Isolation};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::hosts::HostPlace;
+
+    /// Starts an agent that is this shell script, which is there as long as its directory.
+    fn started(script: &str) -> (LaunchedAgent, TempDir) {
+        started_by(script, |program, interrupt| {
+            LaunchedAgent::process(program, "receiver", Isolation::None, &[], interrupt)
+        })
+    }
+
+    fn started_by(
+        script: &str,
+        start: impl Fn(&Path, &Interrupt) -> Result<LaunchedAgent, Error>,
+    ) -> (LaunchedAgent, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("agent");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let interrupt = Interrupt::new().unwrap();
+        // A child of another thread may briefly hold the script open for writing.
+        let started = (0..100)
+            .find_map(|_| {
+                let started = start(&program, &interrupt);
+                std::thread::sleep(Duration::from_millis(started.is_err().into()));
+                started.ok()
+            })
+            .unwrap();
+        (started, directory)
+    }
+
+    /// Each ignores the end of its input.
+    #[test]
+    fn an_agent_that_does_not_answer_validly_is_not_waited_for() {
+        let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+        let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
+        let silent = format!("printf '%s' '{hello}'; exec sleep 600");
+        let refuses = format!(
+            "printf '%s' '{hello}'; echo '2 {{\"failed\":{{\"why\":\"no\"}}}}'; yes '' & exec sleep 600"
+        );
+        let place =
+            HostPlace { by: None, interface: None, lease: Duration::from_secs(15), shares_machine: false };
+        for (case, script, is_greeted) in [
+            ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
+            ("another id", "echo '99 \"done\"'; exec sleep 600", Some(false)),
+            ("another kind", "echo '1 \"done\"'; exec sleep 600", Some(false)),
+            ("no sign of life", &*silent, Some(true)),
+            ("signs of life without an end", "yes '' & exec sleep 600", None),
+            ("signs of life after a refusal", &*refuses, Some(true)),
+        ] {
+            let (mut agent, _directory) = started_by(script, |program, interrupt| {
+                LaunchedAgent::on_machine(&place, program, "receiver", Isolation::Machine, &[], interrupt)
+            });
+            if is_greeted.is_some() {
+                assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");
+            }
+            if case.ends_with("refusal") {
+                agent.order(&Request::Start).unwrap_err();
+            }
+            let begun = Instant::now();
+            drop(agent);
+            assert!(begun.elapsed() < Duration::from_secs(5), "{case}: {:?}", begun.elapsed());
+        }
+    }
+
+    /// The error of greeting it.
+    fn greeted(script: &str) -> String {
+        let (mut agent, _directory) = started(script);
+        agent.greet().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_agent_that_writes_much_to_its_standard_error_goes_on() {
+        let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+        let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
+        let (mut agent, _directory) = started(&format!(
+            "yes 'more and more' | head -c 1048576 >&2\necho >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
+        ));
+        agent.greet().unwrap();
+        let Carrier::Process(process, _) = &agent.carrier else { panic!("it is a process") };
+        assert_eq!(agent.pid(), process.id(), "not the 7 that it says");
+        let error = agent.order(&Request::Hello { protocol: PROTOCOL }).unwrap_err().to_string();
+        assert!(error.contains("exit status: 3; it said: (cut) …") && error.ends_with(" done"), "{error}");
+        assert!(error.len() < 1200, "{} bytes", error.len());
+    }
+
+    #[test]
+    fn the_last_words_of_an_agent_are_reported_without_their_tricks() {
+        let error =
+            greeted(r"printf 'a\033]0;x\007\302\2331m\342\200\256\nnetassay: done\n\377' >&2; exit 3");
+        let (before, said) = error.split_once("; it said: ").expect(&error);
+        assert!(before.ends_with("exited unexpectedly: exit status: 3"), "{error}");
+        assert_eq!(said, "a\\u{1b}]0;x\\u{7}\\u{9b}1m\\u{202e} netassay: done \u{fffd}");
+    }
+
+    #[test]
+    fn an_agent_that_takes_its_time_to_end_is_waited_for() {
+        let error = greeted("exec >&- <&-; sleep 0.2; exit 3");
+        assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn an_agent_that_says_too_much_is_cut_short() {
+        let error = greeted("yes 'more and more' | head -c 50400 >&2; exit 3");
+        assert!(error.contains("it said: (cut) …"), "{error:.300}");
+        assert!(
+            error.ends_with("more and more") && error.len() < 1200,
+            "{} bytes: {error:.300}",
+            error.len()
+        );
+        // A child of the agent still holds the pipe: what has come is reported without a wait for
+        // its end.
+        let error = greeted("head -c 10 /dev/zero >&2; sleep 1 >&2 & exit 3");
+        assert!(error.contains("exit status: 3; it said: \\u{0}") && error.len() < 1200, "{error:.300}");
+        let error = greeted("exit 3");
+        assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
+    }
+}

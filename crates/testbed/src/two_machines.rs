@@ -1,0 +1,452 @@
+//! Two machines of the user's, and the network between them.
+
+use std::net::IpAddr;
+use std::path;
+use std::time::Duration;
+
+use agent::message::{Answer, Request};
+use agent::{CallError, Interrupt, Isolation};
+use host::journal::Change;
+use host::{InterfaceEnvironment, Located, same_network};
+use record::NamedMachine;
+use study::{BootState, BySide, Family, Placement, Scenario, Side};
+
+use crate::builder::Builder;
+use crate::end::End;
+use crate::error::Error;
+use crate::hosts::{HostPlace, Hosts};
+use crate::launched_agent::LaunchedAgent;
+use crate::options::Options;
+use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::tunnel::{free_number, numbered, vxlan_of};
+use crate::path::veth::await_running;
+use crate::path::{NetworkPath, ReceiveWork};
+use crate::settings::WORK;
+use crate::testbed::Testbed;
+
+/// An agent on a machine, with the interface for the traffic.
+pub(crate) struct ConnectedMachine {
+    pub(crate) agent: LaunchedAgent,
+    pub(crate) located: Located,
+}
+
+/// A machine and its interface, as its agent found them.
+#[derive(Debug, Clone)]
+pub struct FoundMachine {
+    /// The interface for the traffic.
+    pub located: Located,
+    /// The machine, with that interface.
+    pub environment: host::Environment,
+}
+
+impl FoundMachine {
+    /// The interface, described.
+    #[must_use]
+    pub fn about(&self) -> Option<&InterfaceEnvironment> {
+        self.environment.interfaces.get(&self.located.interface)?.as_ref()
+    }
+}
+
+impl Hosts {
+    /// Looks up the interfaces, and keeps them for all boots. Nothing is changed.
+    ///
+    /// # Errors
+    /// When an agent cannot be started, when no route leads to the other machine, or when the
+    /// interface carries the controller's connection and the user has not named it.
+    pub fn locate(
+        &mut self,
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<BySide<FoundMachine>, Error> {
+        let mut machines = machines(self, program, interrupt)?;
+        let found = BySide::try_from_fn(|side| {
+            let ConnectedMachine { agent, located, .. } = &mut machines[side];
+            let interfaces = vec![located.interface.clone()];
+            match agent.call(&Request::Environment { interfaces })? {
+                Answer::Environment(about) => {
+                    Ok(FoundMachine { located: located.clone(), environment: *about })
+                }
+                other => Err(Error::from(agent.client.unexpected(&other))),
+            }
+        })?;
+        for (side, place) in self.places.each_mut() {
+            place.interface = Some(found[side].located.interface.clone());
+        }
+        // Network namespaces of one machine may be its two ends.
+        let [one, other] = [&found.transmitter, &found.receiver].map(|one| &one.environment.kernel.boot_id);
+        self.places.receiver.shares_machine = one.is_some() && one == other;
+        Ok(found)
+    }
+
+    /// Refuses a condition whose packets cross the machines' network in a family of which one of
+    /// them has, and can have, no address.
+    ///
+    /// # Errors
+    /// [`Error::NoAddress`], [`Error::Ipv6Off`].
+    pub fn check_addresses(
+        &self,
+        found: &BySide<FoundMachine>,
+        state: &BootState,
+        family: Family,
+    ) -> Result<(), Error> {
+        // On the machines' interfaces, and on tunnels that are made there.
+        let (crosses, inside) = match state.scenario {
+            Scenario::Ssh => (family, None),
+            Scenario::SshVxlan => (state.underlay_family, Some(family)),
+            scenario if scenario.has_tunnel() => (state.underlay_family, None),
+            _ => return Ok(()),
+        };
+        let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
+        for (side, FoundMachine { located, .. }) in found.each_ref() {
+            let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
+                (Family::Ipv6, false) => {
+                    Err(Error::Ipv6Off { end: self.end(side), interface: interface.to_owned() })
+                }
+                _ => Ok(()),
+            };
+            if self.own_addresses {
+                require(crosses, located.has_ipv6, &located.interface)?;
+            } else {
+                reachable(there[side].in_family(crosses), crosses, self.end(side))?;
+            }
+            inside.map_or(Ok(()), |family| require(family, located.default_has_ipv6, "default"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Two machines and the network between them.
+pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let hosts = hosts(builder)?;
+    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
+    let own = hosts.own_addresses.then_some(TRAFFIC);
+    let addresses = prepare(&mut machines, own, &builder.options.families)?;
+    let set = apply_settings(builder, &hosts, &mut machines)?;
+    let ends = machines.map(|side, machine| {
+        let ConnectedMachine { agent, located, .. } = machine;
+        End::new(side, agent, &set[side].cpus, &located.interface, addresses[side])
+    });
+    Ok(testbed(builder, ends, set, NetworkPath::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
+}
+
+/// Two machines, and a tunnel over the network between them with the traffic's addresses.
+pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let hosts = hosts(builder)?;
+    let family = builder.options.state.underlay_family;
+    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
+    let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
+    let set = apply_settings(builder, &hosts, &mut machines)?;
+    let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
+    let [tunnel, _] = numbered(number);
+    for (side, machine) in machines.each_mut() {
+        let local = reachable(under[side].in_family(family), family, hosts.end(side))?;
+        let remote = reachable(under[side.other()].in_family(family), family, hosts.end(side.other()))?;
+        let vxlan = vxlan_of(local, remote, &machine.located.interface, number);
+        let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
+        let name = tunnel.clone();
+        machine.agent.order(&Request::CreateVxlan { name, vxlan, addresses, bridge: None })?;
+    }
+    for (_, machine) in machines.each_mut() {
+        await_running(&mut machine.agent, &tunnel)?;
+    }
+    let path = NetworkPath {
+        tunnel: Some(family),
+        ..NetworkPath::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface)
+    };
+    let ends = machines.map(|side, machine| {
+        let ConnectedMachine { agent, located, .. } = machine;
+        let end = End::new(side, agent, &set[side].cpus, &tunnel, TRAFFIC[side]);
+        End { underlay: Some(located.interface), ..end }
+    });
+    Ok(testbed(builder, ends, set, path))
+}
+
+/// The addresses that the interfaces of the machines have for the traffic.
+pub(crate) fn addresses(
+    hosts: &Hosts,
+    program: &path::Path,
+    interrupt: &Interrupt,
+) -> Result<BySide<Addresses>, Error> {
+    let machines = machines(hosts, program, interrupt)?;
+    Ok(pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice())))
+}
+
+pub(crate) fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
+    builder.options.hosts.clone().ok_or(Error::NoHosts(builder.options.state.scenario))
+}
+
+/// Starts both agents, and finds their interfaces.
+pub(crate) fn machines(
+    hosts: &Hosts,
+    program: &path::Path,
+    interrupt: &Interrupt,
+) -> Result<BySide<ConnectedMachine>, Error> {
+    let launch = |side: Side| {
+        let (place, name) = (&hosts.places[side], side.to_string());
+        LaunchedAgent::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
+    };
+    // Both start in parallel.
+    let mut agents = BySide::try_from_fn(launch)?;
+    agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
+    // An interface that is named tells which one the other machine reaches it by.
+    let is_named = |side: Side| hosts.places[side].interface.is_some();
+    let first = if is_named(Side::Receiver) { Side::Receiver } else { Side::Transmitter };
+    let mut find = |side: Side, beside: &[(IpAddr, u8)]| {
+        // Where this machine is the other end, its own address is where the connection comes from.
+        let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
+        let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
+        locate(&mut agents[side], &hosts.places[side], beside.to_vec(), towards)
+    };
+    let one = find(first, &[])?;
+    let other = find(first.other(), &one.addresses)?;
+    let mut located = BySide { transmitter: one, receiver: other };
+    if first == Side::Receiver {
+        std::mem::swap(&mut located.transmitter, &mut located.receiver);
+    }
+    Ok(agents.map(|side, agent| ConnectedMachine { agent, located: located[side].clone() }))
+}
+
+/// The interface for the traffic, `beside` the other machine's addresses. One that carries the
+/// controller's connection must be named.
+fn locate(
+    agent: &mut LaunchedAgent,
+    place: &HostPlace,
+    beside: Vec<(IpAddr, u8)>,
+    towards: Option<IpAddr>,
+) -> Result<Located, Error> {
+    let interface = place.interface.clone();
+    let connection = place.connection().map(|own| (own.controller, own.host));
+    let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
+        Answer::Located(located) => located,
+        other => return Err(agent.client.unexpected(&other).into()),
+    };
+    if located.carries && place.interface.is_none() {
+        return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
+    }
+    if located.carries {
+        // Traffic may hold the signs of life up that share its interface.
+        agent.client.wait_for_answers_within(place.lease);
+    }
+    Ok(located)
+}
+
+/// Sets the interfaces up, and gives them `own` addresses of these families, or takes those that
+/// they have.
+pub(crate) fn prepare(
+    machines: &mut BySide<ConnectedMachine>,
+    own: Option<BySide<Addresses>>,
+    families: &[Family],
+) -> Result<BySide<Addresses>, Error> {
+    for (side, machine) in machines.each_mut() {
+        let interface = machine.located.interface.clone();
+        let addresses = own.as_ref().map(|own| own[side].with_prefixes(families)).unwrap_or_default();
+        machine.agent.order(&Request::Configure { interface, addresses })?;
+    }
+    for (_, machine) in machines.each_mut() {
+        let interface = machine.located.interface.clone();
+        await_running(&mut machine.agent, &interface)?;
+    }
+    let there = machines.each_ref().map(|_, machine| machine.located.addresses.as_slice());
+    Ok(own.unwrap_or_else(|| pairs(&there)))
+}
+
+/// The addresses that two machines have, those in one network before others. An unspecified address
+/// stands for none.
+pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
+    let of = |family: Family| {
+        let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
+        let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
+        let mut both =
+            all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        match both.find(|(one, other)| same_network(**one, **other)) {
+            Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
+            None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
+        }
+    };
+    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
+    BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
+}
+
+pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
+    if address.is_unspecified() {
+        Err(Error::NoAddress { family, end: end.to_string() })
+    } else {
+        Ok(address)
+    }
+}
+
+/// The CPUs near the interface that the agent may use; all that it may use, where none is near.
+pub(crate) fn cpus(agent: &LaunchedAgent, located: &Located) -> Vec<u32> {
+    let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+    let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
+    if near.is_empty() { all } else { near }
+}
+
+/// The settings of a machine for the boot.
+pub(crate) struct MachineSetup {
+    pub(crate) cpus: Vec<u32>,
+    changes: Vec<Change>,
+}
+
+/// Sets what the study asks for on both machines; their agents undo it at their end.
+pub(crate) fn apply_settings(
+    builder: &Builder<'_>,
+    hosts: &Hosts,
+    machines: &mut BySide<ConnectedMachine>,
+) -> Result<BySide<MachineSetup>, Error> {
+    let mut set_one = |side: Side| {
+        let ConnectedMachine { agent, located, .. } = &mut machines[side];
+        let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
+        let settings = &builder.options.machine[side];
+        let wanted = settings.request(&located.interface);
+        let mut cpus = cpus(agent, located);
+        if let Some(Placement { traffic, .. }) = settings.placement {
+            let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+            if !all.contains(&traffic) {
+                let all = host::affinity::format_cpu_list(&all);
+                return Err(refused(format!(
+                    "the traffic cannot run on CPU {traffic}: it may use the CPUs {all}"
+                )));
+            }
+            cpus = vec![traffic];
+        }
+        agent.work = WORK;
+        let answer = agent.call(&Request::ChangeMachine(wanted));
+        agent.work = Duration::ZERO;
+        let changes = match answer {
+            Ok(Answer::MachineChanged { changes }) => changes,
+            Ok(other) => return Err(agent.client.unexpected(&other).into()),
+            Err(Error::Call(CallError::Refused { why, .. })) => return Err(refused(why)),
+            Err(error) => return Err(error),
+        };
+        // Another number of queues restarts some cards.
+        await_running(agent, &located.interface)?;
+        Ok(MachineSetup { cpus, changes })
+    };
+    BySide::try_from_fn(&mut set_one)
+}
+
+fn testbed(
+    builder: &Builder<'_>,
+    ends: BySide<End>,
+    set: BySide<MachineSetup>,
+    path: NetworkPath,
+) -> Testbed {
+    let options = options(builder, ends.each_ref().map(|_, end| end.cpus.clone()));
+    let interfaces = ends.each_ref().map(|_, end| end.underlay.as_ref().unwrap_or(&end.interface).clone());
+    let mut testbed = Testbed::two(&options, ends, path);
+    testbed.named = named_machines(builder, interfaces, set);
+    testbed
+}
+
+/// The options of a testbed between machines, with their CPUs.
+pub(crate) fn options(builder: &Builder<'_>, cpus: BySide<Vec<u32>>) -> Options {
+    let BySide { transmitter, receiver } = cpus;
+    let cpus = record::CpuSplit { transmitter, receiver, controller: Vec::new() };
+    Options { cpus, ..builder.options.clone() }
+}
+
+/// The machines, as a record names them.
+pub(crate) fn named_machines(
+    builder: &Builder<'_>,
+    mut interfaces: BySide<String>,
+    set: BySide<MachineSetup>,
+) -> Option<BySide<NamedMachine>> {
+    let hosts = builder.options.hosts.as_ref()?;
+    Some(set.map(|side, MachineSetup { changes: changed, .. }| {
+        let (host, interface) = (hosts.places[side].to_string(), std::mem::take(&mut interfaces[side]));
+        NamedMachine { host, interface, changed }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses_of(list: &[&str]) -> Vec<(IpAddr, u8)> {
+        let one = |text: &&str| {
+            let (address, prefix) = text.split_once('/').unwrap();
+            (address.parse().unwrap(), prefix.parse().unwrap())
+        };
+        list.iter().map(one).collect()
+    }
+
+    fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
+        let (transmitter, receiver) = (addresses_of(transmitter), addresses_of(receiver));
+        let BySide { transmitter, receiver } =
+            pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
+        [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_paired_before_others() {
+        let pair = paired(
+            &["10.1.0.1/24", "10.2.0.1/24", "2001:db8:1::1/64"],
+            &["10.3.0.2/24", "10.2.0.2/24", "2001:db8:2::2/64"],
+        );
+        assert_eq!(pair, ["10.2.0.1", "10.2.0.2", "2001:db8:1::1", "2001:db8:2::2"]);
+        // Without a common network a router may lie between them.
+        assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
+        assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
+        // Only one machine lacks an address.
+        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
+    }
+
+    #[test]
+    fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
+        let environment = host::Environment::read(&["lo"], "1");
+        let lacks =
+            |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
+                let located = Located {
+                    interface: "data0".to_owned(),
+                    mtu: 1500,
+                    addresses: addresses_of(&["10.1.0.1/24"]),
+                    near: Vec::new(),
+                    carries: false,
+                    has_ipv6,
+                    default_has_ipv6,
+                    taken: Vec::new(),
+                };
+                let found = BySide::from_fn(|_| FoundMachine {
+                    located: located.clone(),
+                    environment: environment.clone(),
+                });
+                let places = BySide::from_fn(|_| HostPlace {
+                    by: None,
+                    interface: None,
+                    lease: Duration::ZERO,
+                    shares_machine: false,
+                });
+                let state = BootState { underlay_family, ..scenario.into() };
+                let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
+                checked.err().map(|error| error.to_string()).unwrap_or_default()
+            };
+        use Family::{Ipv4, Ipv6};
+        use Scenario::{Ssh, SshVxlan, Vm, VmVxlan};
+        let (there, off, none_new) = ((false, true, true), (true, false, true), (true, true, false));
+        for (of, scenario, family, underlay, expected) in [
+            (there, Ssh, Ipv4, Ipv6, ""),
+            (there, Ssh, Ipv6, Ipv4, "no ipv6 address"),
+            (there, SshVxlan, Ipv6, Ipv4, ""),
+            (there, SshVxlan, Ipv4, Ipv6, "no ipv6 address"),
+            (there, VmVxlan, Ipv6, Ipv4, ""),
+            (there, Vm, Ipv6, Ipv6, ""),
+            (off, Ssh, Ipv4, Ipv4, ""),
+            (off, Ssh, Ipv6, Ipv4, "conf/data0/disable_ipv6=0"),
+            (off, SshVxlan, Ipv6, Ipv4, ""),
+            (off, VmVxlan, Ipv4, Ipv6, "conf/data0/disable_ipv6=0"),
+            (none_new, SshVxlan, Ipv6, Ipv4, "conf/default/disable_ipv6=0"),
+            (none_new, SshVxlan, Ipv4, Ipv6, ""),
+        ] {
+            let why = lacks(of, scenario, family, underlay);
+            let is_so = if expected.is_empty() { why.is_empty() } else { why.contains(expected) };
+            assert!(is_so, "{of:?} {scenario} {family} over {underlay}: {why:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_address_is_an_error_with_the_way_out() {
+        let text = reachable(Addresses::NONE.ipv6, Family::Ipv6, Side::Receiver).unwrap_err().to_string();
+        assert!(text.contains("receiver") && text.contains("--addresses own"), "{text}");
+    }
+}

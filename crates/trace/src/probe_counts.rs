@@ -1,0 +1,372 @@
+//! The programs' counts, as numbers.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use host::bpf::Map;
+use serde::{Deserialize, Serialize};
+
+/// The most points of a path (`POINTS` in `bpf/journey.h`).
+pub const POINTS: usize = 64;
+/// Ways that are kept apart (`WAYS` in `bpf/path.bpf.c`).
+const WAYS: u32 = 8;
+/// Buckets of a histogram (`BUCKETS` in `bpf/journey.h`).
+pub const BUCKETS: usize = 496;
+/// The longest time that is counted, in ns (`MOST` in `bpf/journey.h`).
+const MOST: u64 = u64::MAX >> 1;
+
+/// The counts since the programs were loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeCounts {
+    /// The ways that packets took, most used first.
+    pub ways: Vec<Way>,
+    /// The outcomes of the journeys.
+    pub journeys: Journeys,
+    /// Hits of each point, if places were only tried.
+    pub hits: Vec<u64>,
+}
+
+/// Packets that passed the same points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The time from the first point, which has this number, to the last.
+    pub whole: Segment,
+    /// The parts of it, in order. Each ends at its point, and begins at the one before.
+    pub segments: Vec<Segment>,
+}
+
+/// The time from one point to the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segment {
+    /// The number of the point at which it ends.
+    pub point: u8,
+    /// Packets.
+    pub count: u64,
+    /// Time in ns, without interruptions.
+    pub sum: u64,
+    /// The shortest, in ns.
+    pub least: u64,
+    /// The longest, in ns.
+    pub most: u64,
+    /// Time in ns of interrupts, soft interrupts and other tasks in between.
+    pub outside: u64,
+    /// The histogram: pairs of a bucket ([`Segment::bucket`]) and a count.
+    pub buckets: Vec<(u16, u32)>,
+}
+
+/// The outcomes of the journeys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journeys {
+    /// Arrived, each point on the way passed once and in order: these are in the ways.
+    pub arrived: u64,
+    /// Began, and another one began before they arrived.
+    pub lost: u64,
+    /// Hits without a journey: its begin was not seen.
+    pub stray: u64,
+    /// Arrived, but passed a point more than once or out of order: a packet that became several.
+    pub repeated: u64,
+    /// Hits within an interrupt that came in between: other packets'.
+    pub inside: u64,
+    /// Arrived by a way beyond those that are kept apart.
+    pub crowded: u64,
+    /// Came in from outside and arrived nowhere: dropped, merged into another packet, an
+    /// acknowledgement, or for somebody who is not followed.
+    pub unread: u64,
+}
+
+/// The programs' maps of what they counted (`bpf/maps.h`).
+#[derive(Debug)]
+pub(crate) struct CounterMaps {
+    pub(crate) ways: Map,
+    pub(crate) cells: Map,
+    pub(crate) tallies: Map,
+    pub(crate) hits: Map,
+}
+
+/// Tallies that are counted anew in each batch: outcomes of hits, and crowded journeys.
+const TALLIES: u32 = 9;
+/// Samples without room (`MISSED` in `bpf/maps.h`).
+const MISSED: u32 = 10;
+
+impl CounterMaps {
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        let used = u32::try_from(ProbeCounts::read(self)?.ways.len()).unwrap_or(WAYS).max(1);
+        // Ways have their numbers by CPU: one of another CPU may stand behind it.
+        let cells = if used > 1 { WAYS } else { used } * POINTS as u32;
+        let maps =
+            [(&self.ways, 1), (&self.cells, cells), (&self.tallies, TALLIES), (&self.hits, POINTS as u32)];
+        for (map, keys) in maps {
+            (0..keys).try_for_each(|key| map.clear(&key.to_ne_bytes()))?;
+        }
+        Ok(())
+    }
+}
+
+impl CounterMaps {
+    /// Samples without room since the programs were loaded.
+    pub(crate) fn missed(&self) -> io::Result<u64> {
+        total(&self.tallies, MISSED)
+    }
+}
+
+fn total(map: &Map, index: u32) -> io::Result<u64> {
+    Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
+}
+
+impl Segment {
+    /// The least and the greatest time of a bucket, in ns: one ns up to 15, then eight buckets for
+    /// each power of two.
+    #[must_use]
+    pub fn bucket(number: u16) -> (u64, u64) {
+        let number = u64::from(number);
+        if number < 16 {
+            return (number, number);
+        }
+        let (power, eighth) = (4 + (number - 16) / 8, (number - 16) % 8);
+        let least = (8 + eighth) << (power - 3).min(60);
+        (least, least + ((1 << (power - 3).min(60)) - 1))
+    }
+
+    /// The mean in ns.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.sum as f64 / self.count.max(1) as f64
+    }
+
+    /// The time that this share of the packets does not exceed, in ns: the upper end of its bucket.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> u64 {
+        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for (bucket, count) in &self.buckets {
+            seen += u64::from(*count);
+            if seen >= wanted {
+                return Self::bucket(*bucket).1.clamp(self.least, self.most);
+            }
+        }
+        self.most
+    }
+
+    /// A cell of `bpf/journey.h`.
+    fn from_cell(point: u8, cell: &[u8]) -> Self {
+        let number = |at: usize| u64_at(cell, at * 8);
+        let buckets = cell.get(5 * 8..).unwrap_or_default().chunks_exact(4).take(BUCKETS).zip(0..);
+        let counted = buckets.filter_map(|(count, bucket)| {
+            let count = u32::from_ne_bytes(count.try_into().ok()?);
+            (count > 0).then_some((bucket, count))
+        });
+        Self {
+            point,
+            count: number(0),
+            sum: number(1),
+            least: if number(0) > 0 { MOST.saturating_sub(number(2)) } else { 0 },
+            most: number(3),
+            outside: number(4),
+            buckets: counted.collect(),
+        }
+    }
+
+    fn add(&mut self, more: &Self) {
+        if more.count == 0 {
+            return;
+        }
+        self.least = if self.count == 0 { more.least } else { self.least.min(more.least) };
+        self.most = self.most.max(more.most);
+        self.count = self.count.saturating_add(more.count);
+        self.sum = self.sum.saturating_add(more.sum);
+        self.outside = self.outside.saturating_add(more.outside);
+        let mut all: BTreeMap<u16, u32> = self.buckets.iter().copied().collect();
+        for (bucket, count) in &more.buckets {
+            let sum = all.entry(*bucket).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        self.buckets = all.into_iter().collect();
+    }
+}
+
+impl ProbeCounts {
+    pub(crate) fn read(counters: &CounterMaps) -> io::Result<Self> {
+        let CounterMaps { ways, cells, tallies, hits } = counters;
+        let known = ways.read(&[0; 4])?;
+        let mut reading = Self::default();
+        for way in 0..WAYS {
+            for (cpu, known) in known.chunks(ways.stride()).enumerate() {
+                let passed = u64_at(known, way as usize * 8);
+                if passed == 0 {
+                    continue;
+                }
+                let of = |point: u8| -> io::Result<Segment> {
+                    let all = cells.read(&(way * POINTS as u32 + u32::from(point)).to_ne_bytes())?;
+                    let cell = all.chunks(cells.stride()).nth(cpu).unwrap_or_default();
+                    Ok(Segment::from_cell(point, cell))
+                };
+                let mut points = (0..POINTS as u8).filter(|point| passed >> point & 1 == 1);
+                let whole = of(points.next().unwrap_or_default())?;
+                let segments = points.map(of).collect::<io::Result<_>>()?;
+                reading.add_way(Way { whole, segments });
+            }
+        }
+        // The order of `enum came_to` in `bpf/journey.h`.
+        reading.journeys = Journeys {
+            arrived: total(tallies, 2)?,
+            lost: total(tallies, 3)?,
+            stray: total(tallies, 4)?,
+            repeated: total(tallies, 5)?,
+            inside: total(tallies, 6)?,
+            crowded: total(tallies, 8)?,
+            unread: 0,
+        };
+        let Journeys { arrived, repeated, .. } = reading.journeys;
+        reading.journeys.unread = total(tallies, 7)?.saturating_sub(arrived + repeated);
+        reading.hits = (0..POINTS as u32).map(|point| total(hits, point)).collect::<io::Result<_>>()?;
+        Ok(reading)
+    }
+
+    /// The way that most packets took, of those that do not pass a point; without one, of all.
+    #[must_use]
+    pub fn most_used(&self, avoiding: Option<u8>) -> Option<&Way> {
+        let avoids = |way: &&Way| avoiding.is_none_or(|point| !way.passes(point));
+        self.ways.iter().find(avoids).or_else(|| self.ways.first())
+    }
+
+    /// Adds what was counted at another time.
+    pub fn add(&mut self, more: Self) {
+        for way in more.ways {
+            self.add_way(way);
+        }
+        let (sum, more_journeys) = (&mut self.journeys, more.journeys);
+        for (sum, more) in [
+            (&mut sum.arrived, more_journeys.arrived),
+            (&mut sum.lost, more_journeys.lost),
+            (&mut sum.stray, more_journeys.stray),
+            (&mut sum.repeated, more_journeys.repeated),
+            (&mut sum.inside, more_journeys.inside),
+            (&mut sum.crowded, more_journeys.crowded),
+            (&mut sum.unread, more_journeys.unread),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.hits.resize(self.hits.len().max(more.hits.len()), 0);
+        for (sum, more) in self.hits.iter_mut().zip(more.hits) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    fn add_way(&mut self, more: Way) {
+        if more.whole.count == 0 {
+            return;
+        }
+        match self.ways.iter_mut().find(|way| way.points().eq(more.points())) {
+            None => self.ways.push(more),
+            Some(way) => {
+                way.whole.add(&more.whole);
+                for (sum, more) in way.segments.iter_mut().zip(&more.segments) {
+                    sum.add(more);
+                }
+            }
+        }
+        self.ways.sort_by_key(|way| std::cmp::Reverse(way.whole.count));
+    }
+}
+
+impl Way {
+    /// Whether it passes this point.
+    #[must_use]
+    pub fn passes(&self, point: u8) -> bool {
+        self.points().any(|passed| passed == point)
+    }
+
+    /// The points that it passes, in order.
+    pub fn points(&self) -> impl Iterator<Item = u8> {
+        std::iter::once(self.whole.point).chain(self.segments.iter().map(|segment| segment.point))
+    }
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |number| u64::from_ne_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A cell as `bpf/journey.h` fills it; its buckets by that file's rule, written once more.
+    fn segment(point: u8, times: &[u64]) -> Segment {
+        let mut cell = vec![0u8; 40 + BUCKETS * 4];
+        let numbers = [
+            times.len() as u64,
+            times.iter().sum(),
+            times.iter().map(|time| MOST - time).max().unwrap_or_default(),
+            times.iter().copied().max().unwrap_or_default(),
+            7,
+        ];
+        for (at, number) in numbers.into_iter().enumerate() {
+            cell[at * 8..at * 8 + 8].copy_from_slice(&number.to_ne_bytes());
+        }
+        for time in times {
+            let power = 63 - u64::from(time.max(&1).leading_zeros());
+            let bucket = if *time < 16 { *time } else { 16 + (power - 4) * 8 + (time >> (power - 3) & 7) };
+            let at = 40 + bucket as usize * 4;
+            let count = u32::from_ne_bytes(cell[at..at + 4].try_into().unwrap()) + 1;
+            cell[at..at + 4].copy_from_slice(&count.to_ne_bytes());
+        }
+        Segment::from_cell(point, &cell)
+    }
+
+    #[test]
+    fn buckets_follow_each_other_without_gaps_to_the_last_time() {
+        let mut next = 0;
+        for number in 0..BUCKETS as u16 {
+            let (least, most) = Segment::bucket(number);
+            assert_eq!(least, next, "bucket {number}");
+            assert!(most >= least);
+            next = most.wrapping_add(1);
+        }
+        assert_eq!(next, 0, "the last bucket ends at the largest time");
+    }
+
+    #[test]
+    fn readings_add_up_way_by_way() {
+        let way = |points: &[u8], ns: u64| Way {
+            whole: segment(0, &[ns]),
+            segments: points.iter().map(|point| segment(*point, &[ns])).collect(),
+        };
+        let reading = |ways: Vec<Way>| ProbeCounts {
+            ways,
+            journeys: Journeys { arrived: 1, lost: 2, ..Journeys::default() },
+            hits: vec![1, 2],
+        };
+        let mut sum = reading(vec![way(&[1, 2], 5), way(&[2], 9)]);
+        sum.add(reading(vec![way(&[2], 100), way(&[2], 3)]));
+        assert_eq!(sum.ways.len(), 2);
+        assert_eq!(sum.most_used(None).map(|way| way.whole.count), Some(3));
+        assert_eq!(sum.most_used(Some(1)), Some(&sum.ways[0]), "the other passes point 1");
+        assert_eq!(sum.most_used(Some(2)), Some(&sum.ways[0]), "all of them pass point 2");
+        let most_used = &sum.ways[0];
+        assert_eq!((most_used.whole.count, most_used.whole.sum), (3, 112));
+        assert_eq!((most_used.whole.least, most_used.whole.most), (3, 100));
+        assert_eq!((sum.journeys.arrived, sum.journeys.lost, sum.hits[1]), (2, 4, 4));
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_is_within_an_eighth_of_the_true_one(
+            times in prop::collection::vec(0u64..1 << 40, 1..60),
+            percent in 1u32..=100,
+        ) {
+            let share = f64::from(percent) / 100.0;
+            let mut sorted = times.clone();
+            sorted.sort_unstable();
+            let wanted = (share * times.len() as f64).ceil().max(1.0) as usize;
+            let true_one = sorted[wanted - 1];
+            let found = segment(1, &times).quantile(share);
+            prop_assert!(found >= true_one && found <= true_one + true_one / 8 + 1, "{found} for {true_one}");
+        }
+    }
+}

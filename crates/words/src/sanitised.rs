@@ -1,0 +1,232 @@
+//! Sanitising: replaces the characters of foreign text (from agents, databases, files, the kernel)
+//! that would command a terminal, reverse or hide their surroundings, or end a line of ours.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The longest stored reason (why a run is invalid, why an agent refuses), in bytes.
+pub const LONGEST_REASON: usize = 1 << 10;
+
+/// The marks of a reason that was cut, behind it and before it.
+const CUT: &str = "… (cut)";
+const CUT_BEFORE: &str = "(cut) …";
+
+/// Whether sanitising changes nothing: the text is shown as stored, on one line.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    !unprintable(text).any(|(_, letter)| is_hostile(letter))
+}
+
+/// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape,
+/// `\u{1b}`.
+///
+/// The escapes are for people: an escape in the original text looks alike.
+#[must_use]
+pub fn sanitised_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
+}
+
+/// Text on one line: line breaks become spaces, tabs stay, other hostile characters become escapes,
+/// `\u{1b}`.
+#[must_use]
+pub fn sanitised_line(text: &str) -> Cow<'_, str> {
+    replaced(text, |letter| letter == '\t', in_line)
+}
+
+/// A reason: one line of at most [`LONGEST_REASON`] bytes. A cut reason ends in a mark.
+#[must_use]
+pub fn shortened_reason(text: &str) -> String {
+    // Replacing shortens no character, so text far beyond the cut can be skipped.
+    let near = &text[..text.floor_char_boundary(4 * LONGEST_REASON)];
+    let mut reason = joined_lines(near);
+    if reason.len() > LONGEST_REASON || near.len() < text.len() {
+        reason.truncate(reason.floor_char_boundary(LONGEST_REASON - CUT.len()));
+        reason.push_str(CUT);
+    }
+    reason
+}
+
+/// The end of a text, shortened as by [`shortened_reason`]: a program's last words tell more than
+/// its first. Begins with a mark if it was cut.
+#[must_use]
+pub fn last_words(text: &str) -> String {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * LONGEST_REASON))..];
+    let words = joined_lines(near);
+    if words.len() <= LONGEST_REASON && near.len() == text.len() {
+        return words;
+    }
+    let from = (words.len() + CUT_BEFORE.len()).saturating_sub(LONGEST_REASON);
+    format!("{CUT_BEFORE}{}", &words[words.ceil_char_boundary(from)..])
+}
+
+fn joined_lines(text: &str) -> String {
+    let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    sanitised_line(&words.join(" ")).into_owned()
+}
+
+/// Writes the replacement of a hostile character within a line.
+pub(crate) fn in_line(letter: char, out: &mut String) {
+    match letter {
+        '\n' | '\r' => out.push(' '),
+        other => escape(other, out),
+    }
+}
+
+fn escape(letter: char, out: &mut String) {
+    write!(out, "{}", letter.escape_unicode()).expect("writing to a string cannot fail");
+}
+
+/// Whether a character commands a terminal, changes the order of others, ends a line, or is
+/// invisible.
+///
+/// Unicode's controls (category Cc: C0, DEL, C1), line and paragraph separators (Zl, Zp), and the
+/// property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), which includes
+/// Bidi_Control, without the variation selectors, which emoji need.
+pub(crate) fn is_hostile(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{2028}' | '\u{2029}'
+            | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+}
+
+/// Replaces hostile characters, except those that `stays` accepts.
+pub(crate) fn replaced(
+    text: &str,
+    stays: impl Fn(char) -> bool,
+    replace: impl Fn(char, &mut String),
+) -> Cow<'_, str> {
+    let goes = |(_, letter): &(usize, char)| is_hostile(*letter) && !stays(*letter);
+    let mut going = unprintable(text).filter(goes).peekable();
+    if going.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut copied = 0;
+    for (at, letter) in going {
+        out.push_str(&text[copied..at]);
+        replace(letter, &mut out);
+        copied = at + letter.len_utf8();
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// The characters that are not printable ASCII, with their positions. Printable ASCII is never
+/// hostile, and most text has nothing else.
+fn unprintable(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += printable_length(&text.as_bytes()[at..]);
+        let letter = text[at..].chars().next()?;
+        let found = (at, letter);
+        at += letter.len_utf8();
+        Some(found)
+    })
+}
+
+/// The length of the printable ASCII at the beginning, in bytes.
+fn printable_length(bytes: &[u8]) -> usize {
+    // The compiler makes vector instructions of a block without an early exit.
+    const BLOCK: usize = 32;
+    let is_printable = |byte: &u8| matches!(byte, b' '..=b'~');
+    let is_whole = |block: &&[u8]| block.iter().fold(true, |all, byte| all & is_printable(byte));
+    let whole = BLOCK * bytes.chunks_exact(BLOCK).take_while(is_whole).count();
+    let rest = &bytes[whole..];
+    whole + rest.iter().position(|byte| !is_printable(byte)).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn honest_text_stays_as_it_is() {
+        for text in ["", "ipv4 offloads=none", "größer, 更大, أكبر, 🙂\u{fe0f}", "10 µs ± 2 %", "a\tb"]
+        {
+            assert!(matches!(sanitised_line(text), Cow::Borrowed(same) if same == text));
+            assert_eq!(shortened_reason(text), text);
+        }
+        assert_eq!(sanitised_lines("a\n\tb\n"), "a\n\tb\n");
+    }
+
+    #[test]
+    fn hostile_characters_become_their_escapes() {
+        assert_eq!(sanitised_line("\u{1b}]0;x\u{7}"), "\\u{1b}]0;x\\u{7}");
+        assert_eq!(sanitised_line("a\r\nb\nc"), "a  b c");
+        assert_eq!(sanitised_lines("a\r\nb"), "a\\u{d}\nb");
+        assert_eq!(sanitised_line("\u{9b}2J\u{7f}\u{0}"), "\\u{9b}2J\\u{7f}\\u{0}");
+        assert_eq!(sanitised_line("off\u{202e}no\u{2066}\u{200b}"), "off\\u{202e}no\\u{2066}\\u{200b}");
+    }
+
+    #[test]
+    fn every_named_class_is_hostile() {
+        let classes = ('\0'..='\u{1f}')
+            .chain('\u{7f}'..='\u{9f}')
+            .chain('\u{200b}'..='\u{200f}')
+            .chain('\u{2028}'..='\u{202e}')
+            .chain('\u{2060}'..='\u{2064}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{61c}', '\u{feff}', '\u{e0041}']);
+        for letter in classes {
+            assert!(!is_plain(&format!("a{letter}b")), "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn last_words_are_the_end_of_a_text() {
+        assert_eq!(last_words("it died:\n  | a\u{1b}\n\n"), "it died: | a\\u{1b}");
+        let long = format!("first {}last\n", "é\n".repeat(2 * LONGEST_REASON));
+        let cut = last_words(&long);
+        assert!(
+            cut.len() <= LONGEST_REASON && cut.starts_with("(cut) …") && cut.ends_with("é é last"),
+            "{cut}"
+        );
+        assert_eq!(last_words(&"\n".repeat(1 << 20)), "(cut) …");
+    }
+
+    #[test]
+    fn a_reason_is_cut_on_a_border_and_says_so() {
+        let whole = "é".repeat(LONGEST_REASON / 2);
+        assert_eq!(shortened_reason(&whole), whole);
+        let cut = shortened_reason(&format!("{whole}x"));
+        assert!(cut.len() <= LONGEST_REASON && cut.starts_with("éé") && cut.ends_with("é… (cut)"), "{cut}");
+        assert_eq!(shortened_reason("it died:\n  | a\n  | b\n"), "it died: | a | b");
+        assert_eq!(shortened_reason(&format!("{}x", "\n".repeat(1 << 20))), "… (cut)");
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_plain_if_each_of_its_characters_is(
+            words in proptest::collection::vec("[ -~]{0,70}|\\PC{0,3}|[\\x00-\\x1f\\x7f\u{202e}]", 0..6),
+        ) {
+            let text = words.concat();
+            prop_assert_eq!(is_plain(&text), !text.chars().any(is_hostile));
+            let marked = replaced(&text, |letter| letter == '\t', |_, out| out.push('#'));
+            let expected: String =
+                text.chars().map(|one| if is_hostile(one) && one != '\t' { '#' } else { one }).collect();
+            prop_assert_eq!(marked, expected);
+        }
+
+        #[test]
+        fn nothing_hostile_is_left(text in any::<String>(), odd in proptest::collection::vec(0u32..0xe2000, 0..50)) {
+            let text: String = text.chars().chain(odd.into_iter().filter_map(char::from_u32)).collect();
+            let (one, many, why) = (sanitised_line(&text), sanitised_lines(&text), shortened_reason(&text));
+            let last = last_words(&text);
+            prop_assert!(is_plain(&last.replace('\t', "")) && last.len() <= LONGEST_REASON);
+            prop_assert!(is_plain(&one.replace('\t', "")));
+            prop_assert!(is_plain(&many.replace(['\t', '\n'], "")));
+            prop_assert_eq!(many.matches('\n').count(), text.matches('\n').count());
+            prop_assert!(is_plain(&why.replace('\t', "")) && why.len() <= LONGEST_REASON);
+            // Applying it twice changes nothing more: text may pass several borders.
+            prop_assert_eq!(sanitised_line(&one).into_owned(), one.clone());
+            prop_assert_eq!(sanitised_lines(&many).into_owned(), many.clone());
+            prop_assert_eq!(shortened_reason(&why), why.trim());
+        }
+    }
+}
