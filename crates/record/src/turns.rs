@@ -82,6 +82,7 @@ pub struct Turns {
     /// The work in each part of them.
     pub response: Response,
     /// The bytes of a TCP stream that arrived in counted parts after turns of other conditions, and
-    /// had been sent in these.
+    /// had been sent in these; not recorded by earlier builds.
+    #[serde(default)]
     pub from_others: u64,
 }
