@@ -86,3 +86,23 @@ pub struct Turns {
     #[serde(default)]
     pub from_others: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_build_that_did_not_count_bytes_from_others_is_read() {
+        let turns = Turns {
+            turn_ns: 5,
+            settle_ns: 1,
+            own: 0,
+            turns: Vec::new(),
+            response: Response::default(),
+            from_others: 0,
+        };
+        let mut stored = serde_json::to_value(&turns).expect("turns are JSON");
+        assert!(stored.as_object_mut().is_some_and(|fields| fields.remove("from_others").is_some()));
+        assert_eq!(serde_json::from_value::<Turns>(stored).expect("it has every other field"), turns);
+    }
+}
