@@ -31,7 +31,7 @@ fuzz_target!(|input: &[u8]| {
         base.write(&texts);
         let Ok(store) = Store::open_read_only(&base.path) else { return };
         let Ok(rows) = store.studies() else { return };
-        assert!(!netassay_report::list(&rows).text(LAYOUTS[0]).is_empty());
+        assert!(!netassay_report::list_studies(&rows).text(LAYOUTS[0]).is_empty());
         let Ok(stored) = store.load(rows[0].id) else { return };
         if let Ok(series) = store.series(stored.row.id) {
             let _ = netassay_report::over_time(&stored, &series);
