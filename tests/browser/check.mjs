@@ -4,7 +4,7 @@
 // beside it, what `netassay db export` writes of the same study. Screenshots go to ARTEFACTS. Exit
 // code 1, with a line for each fault, if there is any.
 
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -27,8 +27,10 @@ const browser = await chromium.launch({
   chromiumSandbox: false,
 });
 let figures = 0;
-// Four at a time: most of the time a page waits for its next frame.
-const queue = [...names];
+// Four at a time: most of the time a page waits for its next frame. The largest first, so that none
+// is left at the end.
+const size = (name) => statSync(join(reports, name)).size;
+const queue = [...names].sort((one, other) => size(other) - size(one));
 await Promise.all([1, 2, 3, 4].map(async () => {
   while (queue.length > 0) {
     await checked(queue.shift());

@@ -15,7 +15,7 @@ use crate::new_records::{RunId, RunStatus};
 use crate::stored::{StoredRun, StoredStudy};
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
-/// record of a run (`detail` in [`super::json`]) is left out: it has ten times the room of the
+/// record of a run (`detail` in [`super::json()`]) is left out: it has ten times the room of the
 /// rest.
 ///
 /// The CSV is `header`, then, for each run, `rows` with `,` and the `csv` and the value of each
@@ -49,7 +49,7 @@ pub struct PackedMetric {
     pub values: String,
 }
 
-/// A run in [`super::json`], without its metrics and its further record.
+/// A run in [`super::json()`], without its metrics and its further record.
 #[derive(Serialize)]
 struct Run<'a> {
     id: RunId,
