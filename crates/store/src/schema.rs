@@ -26,7 +26,7 @@ const SAME_CONSTRAINT: [&str; 2] =
 /// The first difference of the file's schema from that of `version` as this program makes it;
 /// `None` if it is identical.
 ///
-/// Any other schema may make SQLite work without end, such as a view in the place of a table.
+/// Another schema may keep SQLite busy for ever: a table may be a view with an endless query.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);

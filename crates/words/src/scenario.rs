@@ -67,8 +67,8 @@ impl Scenario {
         matches!(self, Self::Loopback | Self::Discard)
     }
 
-    /// The scenario that replaces this one between machines, with their network in the place of the
-    /// veth pair, or of the link between guests. `None`: there is no such scenario.
+    /// The scenario that measures the same between machines, over their network. `None`: there is
+    /// none.
     pub fn between_machines(self) -> Option<Self> {
         match self {
             Self::Veth | Self::Ssh => Some(Self::Ssh),

@@ -111,7 +111,7 @@ pub(crate) enum ExportFormat {
 pub(crate) struct Export {
     /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
     pub(crate) study: Option<String>,
-    /// What to write
+    /// The format of the file
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
     /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]

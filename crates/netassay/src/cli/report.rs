@@ -37,7 +37,7 @@ pub(crate) struct Report {
     /// Where to write; - is standard output [default: NAME-NUMBER.html beside the database]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// What to write
+    /// The format of the page
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
     #[command(flatten)]

@@ -24,7 +24,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         correction: correction(flags.uncorrected),
         ..ComparisonRequest::default()
     };
-    let found = found(flags, &request)?;
+    let found = study_history(flags, &request)?;
     if let Some((path, write)) = chart {
         let chart = figures::history(&found)
             .ok_or_else(|| Failure::Nothing("no value of this history can be drawn".to_owned()))?;
@@ -34,7 +34,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     output::show(&found, &flags.stored.output, flags.tables.wide, report::StudyHistory::text)
 }
 
-fn found(flags: &History, request: &ComparisonRequest) -> Result<report::StudyHistory, Failure> {
+fn study_history(flags: &History, request: &ComparisonRequest) -> Result<report::StudyHistory, Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
     let meant = study_of(&store, flags.study.as_deref())?;
     let rows = store.studies()?;

@@ -52,13 +52,13 @@ fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     db.with_file_name(format!("{stem}.{ending}"))
 }
 
-/// What the studies found.
-fn found(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<ReportedStudy>, Failure> {
-    let found = |study: StoredStudy| {
+/// The results of the studies, with the counters of their runs over time.
+fn reported_studies(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<ReportedStudy>, Failure> {
+    let reported = |study: StoredStudy| {
         let series = store.series(study.row.id)?;
         Ok(ReportedStudy { results: Results::from_owned(study.sanitised())?, series })
     };
-    stored.into_iter().map(found).collect()
+    stored.into_iter().map(reported).collect()
 }
 
 fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {
@@ -76,7 +76,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
             thread.map_err(|_| one.compressed())
         });
         let data: Vec<Result<ScopedJoinHandle<'_, Download>, Download>> = data.collect();
-        let studies = found(store, stored)?;
+        let studies = reported_studies(store, stored)?;
         let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
         let advice = advice.map(|advice| advice.blocks(AdviceDetail::Full)).unwrap_or_default();
         let figures = page::figures::sections(&studies);

@@ -19,7 +19,7 @@ pub(super) struct Contention {
     /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
     /// CPUs were stolen.
     pub(super) lost: f64,
-    /// The limit: whoever had the time.
+    /// The limit: the holder of that CPU time.
     pub(super) label: Label,
     /// The processes that had them, and the remedy.
     pub(super) evidence: Evidence,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// The largest file of hosts, in bytes.
 const LARGEST: u64 = 64 << 10;
 
-/// What a file of hosts says.
+/// The content of a hosts file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostsFile {

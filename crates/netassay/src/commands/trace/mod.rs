@@ -148,7 +148,7 @@ fn finished_rounds(orders: &[RunOrder], traces: &[OfSize], rounds: u32) -> Strin
     format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
 }
 
-/// What a file of `--chart` has, by the end of its name.
+/// The content of a `--chart` file, by the end of its name.
 enum Form {
     Chart(figure::Write),
     /// Folded stacks of the stages.
