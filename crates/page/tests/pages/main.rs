@@ -111,6 +111,20 @@ fn the_page_of_a_study() {
 }
 
 #[test]
+fn the_figure_that_shows_the_answer_stands_before_the_advice_and_once() {
+    let (studies, data) = shown(&[study()]);
+    let advice = vec![Block::Text("Turn TSO on.".to_owned())];
+    let figures = vec![FigureSection { id: Id::new("effects"), ..section() }];
+    let page = Page { studies: &studies, advice, figures, data };
+    let markdown = page.markdown();
+    let at = |words: &str| markdown.find(words).unwrap_or_else(|| panic!("{words}: {markdown}"));
+    assert!(at("## Answer") < at("### Kernels") && at("### Kernels") < at("Each kernel has a point"));
+    assert!(at("Each kernel has a point") < at("## Advice"), "{markdown}");
+    assert_eq!((markdown.matches("Kernels").count(), markdown.matches("Over versions").count()), (1, 0));
+    assert_eq!(page.html().as_str().matches("id=\"kernels\"").count(), 1);
+}
+
+#[test]
 fn the_order_is_answer_advice_conditions_figures_environment_method() {
     let (studies, data) = shown(&[study()]);
     let advice = vec![Block::Text("Turn TSO on.".to_owned())];
