@@ -72,7 +72,7 @@ impl Loss {
         // be other traffic (neighbour discovery). So they are given what is missing, as far as they
         // can have dropped it. (UDP's SndbufErrors cannot be used: it includes sends that were
         // refused and repeated.)
-        let most = if matches!(traffic.sender, Sender::Gso | Sender::GsoSendmmsg) { segments } else { 1 };
+        let most = if traffic.sender.segments() { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),
             (queue, most),

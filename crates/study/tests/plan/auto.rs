@@ -41,7 +41,7 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
     {
         let values = [
             "1024", "2048", "1", "2", "on", "off", "1Mbit", "2Mbit", "1%", "2%", "50us", "60us", "cubic",
-            "reno", "send", "gso", "splice", "recv", "gro", "spin", "forward", "reverse",
+            "reno", "send", "gso", "sendfile", "recv", "gro", "spin", "forward", "reverse",
         ];
         let fits = |text: &&str| key.parse(text).is_ok_and(|value| key.misfit(&value, kind).is_none());
         let quoted = |text: &str| if key.is_number() { text.to_owned() } else { format!("\"{text}\"") };
