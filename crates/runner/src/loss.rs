@@ -1,7 +1,7 @@
 //! The fate of a UDP workload's messages over the whole life of its sockets.
 
 use agent::message::Finished;
-use load::{Direction, Reader, Sender, Traffic};
+use load::{Direction, Reader, Traffic};
 use record::RunAccount;
 
 /// The account of one run's messages, over the whole run: in a window some are on the way. What was
@@ -154,7 +154,7 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
 
 #[cfg(test)]
 mod tests {
-    use load::Kind;
+    use load::{Kind, Sender};
     use proptest::prelude::*;
 
     use super::*;

@@ -99,7 +99,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         format!("{{ \"net.ipv4.udp_early_demux\" = {value}, \"net.ipv4.tcp_notsent_lowat\" = {value} }}")
     };
     assert_eq!(auto(Kind::UdpStream, &format!("receiver.sysctl = [{}, {}]", both(0), both(1))), held);
-    let small = auto(Kind::TcpStream, "sender = [\"send\", \"splice\"]\nmessage = [64]");
+    let small = auto(Kind::TcpStream, "sender = [\"send\", \"sendfile\"]\nmessage = [64]");
     assert!(small.unwrap_err().contains("reaches its full rate only late in a turn"));
     let placed = "placement = [{ irq = 0, traffic = 0 }, { irq = 1, traffic = 0 }]";
     assert!(auto(Kind::UdpStream, placed).unwrap_err().contains("`placement`: nobody has compared"));

@@ -10,8 +10,8 @@ use words::{Sender, Traffic};
 
 use crate::error::Errno;
 
-/// `IORING_SEND_ZC_REPORT_USAGE` of linux/io_uring.h. It came (6.2) shortly after a destination in a
-/// request (6.1), and can be tried without sending.
+/// `IORING_SEND_ZC_REPORT_USAGE` of linux/io_uring.h. It came (6.2) shortly after a destination in
+/// a request (6.1), and can be tried without sending.
 const REPORT_USAGE: u16 = 1 << 3;
 
 /// The missing requirement, in words. `socket` is an unconnected one of the traffic's kind; nothing
