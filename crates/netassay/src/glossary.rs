@@ -20,7 +20,6 @@ const ALSO: &[(&str, &str)] = &[
     ("transmitter", "tx side"),
     ("receiver", "rx side"),
     ("zerocopy", "msg_zerocopy"),
-    ("splice", "vmsplice"),
     ("trunc", "msg_trunc"),
 ];
 

@@ -9,10 +9,10 @@ use common::{Bench, code, stderr};
 const WORDS: &[(&str, &str, &str)] = &[
     ("plain", "tcp_stream", "congestion_control = \"reno\"\nnodelay = \"on\"\ndscp = 46"),
     ("both", "tcp_stream", "direction = \"both\"\nsender = \"sendfile\""),
-    ("reverse", "udp_stream", "direction = \"reverse\"\nreader = \"recvmmsg\"\nsender = \"sendmmsg\""),
+    ("reverse", "udp_stream", "direction = \"reverse\"\nsender = \"sendmmsg\""),
     ("segments", "udp_stream", "sender = \"gso\"\nreader = \"gro\"\nverify = true"),
     ("paced", "udp_stream", "pacing = \"8Mbit\"\nconnected = \"off\"\nmessage = 1000"),
-    ("spliced", "tcp_stream", "sender = \"splice\"\nreader = \"trunc\""),
+    ("discarded", "tcp_stream", "reader = \"trunc\""),
     ("side by side", "udp_rr", "in_flight = 4\nreader = \"spin\""),
     ("open loop", "tcp_rr", "rate = 1000\nbusy_poll = \"50us\""),
     ("connections", "tcp_crr", "flows = 2"),
@@ -38,7 +38,7 @@ fn every_word_of_a_study_flows() {
     // Runs may be marked as disturbed where tests and builds share the machine; none may fail.
     assert!([0, 5].contains(&code(&output)), "{}", stderr(&output));
     let mean = |slug: &str, metric: &str| bench.mean(slug, metric);
-    for slug in ["tcp4_plain", "tcp4_both", "udp4_reverse", "udp4_segments", "tcp4_spliced"] {
+    for slug in ["tcp4_plain", "tcp4_both", "udp4_reverse", "udp4_segments", "tcp4_discarded"] {
         assert!(mean(slug, "throughput") > 0.0, "{slug}");
     }
     let [sum, forward, reverse] =

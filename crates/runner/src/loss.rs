@@ -1,7 +1,7 @@
 //! The fate of a UDP workload's messages over the whole life of its sockets.
 
 use agent::message::Finished;
-use load::{Direction, Reader, Sender, Traffic};
+use load::{Direction, Reader, Traffic};
 use record::RunAccount;
 
 /// The account of one run's messages, over the whole run: in a window some are on the way. What was
@@ -72,7 +72,7 @@ impl Loss {
         // be other traffic (neighbour discovery). So they are given what is missing, as far as they
         // can have dropped it. (UDP's SndbufErrors cannot be used: it includes sends that were
         // refused and repeated.)
-        let most = if matches!(traffic.sender, Sender::Gso | Sender::GsoSendmmsg) { segments } else { 1 };
+        let most = if traffic.sender.segments() { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),
             (queue, most),
@@ -154,7 +154,7 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
 
 #[cfg(test)]
 mod tests {
-    use load::Kind;
+    use load::{Kind, Sender};
     use proptest::prelude::*;
 
     use super::*;

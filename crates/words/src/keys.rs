@@ -137,7 +137,7 @@ pub const KEYS: &[Key] = &[
             (Kind::UdpStream, _) => {
                 Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
             }
-            (Kind::Pps, _) | (_, Sender::IoUringZerocopy) => Some(NOT_COMPARED),
+            (Kind::Pps, _) => Some(NOT_COMPARED),
             // With 16 KiB and more turns agreed with runs, with 64 bytes they did not.
             _ if traffic.message < 16 << 10 => {
                 Some("a stream of small messages reaches its full rate only late in a turn")
@@ -153,17 +153,14 @@ pub const KEYS: &[Key] = &[
         name: "reader",
         shape: Shape::Word(WordSet {
             vocabulary: Reader::VOCABULARY,
-            of: |kind, exact| {
-                let fits = |one: &Reader| one.takes(kind) && (one.is_countable() || !exact);
-                Reader::ALL.into_iter().filter(fits).map(Reader::word).collect()
-            },
+            of: |kind, _| Reader::ALL.into_iter().filter(|one| one.takes(kind)).map(Reader::word).collect(),
         }),
         kinds: RECEIVED,
         alone: ALL,
         slug: "reader-",
         in_turns: STREAMS,
         doubt: |traffic| match (traffic.kind, traffic.reader) {
-            (Kind::UdpStream, Reader::Recv | Reader::Recvmmsg | Reader::Gro) => None,
+            (Kind::UdpStream, Reader::Recv | Reader::Gro) => None,
             _ => Some(NOT_COMPARED),
         },
         default: "recv",

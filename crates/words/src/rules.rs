@@ -270,7 +270,6 @@ mod tests {
             (Traffic::new(Kind::TcpCrr), "kind"),
             (Traffic { flows: 2, ..plain.clone() }, "flows"),
             (Traffic { sender: Sender::Zerocopy, ..plain.clone() }, "sender"),
-            (Traffic { reader: Reader::IoUring, ..plain.clone() }, "reader"),
             (Traffic { direction: Direction::Both, ..Traffic::new(Kind::TcpStream) }, "direction"),
             (Traffic { in_flight: 2, ..Traffic::new(Kind::UdpRr) }, "in_flight"),
             (Traffic { rate: Some(7), ..Traffic::new(Kind::UdpRr) }, "rate"),
@@ -282,7 +281,7 @@ mod tests {
             assert_eq!(traffic.validate_exact().unwrap_err().key, key);
         }
         for traffic in [
-            Traffic { sender: Sender::GsoSendmmsg, reader: Reader::Gro, ..plain.clone() },
+            Traffic { sender: Sender::Gso, reader: Reader::Gro, ..plain.clone() },
             Traffic { connected: false, dscp: Some(46), ..plain.clone() },
             Traffic { nodelay: Some(true), ..Traffic::new(Kind::TcpStream) },
         ] {

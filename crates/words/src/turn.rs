@@ -130,7 +130,7 @@ mod tests {
             for key in KEYS {
                 let values = [
                     "1024", "2048", "7", "on", "off", "1Mbit", "2Mbit", "1%", "50us", "bbr", "spin", "gso",
-                    "splice",
+                    "sendfile",
                 ];
                 let made =
                     |value: &&str| key.parse(value).ok().map(|_| traffic_with(kind, &[(key.name, *value)]));
@@ -174,10 +174,8 @@ mod tests {
         for (kind, key, values, expected) in [
             (Kind::UdpStream, "reader", ["recv", "gro"], false),
             (Kind::UdpStream, "reader", ["recv", "spin"], true),
-            (Kind::UdpStream, "reader", ["io_uring", "recvmmsg"], true),
             (Kind::TcpStream, "reader", ["recv", "trunc"], true),
             (Kind::TcpStream, "sender", ["send", "zerocopy"], false),
-            (Kind::TcpStream, "sender", ["send", "io_uring-zerocopy"], true),
             (Kind::UdpStream, "sender", ["send", "sendmmsg"], true),
             (Kind::UdpStream, "dscp", ["0", "8"], false),
             (Kind::Pps, "dscp", ["0", "8"], true),

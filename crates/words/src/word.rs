@@ -50,7 +50,8 @@ impl Vocabulary {
 }
 
 /// Declares a [`Word`]: each value with its meaning and its one spelling for messages, files,
-/// options, serde and the JSON schema, in display order. The crate that uses it needs `serde`.
+/// options, serde and the JSON schema, in display order. Values that are `retired` have only serde
+/// and the spelling, so that stored plans are read and shown. The crate that uses it needs `serde`.
 #[macro_export]
 macro_rules! vocabulary {
     (
@@ -58,12 +59,17 @@ macro_rules! vocabulary {
         $(#[derive($($derive:ident),+)])?
         $visible:vis enum $type:ident: $what:literal {
             $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal $(, $default:ident)?;)+
+            $(retired { $($old:ident = $old_word:literal;)+ })?
         }
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize $($(, $derive)+)?)]
         $visible enum $type {
             $($(#[doc = $meaning])+ $(#[$default])? #[serde(rename = $word)] $variant,)+
+            $($(
+                /// Of earlier builds: stored plans have it, and nothing else may.
+                #[serde(rename = $old_word)] $old,
+            )+)?
         }
 
         impl $crate::Word for $type {
@@ -92,8 +98,10 @@ macro_rules! vocabulary {
             /// Its spelling in files, options and messages.
             #[must_use]
             pub fn word(self) -> &'static str {
-                let words = <Self as $crate::Word>::WORDS;
-                words.iter().find(|(_, value)| *value == self).map_or("?", |(word, _)| word)
+                match self {
+                    $(Self::$variant => $word,)+
+                    $($(Self::$old => $old_word,)+)?
+                }
             }
         }
 

@@ -1,5 +1,4 @@
-//! Datagrams, one way: a turn makes one call of the sender, or as many as the reader needs for one
-//! of its own, and then receives everything.
+//! Datagrams, one way: a turn makes one call of the sender, and then receives everything.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -11,24 +10,13 @@ use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
 use crate::workload::udp_stream::gro::Merged;
-use crate::workload::udp_stream::receive::{self, Reader as Read};
+use crate::workload::udp_stream::receive::{One, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
-
-/// The sender's calls at the start of a turn: enough for one call of the reader.
-fn calls(traffic: &Traffic) -> usize {
-    let (count, each) = shape(traffic.sender, traffic.message as usize);
-    let one = match traffic.reader {
-        Reader::Recvmmsg => receive::Many::capacity(traffic.message as usize),
-        // The sender decided how many datagrams a call returns.
-        _ => 1,
-    };
-    one.div_ceil(count * each)
-}
 
 /// The number of datagrams in transit.
 pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     let (count, each) = shape(traffic.sender, traffic.message as usize);
-    (calls(traffic) * count * each) as u64
+    (count * each) as u64
 }
 
 /// Gives the datagrams to their user. Each combination of a sender and a reader is compiled
@@ -42,7 +30,7 @@ pub(super) fn give<U: WorkVisitor>(
     let message = traffic.message as usize;
     match shape(traffic.sender, message) {
         (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
-        shape => received(traffic, sockets, send::Many::new(message, shape, false, to), user),
+        _ => received(traffic, sockets, send::Many::new(message, false, to), user),
     }
 }
 
@@ -55,17 +43,10 @@ fn received<U: WorkVisitor>(
     let (message, reader) = (traffic.message as usize, traffic.reader);
     let sending = Sending { source, writer };
     let Some(sink) = sink else { return user.has(sending) };
-    let (calls, flags) = (calls(traffic), flags(reader));
+    let flags = flags(reader);
     match reader {
-        Reader::Recvmmsg => {
-            let reader = receive::Many::new(message);
-            user.has(Carrying { sending, sink, message, calls, flags, reader })
-        }
-        Reader::Gro => user.has(Carrying { sending, sink, message, calls, flags, reader: Merged::new() }),
-        _ => {
-            let reader = receive::One::new(message);
-            user.has(Carrying { sending, sink, message, calls, flags, reader })
-        }
+        Reader::Gro => user.has(Carrying { sending, sink, message, flags, reader: Merged::new() }),
+        _ => user.has(Carrying { sending, sink, message, flags, reader: One::new(message) }),
     }
 }
 
@@ -96,24 +77,21 @@ struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,
     message: usize,
-    calls: usize,
     reader: R,
     flags: libc::c_int,
 }
 
 impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
     fn messages(&self) -> u32 {
-        self.calls as u32 * self.sending.messages()
+        self.sending.messages()
     }
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        for _ in 0..self.calls {
-            self.sending.turn(calls)?;
-        }
+        self.sending.turn(calls)?;
         let (mut left, mut looks) = (u64::from(self.messages()), 0);
         while left > 0 {
-            let got = calls.around(|| self.reader.receive(self.sink, self.flags | R::WAIT));
+            let got = calls.around(|| self.reader.receive(self.sink, self.flags));
             if got < 0 {
                 if is_early(self.flags, &mut looks) {
                     continue;

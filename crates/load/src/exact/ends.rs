@@ -103,8 +103,8 @@ impl Ends {
         if spec.traffic.connects(true) {
             source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
         }
-        if matches!(spec.traffic.sender, Sender::Sendfile | Sender::Splice) {
-            // Their calls have no flag for it.
+        if spec.traffic.sender == Sender::Sendfile {
+            // Its call has no flag for it.
             source.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", what)?;
         }
         if spec.traffic.sender.segments() {

@@ -219,33 +219,29 @@ mod tests {
         for (sender, reader, calls) in [
             (Sender::Sendmmsg, Reader::Recv, MANY + 1.0),
             (Sender::Gso, Reader::Spin, MANY + 1.0),
-            (Sender::GsoSendmmsg, Reader::Recvmmsg, MANY / 4.0 + MANY),
-            (Sender::Send, Reader::Recvmmsg, 1.0 + MANY),
             (Sender::Send, Reader::Gro, 2.0),
             (Sender::Gso, Reader::Gro, 2.0 * MANY),
-            (Sender::GsoSendmmsg, Reader::Gro, MANY / 4.0 + MANY),
         ] {
             let account = ran(Traffic { sender, reader, message: 1000, ..Traffic::new(Kind::UdpStream) });
             assert_eq!(account.calls, calls, "{sender} to {reader}: {account:?}");
         }
     }
 
-    /// Whatever the reader needs, many datagrams to a call are fewer calls than datagrams.
+    /// One datagram to a call is two calls, one of either end.
     #[test]
     fn many_datagrams_to_a_call_are_fewer_calls() {
-        for (sender, reader) in [(Sender::Sendmmsg, Reader::Recvmmsg), (Sender::GsoSendmmsg, Reader::Gro)] {
-            let account = ran(Traffic { sender, reader, message: 1000, ..Traffic::new(Kind::UdpStream) });
-            assert!(account.calls < 1.0, "{sender} to {reader}: {account:?}");
-        }
+        let calls = |sender, reader| {
+            ran(Traffic { sender, reader, message: 1000, ..Traffic::new(Kind::UdpStream) }).calls
+        };
+        assert!(calls(Sender::Sendmmsg, Reader::Recv) < 2.0);
+        assert!(calls(Sender::Gso, Reader::Gro) < 1.0);
     }
 
     #[test]
     fn other_ways_over_a_connection_and_sockets_without_one_are_counted() {
-        for (sender, reader, message) in [
-            (Sender::Send, Reader::Spin, 16_384),
-            (Sender::Sendfile, Reader::Trunc, 5 << 20),
-            (Sender::Splice, Reader::Recv, 5 << 20),
-        ] {
+        for (sender, reader, message) in
+            [(Sender::Send, Reader::Spin, 16_384), (Sender::Sendfile, Reader::Trunc, 5 << 20)]
+        {
             ran(Traffic { sender, reader, message, ..Traffic::new(Kind::TcpStream) });
         }
         for kind in [Kind::TcpRr, Kind::UdpRr] {

@@ -10,7 +10,7 @@ use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::tcp_stream::send::{Copied, FromFile, ThroughPipe, Writer};
+use crate::workload::tcp_stream::send::{Copied, FromFile, Writer};
 
 /// Longest wait for room in a full send buffer, in ns.
 const FULL: u64 = 5_000_000_000;
@@ -29,9 +29,6 @@ pub(super) fn give<U: WorkVisitor>(
     Ok(match traffic.sender {
         Sender::Sendfile => {
             user.has(Streamed { source, sink, writer: FromFile::new(len, 0, 0)?, room, flags })
-        }
-        Sender::Splice => {
-            user.has(Streamed { source, sink, writer: ThroughPipe::new(message, 0, 0)?, room, flags })
         }
         _ => {
             let writer = Copied::new(message, 0, libc::MSG_DONTWAIT);

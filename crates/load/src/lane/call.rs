@@ -6,12 +6,9 @@ pub(crate) enum Call {
     Send,
     Sendmmsg,
     Sendfile,
-    Vmsplice,
-    Splice,
     Enter,
     Recv,
     Recvmsg,
-    Recvmmsg,
 }
 
 impl Call {
@@ -21,23 +18,18 @@ impl Call {
             Self::Send => "send",
             Self::Sendmmsg => "sendmmsg",
             Self::Sendfile => "sendfile",
-            Self::Vmsplice => "vmsplice",
-            Self::Splice => "splice",
             Self::Enter => "io_uring_enter",
             Self::Recv => "recv",
             Self::Recvmsg => "recvmsg",
-            Self::Recvmmsg => "recvmmsg",
         }
     }
 
     /// The other end's failure that a timeout of the call shows.
     pub(crate) fn silence(self) -> &'static str {
         match self {
-            Self::Recv | Self::Recvmsg | Self::Recvmmsg => "answered nothing",
+            Self::Recv | Self::Recvmsg => "answered nothing",
             Self::Connect => "accepted no connection",
-            Self::Send | Self::Sendmmsg | Self::Sendfile | Self::Vmsplice | Self::Splice | Self::Enter => {
-                "received nothing"
-            }
+            Self::Send | Self::Sendmmsg | Self::Sendfile | Self::Enter => "received nothing",
         }
     }
 }

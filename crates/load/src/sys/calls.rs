@@ -83,20 +83,3 @@ pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: u
     // SAFETY: `offset` is borrowed; the rest are numbers.
     unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
 }
-
-/// Lends pages to a pipe. Returns bytes, or -1 with `errno` set.
-#[inline(always)]
-pub(crate) fn give_pages(pipe: RawFd, bytes: &[u8]) -> isize {
-    let place = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds
-    // references to them.
-    unsafe { libc::syscall(libc::SYS_vmsplice, pipe, &raw const place, 1, 0) as isize }
-}
-
-/// Moves a pipe's content to a socket. Returns bytes, or -1 with `errno` set.
-#[inline(always)]
-pub(crate) fn splice(pipe: RawFd, fd: RawFd, len: usize) -> isize {
-    let none = std::ptr::null::<libc::off64_t>();
-    // SAFETY: null means no offset, which neither has; the rest are numbers.
-    unsafe { libc::syscall(libc::SYS_splice, pipe, none, fd, none, len, 0) as isize }
-}

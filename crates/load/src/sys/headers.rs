@@ -15,20 +15,6 @@ pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isiz
     }
 }
 
-/// Receives many datagrams. Returns how many came, or -1 with `errno` set.
-///
-/// # Safety
-/// The memory that the headers point to is valid and writable during the call.
-#[inline(always)]
-pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
-    let none = std::ptr::null::<libc::timespec>();
-    // SAFETY: pointer and length are those of `headers`; the caller guarantees the rest. Null means
-    // no time limit.
-    unsafe {
-        libc::syscall(libc::SYS_recvmmsg, fd, headers.as_mut_ptr(), headers.len(), flags, none) as isize
-    }
-}
-
 /// Receives a message with its ancillary data. Returns bytes, or -1 with `errno` set.
 ///
 /// # Safety

@@ -14,9 +14,7 @@ mod thread;
 
 use std::io;
 
-pub(crate) use calls::{
-    NAME, epoll_wait, give_pages, receive, receive_from, send, send_file, send_flags, send_to, splice,
-};
+pub(crate) use calls::{NAME, epoll_wait, receive, receive_from, send, send_file, send_flags, send_to};
 pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_for};
 pub(crate) use descriptors::{make_room_for_descriptors, own_descriptors};
 pub(crate) use destination::{Destination, Target};

@@ -80,7 +80,6 @@ fn datagrams_per_call(sender: Sender) -> Option<u64> {
         Sender::Sendmmsg => Some(64),
         // Of 1400 bytes in a buffer of 65507.
         Sender::Gso => Some(46),
-        Sender::GsoSendmmsg => Some(4 * 46),
         _ => None,
     }
 }

@@ -32,9 +32,9 @@ fn traffic_losses_add_up_for_senders_and_readers_of_many_datagrams() {
     let mut wire = Wire::new(Scenario::Veth);
     let _nap = Nap::of(wire.receiver().pid());
     for (sender, reader) in [
-        (Sender::Sendmmsg, Reader::Recvmmsg),
+        (Sender::Sendmmsg, Reader::Recv),
         (Sender::Gso, Reader::Recv),
-        (Sender::GsoSendmmsg, Reader::Gro),
+        (Sender::Gso, Reader::Gro),
         (Sender::Send, Reader::Gro),
     ] {
         let found = wire.run(Traffic { sender, reader, ..Traffic::new(Kind::UdpStream) });

@@ -2,7 +2,7 @@
 
 use agent::message::{Finished, Measured};
 use host::ThreadTimes;
-use load::{Sender, TcpInfo};
+use load::TcpInfo;
 use record::{AtLinkRate, Evidence, RunAccount, SideAccount, Tcp};
 use study::{Family, Side};
 use testbed::RunOrder;
@@ -124,7 +124,7 @@ impl<'a> End<'a> {
         let udp = order.traffic.kind.is_udp();
         let segments = if !udp {
             counters.tcp.out_segs.saturating_add(counters.tcp.retrans_segs)
-        } else if matches!(order.traffic.sender, Sender::Gso | Sender::GsoSendmmsg) {
+        } else if order.traffic.sender.segments() {
             self.window.load.sent.messages
         } else {
             0

@@ -178,7 +178,7 @@ fn what_takes_turns_by_itself_finds_what_is_there() {
     let keys = [
         (UdpStream, "dscp = [0, 8]"),
         (UdpStream, "checksum = [\"on\", \"off\"]"),
-        (UdpStream, "reader = [\"recv\", \"recvmmsg\"]"),
+        (UdpStream, "reader = [\"recv\", \"gro\"]"),
         (UdpStream, "tso = [\"on\", \"off\"]"),
         (UdpStream, "twin = [\"a\", \"b\"]"),
         (
@@ -187,7 +187,7 @@ fn what_takes_turns_by_itself_finds_what_is_there() {
         ),
         (TcpStream, "dscp = [0, 8]"),
         (TcpStream, "nodelay = [\"on\", \"off\"]"),
-        (TcpStream, "sender = [\"send\", \"splice\"]"),
+        (TcpStream, "sender = [\"send\", \"sendfile\"]"),
         (TcpStream, "tso = [\"on\", \"off\"]"),
     ];
     let verdict = |kind: Kind, factor: &str, rates: Rates| {

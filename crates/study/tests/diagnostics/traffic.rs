@@ -98,7 +98,7 @@ kind = "udp_stream"
 sender = "gso"
 
 [factors]
-sender = ["send", "splice"]
+sender = ["send", "sendfile"]
 rate = [1000, "default"]
 "#
     ));

@@ -41,7 +41,7 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
     {
         let values = [
             "1024", "2048", "1", "2", "on", "off", "1Mbit", "2Mbit", "1%", "2%", "50us", "60us", "cubic",
-            "reno", "send", "gso", "splice", "recv", "gro", "spin", "forward", "reverse",
+            "reno", "send", "gso", "sendfile", "recv", "gro", "spin", "forward", "reverse",
         ];
         let fits = |text: &&str| key.parse(text).is_ok_and(|value| key.misfit(&value, kind).is_none());
         let quoted = |text: &str| if key.is_number() { text.to_owned() } else { format!("\"{text}\"") };
@@ -99,7 +99,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         format!("{{ \"net.ipv4.udp_early_demux\" = {value}, \"net.ipv4.tcp_notsent_lowat\" = {value} }}")
     };
     assert_eq!(auto(Kind::UdpStream, &format!("receiver.sysctl = [{}, {}]", both(0), both(1))), held);
-    let small = auto(Kind::TcpStream, "sender = [\"send\", \"splice\"]\nmessage = [64]");
+    let small = auto(Kind::TcpStream, "sender = [\"send\", \"sendfile\"]\nmessage = [64]");
     assert!(small.unwrap_err().contains("reaches its full rate only late in a turn"));
     let placed = "placement = [{ irq = 0, traffic = 0 }, { irq = 1, traffic = 0 }]";
     assert!(auto(Kind::UdpStream, placed).unwrap_err().contains("`placement`: nobody has compared"));

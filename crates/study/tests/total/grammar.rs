@@ -64,7 +64,7 @@ const FACTORS: &[(&str, &[&str])] = &[
     ("receiver.tso", &["true", "false"]),
     ("\"transmitter.tso\"", &["true", "false"]),
     ("tx-tcp6-segmentation", &["true"]),
-    ("sender", &["\"send\"", "\"gso\"", "\"gso+sendmmsg\"", "\"splice\""]),
+    ("sender", &["\"send\"", "\"gso\"", "\"sendmmsg\"", "\"sendfile\""]),
     ("reader", &["\"recv\"", "\"spin\"", "\"trunc\"", "\"gro\""]),
     ("direction", &["\"forward\"", "\"both\""]),
     ("in_flight", &["1", "1024"]),

@@ -10,7 +10,7 @@ mod uring;
 mod zerocopy;
 
 use content::{Content, Discarded, Examined, Unexamined};
-use send::{Copied, FromFile, ThroughPipe};
+use send::{Copied, FromFile};
 use words::{Reader, Sender};
 
 use crate::error::Result;
@@ -22,10 +22,8 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let (message, begun) = (Buffer::pattern(lane.message), lane.begun());
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, begun, lane.flow)?),
-        Sender::Splice => send::send(lane, ThroughPipe::new(message.as_ref(), begun, lane.flow)?),
         Sender::Zerocopy => zerocopy::send(lane),
-        Sender::IoUring => uring::send(lane, false),
-        Sender::IoUringZerocopy => uring::send(lane, true),
+        Sender::IoUring => uring::send(lane),
         _ => send::send(lane, Copied::new(message.as_ref(), begun, 0)),
     }
 }
@@ -43,7 +41,6 @@ fn receive_content(lane: &Lane, content: impl Content) -> Result<LaneResult> {
     match lane.traffic.reader {
         Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),
         Reader::Trunc => receive::receive::<{ libc::MSG_TRUNC }>(lane, Discarded),
-        Reader::IoUring => uring::receive(lane, content),
         _ => receive::receive::<0>(lane, content),
     }
 }

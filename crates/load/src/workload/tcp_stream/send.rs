@@ -2,10 +2,9 @@
 //! for its [`Writer`].
 
 use std::fs::File;
-use std::io::{PipeReader, PipeWriter, Write};
+use std::io::Write;
 use std::os::fd::{AsRawFd, RawFd};
 
-use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{SigSet, Signal};
 
@@ -14,9 +13,6 @@ use crate::lane::{Call, Calls, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
 use crate::socket;
 use crate::sys;
-
-/// The largest pipe without a privilege (the default of `fs.pipe-max-size`).
-const PIPE: usize = 1 << 20;
 
 /// A way to write the same message repeatedly to a connection. The next write continues after a
 /// partial one, and the first one after the bytes that an earlier sender has `begun` with, so that
@@ -112,54 +108,6 @@ impl Writer for FromFile {
         if self.offset as usize == self.len {
             self.offset = 0;
         }
-        sent
-    }
-}
-
-/// Through a pipe that refers to its pages. They never change, and outlive the buffer where the
-/// kernel still sends from them.
-pub(crate) struct ThroughPipe<'a> {
-    message: &'a [u8],
-    rest: &'a [u8],
-    out: PipeReader,
-    into: PipeWriter,
-    /// Bytes in the pipe.
-    held: usize,
-}
-
-impl<'a> ThroughPipe<'a> {
-    pub(crate) fn new(message: &'a [u8], begun: usize, flow: usize) -> Result<Self> {
-        let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
-        // A smaller pipe only needs more calls.
-        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(message.len().min(PIPE) as libc::c_int));
-        // The calls have no flag against the signal of a closed connection.
-        block_pipe_signal();
-        Ok(Self { message, rest: &message[begun..], out, into, held: 0 })
-    }
-}
-
-impl Writer for ThroughPipe<'_> {
-    fn call(&self) -> Call {
-        if self.held == 0 { Call::Vmsplice } else { Call::Splice }
-    }
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.message.len()
-    }
-
-    #[inline(always)]
-    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
-        if self.held == 0 {
-            let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), self.rest));
-            if given <= 0 {
-                return given;
-            }
-            self.held = given as usize;
-            self.rest = after(self.rest, self.held, self.message);
-        }
-        let sent = calls.around(|| sys::splice(self.out.as_raw_fd(), fd, self.held));
-        self.held -= sent.max(0) as usize;
         sent
     }
 }

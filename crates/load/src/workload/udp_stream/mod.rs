@@ -37,15 +37,12 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<LaneResult> {
 /// pace.
 fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<LaneResult> {
     let (message, destination) = (lane.message, lane.destination());
-    let (shape, to) = (send::shape(lane.traffic.sender, message), destination.target());
+    let ((_, datagrams), to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
-        Sender::IoUring => uring::send::<false, _, _>(lane, stamp, pace),
-        Sender::IoUringZerocopy => uring::send::<true, _, _>(lane, stamp, pace),
-        Sender::Sendmmsg | Sender::GsoSendmmsg => {
-            send::send(lane, send::Many::new(message, shape, S::WRITES, to), stamp, pace)
-        }
-        _ => send::send(lane, send::One::new(message, shape.1, to), stamp, pace),
+        Sender::IoUring => uring::send(lane, stamp, pace),
+        Sender::Sendmmsg => send::send(lane, send::Many::new(message, S::WRITES, to), stamp, pace),
+        _ => send::send(lane, send::One::new(message, datagrams, to), stamp, pace),
     }
 }
 
@@ -86,12 +83,10 @@ fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<LaneResult> {
 fn receive_by(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
     let message = lane.message;
     match lane.traffic.reader {
-        Reader::Recvmmsg => receive::receive::<false, _>(lane, receive::Many::new(message), check),
         Reader::Gro => {
             gro::Merged::enable(lane.fd, lane.flow)?;
             receive::receive::<false, _>(lane, gro::Merged::new(), check)
         }
-        Reader::IoUring => uring::receive(lane, check),
         Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(message), check),
         _ => receive::receive::<false, _>(lane, receive::One::new(message), check),
     }

@@ -5,21 +5,14 @@ use std::ops::Range;
 use std::os::fd::RawFd;
 
 use super::check::Check;
-use super::send::DATAGRAMS;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
-use crate::sys::{self, headers};
+use crate::sys;
 use crate::workload::drain::drain_with;
-
-/// The memory for the datagrams of one call; there are always a few.
-const ROOM: usize = 1 << 20;
-const LEAST: usize = 8;
 
 pub(crate) trait Reader {
     const CALL: Call;
-    /// The flag of a call that waits for the first datagram only.
-    const WAIT: libc::c_int = 0;
 
     /// Receives. Returns what the kernel returns, or -1 with `errno` set.
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
@@ -38,7 +31,7 @@ pub(crate) struct Came {
 }
 
 /// One datagram for each `recv`.
-pub(crate) struct One(pub(super) Buffer);
+pub(crate) struct One(Buffer);
 
 impl One {
     pub(crate) fn new(message: usize) -> Self {
@@ -68,65 +61,6 @@ impl Reader for One {
     }
 }
 
-/// Many datagrams for each `recvmmsg`.
-pub(crate) struct Many {
-    /// Bytes of each place: one more than a message, to detect a larger one.
-    size: usize,
-    room: Buffer,
-    headers: Vec<libc::mmsghdr>,
-    /// The headers point to these and to the room; they do not move with this value.
-    _places: Vec<libc::iovec>,
-}
-
-impl Many {
-    pub(crate) fn new(message: usize) -> Self {
-        let (size, count) = (message + 1, Self::capacity(message));
-        let room = Buffer::room(count * size);
-        let place = |number: usize| libc::iovec {
-            iov_base: room.start().wrapping_add(number * size).cast(),
-            iov_len: size,
-        };
-        let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
-        Self { size, headers: headers::headers_of(&mut places), room, _places: places }
-    }
-
-    /// The most datagrams that one call receives.
-    pub(crate) fn capacity(message: usize) -> usize {
-        (ROOM / (message + 1)).clamp(LEAST, DATAGRAMS)
-    }
-}
-
-impl Reader for Many {
-    const CALL: Call = Call::Recvmmsg;
-    const WAIT: libc::c_int = libc::MSG_WAITFORONE;
-
-    #[inline(always)]
-    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
-        // SAFETY: the headers point to this value's own room and places, with their sizes.
-        unsafe { headers::receive_many(fd, &mut self.headers, flags) }
-    }
-
-    #[inline(always)]
-    fn for_each_datagram(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
-        let mut came = Came { messages: 0, bytes: 0, last: 0..0 };
-        for (number, header) in self.headers.iter().take(got).enumerate() {
-            let len = header.msg_len as usize;
-            came.messages += u64::from(len > 0);
-            came.bytes += len as u64;
-            // An empty result is the end of a closed socket, not one of our datagrams.
-            if len > 0 {
-                came.last = number * self.size..number * self.size + len;
-                take(&self.room.as_ref()[came.last.clone()])?;
-            }
-        }
-        Ok(came)
-    }
-
-    fn room(&self) -> &[u8] {
-        self.room.as_ref()
-    }
-}
-
 /// Receives until the stop, and then queued data, or until another reader goes on. A thread that
 /// `SPINS` never sleeps. Gives the last datagram.
 pub(super) fn receive<const SPINS: bool, R: Reader>(
@@ -134,7 +68,7 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
     mut reader: R,
     check: &mut impl Check,
 ) -> Result<Vec<u8>> {
-    let flags = if SPINS { libc::MSG_DONTWAIT } else { R::WAIT };
+    let flags = if SPINS { libc::MSG_DONTWAIT } else { 0 };
     let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
     lane.ready();
     while phase.load() < STOP {
@@ -155,7 +89,7 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
 }
 
 /// Receives queued data, unless another reader goes on; `last` is the place of the last datagram.
-pub(super) fn drain(
+fn drain(
     lane: &Lane,
     mut reader: impl Reader,
     check: &mut impl Check,

@@ -15,19 +15,15 @@ use crate::sys::{self, Target, headers};
 use crate::workload::pace::Pace;
 
 /// Datagrams per call: more have no measurable gain.
-pub(super) const DATAGRAMS: usize = 64;
-/// Buffers of datagrams per call: each is up to 64 KiB, and the socket's buffer holds a few of
-/// them.
-const BUFFERS: usize = 4;
+const DATAGRAMS: usize = 64;
 
 /// The buffers of one call, and the datagrams of each of them.
 pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
-    let count = match sender {
-        Sender::Sendmmsg => DATAGRAMS,
-        Sender::GsoSendmmsg => BUFFERS,
-        _ => 1,
-    };
-    (count, if sender.segments() { gso::segments(message) } else { 1 })
+    match sender {
+        Sender::Sendmmsg => (DATAGRAMS, 1),
+        Sender::Gso => (1, gso::segments(message)),
+        _ => (1, 1),
+    }
 }
 
 pub(crate) trait Writer {
@@ -81,34 +77,31 @@ impl Writer for One<'_> {
     }
 }
 
-/// Many buffers for each `sendmmsg`.
+/// Many datagrams for each `sendmmsg`.
 pub(crate) struct Many<'d> {
     buffer: Buffer,
     headers: Vec<libc::mmsghdr>,
     /// The headers point to these and to the buffer; they do not move with this value.
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
-    shape: (usize, usize),
 }
 
 impl<'d> Many<'d> {
-    /// A writer of this [`shape`]. All buffers are one, which stays in the CPU's cache, unless they
-    /// are `apart`, because they change.
-    pub(crate) fn new(message: usize, shape: (usize, usize), apart: bool, to: Target<'d>) -> Self {
-        let (count, each) = shape;
-        let buffer = Buffer::messages(message, if apart { each * count } else { each });
-        let len = each * message;
+    /// All datagrams are one, which stays in the CPU's cache, unless they are `apart`, because they
+    /// change.
+    pub(crate) fn new(message: usize, apart: bool, to: Target<'d>) -> Self {
+        let buffer = Buffer::messages(message, if apart { DATAGRAMS } else { 1 });
         let place = |number: usize| libc::iovec {
-            iov_base: buffer.start().wrapping_add(if apart { number * len } else { 0 }).cast(),
-            iov_len: len,
+            iov_base: buffer.start().wrapping_add(if apart { number * message } else { 0 }).cast(),
+            iov_len: message,
         };
-        let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
+        let mut places: Vec<libc::iovec> = (0..DATAGRAMS).map(place).collect();
         let mut headers = headers::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
         }
-        Self { buffer, headers, _places: places, _to: to, shape }
+        Self { buffer, headers, _places: places, _to: to }
     }
 }
 
@@ -116,7 +109,7 @@ impl Writer for Many<'_> {
     const CALL: Call = Call::Sendmmsg;
 
     fn shape(&self) -> (usize, usize) {
-        self.shape
+        (DATAGRAMS, 1)
     }
 
     #[inline(always)]

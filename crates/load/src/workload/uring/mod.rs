@@ -1,27 +1,22 @@
 //! A ring shared with the kernel: many requests and completions with one system call (io_uring(7)).
 
-mod incoming;
 mod probe;
 
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 use crate::lane::{Call, Lane, LoopStep};
 use crate::socket;
 
-pub(crate) use incoming::{Incoming, Size};
 pub(crate) use probe::lacking;
 
 /// The flow's socket as registered in our ring: one reference to it is cheaper than one for every
 /// request.
 pub(crate) const SOCKET: Fixed = Fixed(0);
 
-/// The longest wait for pages, in ms; then the phase is checked.
-pub(crate) const PATIENCE: u32 = 100;
-/// The longest wait for pages after the flow has ended, in ns.
-pub(crate) const LAST: u64 = 1_000_000_000;
-
+/// The longest wait for the last sends, in ms; then the phase is checked.
+const PATIENCE: u32 = 100;
 /// The longest wait for cancelled requests at the end of a ring, in seconds.
 const CANCEL: u64 = 1;
 
@@ -41,17 +36,6 @@ impl Ring {
         Ok(Self { ring })
     }
 
-    /// Registers these bytes, so that the kernel looks them up once.
-    ///
-    /// # Safety
-    /// The bytes outlive the ring.
-    pub(crate) unsafe fn register_memory(&self, lane: &Lane, start: *mut u8, len: usize) -> Result<()> {
-        let place = libc::iovec { iov_base: start.cast(), iov_len: len };
-        // SAFETY: the caller guarantees it.
-        unsafe { self.ring.submitter().register_buffers(&[place]) }
-            .or_setup("io_uring_register of memory", socket::flow(lane.flow))
-    }
-
     /// The queue of requests: after it is dropped, [`Ring::enter`] submits them.
     #[inline(always)]
     pub(crate) fn queue(&mut self) -> squeue::SubmissionQueue<'_> {
@@ -67,9 +51,9 @@ impl Ring {
         }
     }
 
-    /// Enters the ring for at most `ms` milliseconds.
-    pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<LoopStep> {
-        let time = Timespec::new().nsec(ms * 1_000_000);
+    /// Enters the ring for a short time.
+    pub(crate) fn enter_shortly(&self, lane: &Lane, want: usize) -> Result<LoopStep> {
+        let time = Timespec::new().nsec(PATIENCE * 1_000_000);
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
             Ok(_) => Ok(LoopStep::Again),
             Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(LoopStep::Again),
@@ -80,16 +64,6 @@ impl Ring {
     #[inline(always)]
     pub(crate) fn completed(&mut self) -> cqueue::CompletionQueue<'_> {
         self.ring.completion()
-    }
-
-    /// Ends all requests. A kernel without this call (before 6.0) does it when the ring is closed.
-    fn cancel_all(&self) {
-        let time = Timespec::new().sec(CANCEL);
-        let _ = self.ring.submitter().register_sync_cancel(Some(time), CancelBuilder::any());
-    }
-
-    fn submitter(&self) -> io_uring::Submitter<'_> {
-        self.ring.submitter()
     }
 }
 
@@ -108,8 +82,10 @@ pub(crate) unsafe fn push(queue: &mut squeue::SubmissionQueue<'_>, request: &squ
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // No memory of the thread may be written to, or sent from, after this.
-        self.cancel_all();
+        // No memory of the thread may be sent from after this. A kernel without this call (before
+        // 6.0) ends the requests when the ring is closed.
+        let time = Timespec::new().sec(CANCEL);
+        let _ = self.ring.submitter().register_sync_cancel(Some(time), CancelBuilder::any());
     }
 }
 
@@ -138,14 +114,3 @@ fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
 pub(crate) fn errno(result: i32) -> i32 {
     if result < 0 { -result } else { 0 }
 }
-
-/// Whether the kernel copied a zerocopy send, from its last completion
-/// (`IORING_SEND_ZC_REPORT_USAGE`).
-#[inline(always)]
-pub(crate) fn was_copied(result: i32) -> bool {
-    // IORING_NOTIF_USAGE_ZC_COPIED of linux/io_uring.h.
-    result as u32 & 1 << 31 != 0
-}
-
-/// Makes a zerocopy send report whether the kernel copied (linux/io_uring.h).
-pub(crate) const REPORT_USAGE: u16 = 1 << 3;

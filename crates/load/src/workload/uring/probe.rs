@@ -2,44 +2,31 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use io_uring::types::BufRingEntry;
 use io_uring::{IoUring, opcode, squeue};
 use socket2::Socket;
 
-use super::{REPORT_USAGE, SOCKET, build};
-use words::{Reader, Sender, Traffic};
+use super::{SOCKET, build};
+use words::{Sender, Traffic};
 
 use crate::error::Errno;
-use crate::message::Buffer;
+
+/// `IORING_SEND_ZC_REPORT_USAGE` of linux/io_uring.h. It came (6.2) shortly after a destination in
+/// a request (6.1), and can be tried without sending.
+const REPORT_USAGE: u16 = 1 << 3;
 
 /// The missing requirement, in words. `socket` is an unconnected one of the traffic's kind; nothing
 /// is sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
-    let sends = matches!(traffic.sender, Sender::IoUring | Sender::IoUringZerocopy);
-    let takes = traffic.reader == Reader::IoUring;
-    if !sends && !takes {
+    if traffic.sender != Sender::IoUring {
         return None;
     }
     let ring = match open(socket.as_raw_fd()) {
         Ok(ring) => ring,
         Err(error) => return Some(no_ring(&error)),
     };
-    if traffic.sender == Sender::IoUringZerocopy
-        && let Some(missing) = no_zerocopy(&ring, traffic.message as usize)
-    {
-        return Some(missing);
-    }
-    let send = opcode::SendZc::new(SOCKET, std::ptr::null(), 0).zc_flags(REPORT_USAGE).build();
-    // A destination in a request came (6.1) shortly before this flag (6.2), which can be tried
-    // without sending.
-    let needs_flag = traffic.sender == Sender::IoUringZerocopy || (sends && !traffic.connected);
-    if needs_flag && refuses(ring, &send) {
-        return Some(format!(
-            "sender {} not supported for unconnected sockets or without copying: it needs Linux 6.2",
-            traffic.sender
-        ));
-    }
-    if takes { no_multishot(socket.as_raw_fd()) } else { None }
+    let newer = opcode::SendZc::new(SOCKET, std::ptr::null(), 0).zc_flags(REPORT_USAGE).build();
+    (!traffic.connected && refuses(ring, &newer))
+        .then(|| "sender io_uring not supported for unconnected sockets: it needs Linux 6.2".to_owned())
 }
 
 fn open(fd: RawFd) -> std::io::Result<IoUring> {
@@ -64,47 +51,9 @@ fn no_ring(error: &std::io::Error) -> String {
     }
 }
 
-fn no_zerocopy(ring: &IoUring, message: usize) -> Option<String> {
-    let buffer = Buffer::room(message);
-    let place = libc::iovec { iov_base: buffer.start().cast(), iov_len: message };
-    // SAFETY: the buffer exists until the memory is unregistered, right below.
-    let registered = unsafe { ring.submitter().register_buffers(&[place]) };
-    match registered.and_then(|()| ring.submitter().unregister_buffers()) {
-        Ok(()) => None,
-        Err(error) => Some(format!(
-            "io_uring cannot register the memory that it sends from ({}): raise the limit of locked memory (`ulimit -l`)",
-            Errno::from_error(&error)
-        )),
-    }
-}
-
-/// A multishot receive needs a group of buffers (5.19) and the request (6.0).
-fn no_multishot(fd: RawFd) -> Option<String> {
-    let ring = match open(fd) {
-        Ok(ring) => ring,
-        Err(error) => return Some(no_ring(&error)),
-    };
-    let mut entries = Buffer::room(size_of::<BufRingEntry>());
-    entries.as_mut().fill(0);
-    // SAFETY: the entries lie on a page that is dropped after the ring, which `refuses` takes.
-    let registered =
-        unsafe { ring.submitter().register_buf_ring_with_flags(entries.start() as u64, 1, 0, 0) };
-    if let Err(error) = registered {
-        return Some(format!(
-            "buffers for io_uring to receive into not supported ({}): it needs Linux 5.19",
-            Errno::from_error(&error)
-        ));
-    }
-    let receive = opcode::RecvMulti::new(SOCKET, 0).build();
-    refuses(ring, &receive)
-        .then(|| "multishot receive of io_uring not supported: it needs Linux 6.0".to_owned())
-}
-
-/// Whether the kernel does not know such a request. A known one fails for other reasons, or waits
-/// for data.
+/// Whether the kernel does not know such a request. A known one fails for other reasons.
 fn refuses(mut ring: IoUring, request: &squeue::Entry) -> bool {
-    // SAFETY: requests here point to nothing, or to memory that is dropped after the ring; there is
-    // room for one.
+    // SAFETY: requests here point to nothing, and there is room for one.
     let pushed = unsafe { ring.submission().push(request) };
     let entered = ring.submit();
     let result = ring.completion().next().map_or(0, |completion| completion.result());
