@@ -11,16 +11,16 @@ use host::user_file;
 use serde_json::json;
 use words::{Accelerated, Acceleration};
 
-use crate::console::Console;
-use crate::error::Error;
-use crate::identity;
-use crate::initramfs::LARGEST_IMAGE;
-use crate::order::GuestOrder;
-use crate::qemu;
-use crate::sandbox::has_sandbox;
-use crate::spawn::{ProcessContext, in_memory, spawn};
-use crate::threads::Threads;
-use crate::tools::Tools;
+use crate::guest::console::Console;
+use crate::guest::error::Error;
+use crate::guest::identity;
+use crate::guest::initramfs::LARGEST_IMAGE;
+use crate::guest::order::GuestOrder;
+use crate::guest::qemu;
+use crate::guest::sandbox::has_sandbox;
+use crate::guest::spawn::{ProcessContext, in_memory, spawn};
+use crate::guest::threads::Threads;
+use crate::guest::tools::Tools;
 
 /// Longest time until a kernel prints its first line under KVM, not counting waits of QEMU's
 /// threads for a CPU. Normally a fraction of a second.
@@ -32,7 +32,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 pub(crate) const FIRST_LINE: &str = "Linux version";
 
 /// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
-pub type TrialOutcome = Result<(), String>;
+pub(crate) type TrialOutcome = Result<(), String>;
 
 /// A trial of KVM, made now or in an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,8 +191,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::sandbox::{NOBODY, is_root};
-    use crate::trial_cache::TrialCache;
+    use crate::guest::sandbox::{NOBODY, is_root};
+    use crate::guest::trial_cache::TrialCache;
 
     /// A QEMU that says who it is, and the kernel that it got.
     const FAKE: &str = r#"#!/bin/sh

@@ -2,19 +2,16 @@
 
 /// A package as `apt-cache show` describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its name.
-    pub package: String,
-    /// Its version.
-    pub version: String,
+pub(crate) struct Candidate {
+    pub(crate) package: String,
+    pub(crate) version: String,
     /// The packages that it depends on, the first of each set of alternatives.
-    pub depends: Vec<String>,
+    pub(crate) depends: Vec<String>,
 }
 
 /// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`,
 /// continued on lines that begin with a space). `None` without a name.
-#[must_use]
-pub fn candidate(text: &str) -> Option<Candidate> {
+pub(crate) fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
     for line in text.lines().take_while(|line| !line.trim().is_empty()) {
         // Continuation lines begin with a space, so that no field matches.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agent::ReadLimiter;
 
-use crate::boot_sign::{BootSign, PANIC_END, boot_sign};
+use crate::guest::boot_sign::{BootSign, PANIC_END, boot_sign};
 
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;

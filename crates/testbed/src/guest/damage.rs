@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use crate::elf::{loaded_part, section};
-use crate::modinfo::{module_info, tests::module};
-use crate::payload::Payload;
-use crate::payload::tests::{XZ, image, image_of};
-use crate::unpack::{self, unpack};
+use crate::guest::elf::{loaded_part, section};
+use crate::guest::modinfo::{module_info, tests::module};
+use crate::guest::payload::Payload;
+use crate::guest::payload::tests::{XZ, image, image_of};
+use crate::guest::unpack::{self, unpack};
 
 fn samples() -> Vec<Vec<u8>> {
     let program = std::fs::read("/proc/self/exe").unwrap()[..4096].to_vec();

@@ -7,10 +7,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::apt::{self, Candidate, candidate};
-use crate::error::Error;
-use crate::tar::{EntryKind, entries};
-use crate::tools::Tools;
+use crate::guest::apt::{self, Candidate, candidate};
+use crate::guest::error::Error;
+use crate::guest::tar::{EntryKind, entries};
+use crate::guest::tools::Tools;
 
 const PROGRAM: &str = "dpkg-deb";
 
@@ -203,7 +203,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::tar::tests::{END, entry};
+    use crate::guest::tar::tests::{END, entry};
 
     fn unpacked(entries: &[Vec<u8>], tree: &Path) -> Result<(), String> {
         let bytes = [entries.concat(), END.to_vec()].concat();

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use crate::error::Error;
+use crate::guest::error::Error;
 
 /// `$XDG_DATA_HOME/netassay/kernels`, or `~/.local/share/netassay/kernels`.
 pub(crate) fn kernels() -> Result<PathBuf, Error> {

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::hang::Hang;
+use crate::guest::hang::Hang;
 
 /// Why there is no kernel or no guest.
 #[derive(Debug, Error)]
-#[non_exhaustive]
 pub enum Error {
     /// QEMU, the program of this name, is not in the `PATH`.
     #[error(
@@ -169,12 +168,6 @@ impl Error {
         }
     }
 
-    /// The error without the console's lines.
-    #[must_use]
-    pub fn reason(&self) -> String {
-        self.to_string().lines().next().unwrap_or_default().to_owned()
-    }
-
     pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Read { path, source }
@@ -191,8 +184,11 @@ const STILL_PACKED: &str = "; the kernel's image did not get past its decompress
 
 /// The first failure, beside the second; the same reason is not repeated.
 fn earlier(first: &Error, second: &Error) -> String {
-    // Times and addresses differ, but are not the cause.
-    let plain = |error: &Error| error.reason().replace(|c: char| c.is_ascii_hexdigit(), "");
+    // Times and addresses differ, but are not the cause; nor are the console's lines.
+    let plain = |error: &Error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().replace(|c: char| c.is_ascii_hexdigit(), "")
+    };
     if plain(first) == plain(second) {
         "it was booted twice, and failed for the same reason both times".to_owned()
     } else {

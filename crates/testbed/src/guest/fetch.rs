@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::apt::{self, Candidate, candidate};
-use crate::deb::Package;
-use crate::directories;
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::requested_package::RequestedPackage;
-use crate::sources::{FORMAT, advice, sources};
-use crate::tools::Tools;
+use crate::guest::apt::{self, Candidate, candidate};
+use crate::guest::deb::Package;
+use crate::guest::directories;
+use crate::guest::error::Error;
+use crate::guest::kernel::Kernel;
+use crate::guest::requested_package::RequestedPackage;
+use crate::guest::sources::{FORMAT, advice, sources};
+use crate::guest::tools::Tools;
 
 /// A fetched kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -266,8 +266,8 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::image::tests::image;
-    use crate::tar::tests::{END, entry};
+    use crate::guest::image::tests::image;
+    use crate::guest::tar::tests::{END, entry};
 
     /// A package as in deb(5): an ar file with the format's version and two tar files.
     fn deb(entries: &[Vec<u8>]) -> Vec<u8> {

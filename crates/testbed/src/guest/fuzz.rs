@@ -5,16 +5,43 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::apt::complaint;
-use crate::console::Text;
-use crate::deb;
-use crate::error::Error;
-use crate::modinfo::module_info;
-use crate::modules::{built_in, order};
-use crate::payload::Payload;
-use crate::requested_package::RequestedPackage;
-use crate::sources::{advice, sources};
-use crate::unpack::unpack;
+use crate::guest::apt::{candidate, complaint};
+use crate::guest::console::Text;
+use crate::guest::cpio::Archive;
+use crate::guest::deb;
+use crate::guest::elf::loaded_part;
+use crate::guest::error::Error;
+use crate::guest::image::release_of;
+use crate::guest::modinfo::{ModuleInfo, module_info};
+use crate::guest::modules::{built_in, order};
+use crate::guest::payload::Payload;
+use crate::guest::requested_package::RequestedPackage;
+use crate::guest::sources::{advice, sources};
+use crate::guest::unpack::unpack;
+
+/// Reads a kernel's image, a module, a program or a package's description, and packs the bytes.
+pub fn file(bytes: &[u8]) {
+    if let Some(release) = release_of(bytes) {
+        // It becomes part of a path.
+        assert!(!release.is_empty() && !release.contains('/'));
+    }
+    if let Some(info) = module_info(bytes) {
+        assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty() && !name.contains('-')));
+    }
+    if let Ok(part) = loaded_part(bytes) {
+        assert!(part.len() <= bytes.len());
+        // The part is loaded as the whole file was.
+        assert_eq!(loaded_part(&part).as_deref(), Ok(&part[..]));
+    }
+    if let Some(candidate) = candidate(&String::from_utf8_lossy(bytes)) {
+        // They become arguments and the names of directories.
+        let plain = |name: &String| !name.is_empty() && !name.starts_with(['-', '.']) && !name.contains('/');
+        assert!(plain(&candidate.package) && candidate.depends.iter().all(plain));
+    }
+    let mut archive = Archive::default();
+    archive.file("module", 0o644, bytes);
+    assert_eq!(archive.finish().len() % 4, 0);
+}
 
 /// Reads a file of a package: a module, packed or not, or an image.
 pub fn package_file(bytes: &[u8]) {
@@ -34,7 +61,7 @@ pub fn package_file(bytes: &[u8]) {
 /// inside of the tree.
 pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
     if let Ok(control) = deb::control(&mut &*tar) {
-        let _ = crate::apt::candidate(&control);
+        let _ = candidate(&control);
     }
     let bad = |error: &std::io::Error| Error::Fetch { package: "fuzz".to_owned(), why: error.to_string() };
     let _ = deb::unpack(&mut &*tar, tree, bad);
@@ -72,7 +99,7 @@ pub fn package_texts(text: &str) {
     // Each line: a module and its dependencies. Any such graph has an order with each module once.
     let needs = |name: &str| {
         let line = text.lines().find(|line| line.split(' ').next() == Some(name));
-        let info = line.map(|line| crate::modinfo::ModuleInfo {
+        let info = line.map(|line| ModuleInfo {
             depends: line.split(' ').skip(1).map(str::to_owned).collect(),
             ..Default::default()
         });

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::monitor::CpuState;
-use crate::threads::ThreadWork;
+use crate::guest::monitor::CpuState;
+use crate::guest::threads::ThreadWork;
 
 /// Longest idle time of a booting guest's virtual CPUs. They are idle only while init waits for a
 /// device (10 s).
@@ -167,7 +167,7 @@ impl fmt::Display for Hang {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::tests::cpu;
+    use crate::guest::monitor::tests::cpu;
 
     const MOST: Duration = Duration::from_secs(60);
     const ENABLED: u32 = 0x202;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::kernel::Kernel;
-use crate::tools::Tools;
+use crate::guest::kernel::Kernel;
+use crate::guest::tools::Tools;
 
 /// A file or directory in its current state: path, device, number, size and time of change.
 #[must_use]

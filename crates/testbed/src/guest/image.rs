@@ -16,8 +16,7 @@ pub(crate) fn is_image(head: &[u8]) -> bool {
 
 /// The release of an image that begins with `head`, such as "6.1.0-56-cloud-amd64": the first word
 /// of the version text. `None` without a bzImage or a version.
-#[must_use]
-pub fn release_of(head: &[u8]) -> Option<String> {
+pub(crate) fn release_of(head: &[u8]) -> Option<String> {
     if !is_image(head) {
         return None;
     }

@@ -8,13 +8,13 @@ use agent::init::{MODULES, SETTINGS, Settings};
 use host::user_file;
 use words::Nic;
 
-use crate::cpio::Archive;
-use crate::elf::{loaded_length, loaded_part};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::modules::{ChosenModules, Modules};
-use crate::order::GuestOrder;
-use crate::payload::Payload;
+use crate::guest::cpio::Archive;
+use crate::guest::elf::{loaded_length, loaded_part};
+use crate::guest::error::Error;
+use crate::guest::kernel::Kernel;
+use crate::guest::modules::{ChosenModules, Modules};
+use crate::guest::order::GuestOrder;
+use crate::guest::payload::Payload;
 
 /// The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
@@ -28,37 +28,27 @@ pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
 /// A guest's first file system.
 #[derive(Debug)]
-pub struct Initramfs {
+pub(crate) struct Initramfs {
     /// An archive, as a kernel unpacks it.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Optional modules that are neither built in nor present as files.
-    pub absent: Vec<String>,
+    pub(crate) absent: Vec<String>,
 }
 
-/// Reads a kernel's image.
-///
-/// # Errors
-/// It cannot be read.
-pub fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
-/// Packs what the guest needs, or reads what was packed for it.
-///
-/// # Errors
-/// As [`pack`]; the file cannot be read.
+/// Packs the files that the guest needs, or reads the archive that was packed for it.
 pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
     let Some(packed) = &order.packed else { return pack(order) };
     let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
     Ok(Initramfs { bytes, absent: Vec::new() })
 }
 
-/// Packs what the guest needs.
-///
-/// # Errors
-/// When a file cannot be read or is invalid, or when the kernel has no driver for a device of the
-/// guest.
-pub fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
+/// Packs the program, the modules and the settings of the guest; fails too if the kernel has no
+/// driver for one of its devices.
+pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
         None => ChosenModules { absent: lacking(order)?, ..ChosenModules::default() },

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use host::user_file;
 use serde::{Deserialize, Serialize};
 
-use crate::directories;
-use crate::error::Error;
-use crate::image::{self, release_of};
-use crate::requested_package::RequestedPackage;
+use crate::guest::directories;
+use crate::guest::error::Error;
+use crate::guest::image::{self, release_of};
+use crate::guest::requested_package::RequestedPackage;
 
 /// A kernel to boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Kernel {
 
 impl Kernel {
     /// Finds a kernel by a path to its image, a directory with `boot/` and `lib/modules/` (an
-    /// unpacked package), or the name of a [fetched](crate::fetch) package; `None`: the image of
+    /// unpacked package), or the name of a [fetched](super::fetch) package; `None`: the image of
     /// the running kernel.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::tests::image;
+    use crate::guest::image::tests::image;
 
     fn tree(release: &str) -> tempfile::TempDir {
         let tree = tempfile::tempdir().unwrap();

@@ -1,22 +1,21 @@
 //! Reads the description in a kernel module.
 
-use crate::elf::section;
+use crate::guest::elf::section;
 
 /// The fields of a module's `.modinfo` that are needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModuleInfo {
+pub(crate) struct ModuleInfo {
     /// The modules whose symbols it uses.
-    pub depends: Vec<String>,
+    pub(crate) depends: Vec<String>,
     /// Optional modules that must be loaded before it.
-    pub after: Vec<String>,
+    pub(crate) after: Vec<String>,
     /// The release that it was built for.
-    pub release: Option<String>,
+    pub(crate) release: Option<String>,
 }
 
 /// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a
 /// zero byte. `None` if `file` is not a module.
-#[must_use]
-pub fn module_info(file: &[u8]) -> Option<ModuleInfo> {
+pub(crate) fn module_info(file: &[u8]) -> Option<ModuleInfo> {
     let mut info = ModuleInfo::default();
     for entry in section(file, ".modinfo")?.split(|&byte| byte == 0) {
         let Ok(entry) = std::str::from_utf8(entry) else { continue };

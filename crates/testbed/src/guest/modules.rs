@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use host::user_file;
 
-use crate::error::Error;
-use crate::modinfo::{ModuleInfo, module_info, plain_name};
-use crate::unpack::{ENDINGS, MOST, unpack};
+use crate::guest::error::Error;
+use crate::guest::modinfo::{ModuleInfo, module_info, plain_name};
+use crate::guest::unpack::{ENDINGS, MOST, unpack};
 
 #[derive(Debug, Default)]
 pub(crate) struct Modules {

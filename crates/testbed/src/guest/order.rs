@@ -6,7 +6,7 @@ use agent::{Bounded, Excess};
 use serde::{Deserialize, Serialize};
 use words::{Acceleration, Copies, Nic};
 
-use crate::kernel::Kernel;
+use crate::guest::kernel::Kernel;
 
 /// The description of a guest before it starts. Sent to another machine, it lacks the inputs of the
 /// initramfs ([`packed`](GuestOrder::packed)).

@@ -1,7 +1,7 @@
 //! The unpacked kernel of an image: shows which drivers are built in, if no file beside it does.
 
-use crate::image::is_image;
-use crate::unpack::unpack;
+use crate::guest::image::is_image;
+use crate::guest::unpack::unpack;
 
 /// Places in a boot sector: its length in sectors of 512 bytes less one, and the payload's offset
 /// and length (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
@@ -52,7 +52,7 @@ fn packed(image: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::unpack::tests::lz4;
+    use crate::guest::unpack::tests::lz4;
 
     /// An image whose payload is `kernel`, packed by LZ4.
     pub(crate) fn image(kernel: &[u8]) -> Vec<u8> {

@@ -6,8 +6,8 @@ use std::path::Path;
 use agent::init::port_name;
 use words::{Copies, Nic};
 
-use crate::order::GuestOrder;
-use crate::sandbox::SANDBOX;
+use crate::guest::order::GuestOrder;
+use crate::guest::sandbox::SANDBOX;
 
 /// The parts of a guest's command line that are known only at its start.
 pub(crate) struct QemuParts<'a> {
@@ -169,7 +169,7 @@ mod tests {
     use words::Acceleration;
 
     use super::*;
-    use crate::kernel::Kernel;
+    use crate::guest::kernel::Kernel;
 
     fn order() -> GuestOrder {
         GuestOrder {

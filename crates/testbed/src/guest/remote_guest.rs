@@ -6,11 +6,11 @@ use agent::{Interrupt, Relay, RelayEnd, ServeError};
 use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
 use thiserror::Error as ThisError;
 
-use crate::error::Error;
-use crate::guest::Guest;
-use crate::order::GuestOrder;
-use crate::tools::Tools;
-use crate::trial_cache::TrialCache;
+use crate::guest::error::Error;
+use crate::guest::order::GuestOrder;
+use crate::guest::running_guest::Guest;
+use crate::guest::tools::Tools;
+use crate::guest::trial_cache::TrialCache;
 
 /// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
 /// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::apt::is_package_name;
+use crate::guest::apt::is_package_name;
 
 /// A package and its release: "linux-image-amd64/bookworm-backports".
 #[derive(Debug, Clone, PartialEq, Eq)]

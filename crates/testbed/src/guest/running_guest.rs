@@ -11,21 +11,21 @@ use agent::message::Booted;
 use host::user_file;
 use words::{Accelerated, Nic};
 
-use crate::accelerator::{self, FIRST_LINE};
-use crate::boot_sign::BootSign;
-use crate::console::Console;
-use crate::error::Error;
-use crate::hang::{GuestState, HangDetector};
-use crate::initramfs::{self, Initramfs, LARGEST_IMAGE};
-use crate::monitor::Monitor;
-use crate::order::GuestOrder;
-use crate::qemu::{self, QemuParts};
-use crate::sandbox;
-use crate::spawn::{ProcessContext, in_memory, spawn};
-use crate::tap::Tap;
-use crate::threads::Threads;
-use crate::tools::Tools;
-use crate::trial_cache::date;
+use crate::guest::accelerator::{self, FIRST_LINE};
+use crate::guest::boot_sign::BootSign;
+use crate::guest::console::Console;
+use crate::guest::error::Error;
+use crate::guest::hang::{GuestState, HangDetector};
+use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
+use crate::guest::monitor::Monitor;
+use crate::guest::order::GuestOrder;
+use crate::guest::qemu::{self, QemuParts};
+use crate::guest::sandbox;
+use crate::guest::spawn::{ProcessContext, in_memory, spawn};
+use crate::guest::tap::Tap;
+use crate::guest::threads::Threads;
+use crate::guest::tools::Tools;
+use crate::guest::trial_cache::date;
 
 /// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).
@@ -54,10 +54,10 @@ pub struct Guest {
     /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
     /// The time of an earlier session's trial of KVM, if it decided the accelerator.
-    pub kvm_recalled: Option<SystemTime>,
+    kvm_recalled: Option<SystemTime>,
     /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
     /// nobody.
-    pub stays_root: Option<String>,
+    stays_root: Option<String>,
     /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,
     pin: Vec<u32>,
@@ -243,14 +243,14 @@ impl Guest {
     }
 
     /// Its agents begin to work, or have told of their work: from now on they have time.
-    pub fn works(&mut self) {
+    pub(crate) fn works(&mut self) {
         let now = self.started.elapsed();
         self.patience = (HangDetector::for_work(now, self.exact), now + LOOK_AT_WORK);
     }
 
     /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
     /// and again.
-    pub fn stuck(&mut self) -> Option<Error> {
+    pub(crate) fn stuck(&mut self) -> Option<Error> {
         if self.started.elapsed() < self.patience.1 {
             return None;
         }
@@ -267,8 +267,7 @@ impl Guest {
     }
 
     /// The console's last lines.
-    #[must_use]
-    pub fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         self.console.tail()
     }
 
@@ -279,8 +278,7 @@ impl Guest {
     }
 
     /// The guest as its host sees it, after its boot ([`Guest::alive`]).
-    #[must_use]
-    pub fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
+    pub(crate) fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
         Booted {
             process: self.pid(),
             acceleration: self.accelerated.clone(),

@@ -1,6 +1,6 @@
 //! apt's sources of packages, and advice when none has a package.
 
-use crate::requested_package::RequestedPackage;
+use crate::guest::requested_package::RequestedPackage;
 
 /// A source of packages in apt's configuration, as printed by `apt-get indextargets` in the form
 /// [`FORMAT`].

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-use crate::sandbox::{self, ProcessUser};
-use crate::tap::{self, Tap};
+use crate::guest::sandbox::{self, ProcessUser};
+use crate::guest::tap::{self, Tap};
 
 /// The namespaces to enter, opened by the parent: the child may do little between `fork` and
 /// `exec`.
@@ -37,10 +37,7 @@ impl ProcessContext {
 }
 
 /// A file without a name, which is removed with its last reader.
-///
-/// # Errors
-/// There is no memory for it.
-pub fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
     let mut file = File::from(fd);
     file.write_all(bytes)?;
@@ -117,8 +114,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::qemu::machine;
-    use crate::tools::Tools;
+    use crate::guest::qemu::machine;
+    use crate::guest::tools::Tools;
 
     struct Running(Child);
 

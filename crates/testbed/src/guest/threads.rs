@@ -17,10 +17,7 @@ pub struct Threads {
 
 impl Threads {
     /// Reads the threads of the process `pid`, a QEMU started with `-name …,debug-threads=on`.
-    ///
-    /// # Errors
-    /// When the process is gone.
-    pub fn read(pid: u32) -> io::Result<Self> {
+    pub(crate) fn read(pid: u32) -> io::Result<Self> {
         let mut threads = Self::default();
         for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
             let entry = entry?;

@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
-use crate::sandbox::{self, ProcessUser};
-use crate::trial_cache::TrialCache;
+use crate::guest::error::Error;
+use crate::guest::sandbox::{self, ProcessUser};
+use crate::guest::trial_cache::TrialCache;
 
 const QEMU: &str = "qemu-system-x86_64";
 /// A small and quick firmware, which comes with QEMU.

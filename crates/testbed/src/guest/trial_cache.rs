@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::directories;
+use crate::guest::directories;
 
 /// The most findings; the oldest are removed first.
 const MOST: usize = 200;

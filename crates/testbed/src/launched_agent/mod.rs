@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
 use agent::{CallError, Client};
-use guest::{Guest, GuestOrder};
-use reach::{RemoteHost, StderrTail};
 
 use crate::error::Error;
+use crate::guest::{Guest, GuestOrder};
+use crate::reach::{RemoteHost, StderrTail};
 
 /// The command of the program that is an agent.
 const AGENT: &str = "agent";

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::Error;
+use crate::reach::error::Error;
 
 /// The program, as it is sent to hosts.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::error::Error;
-use crate::launcher::Launcher;
-use crate::script::BOOT;
-use crate::session::{ScriptSession, unexpected_answer};
+use crate::reach::error::Error;
+use crate::reach::launcher::Launcher;
+use crate::reach::script::BOOT;
+use crate::reach::session::{ScriptSession, unexpected_answer};
 
 /// A boot of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]

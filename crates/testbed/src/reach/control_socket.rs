@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{geteuid, mkdtemp};
 
-use crate::error::Error;
+use crate::reach::error::Error;
 
 /// A directory for the socket that sessions with one host share; it goes when this is dropped.
 /// Sockets have short names (108 bytes), so it is not below a long directory of the user's.

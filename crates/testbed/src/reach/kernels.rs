@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::boot::{is_release, sudo_argument};
-use crate::error::Error;
-use crate::launcher::Launcher;
-use crate::script::KERNELS;
-use crate::session::{ScriptSession, unexpected_answer};
+use crate::reach::boot::{is_release, sudo_argument};
+use crate::reach::error::Error;
+use crate::reach::launcher::Launcher;
+use crate::reach::script::KERNELS;
+use crate::reach::session::{ScriptSession, unexpected_answer};
 
 /// Time limit of the list.
 const TO_LIST: Duration = Duration::from_secs(20);
@@ -19,7 +19,7 @@ const MOST: usize = 4096;
 
 /// Means of a host to boot another kernel once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kernels {
+pub(crate) struct Kernels {
     /// The releases that have an image in `/boot`.
     installed: Vec<String>,
     grub: Option<Grub>,

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use words::shell_word;
 
-use crate::piped::PipedCommand;
+use crate::reach::piped::PipedCommand;
 
 /// A way to run commands on a host, with standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_host_is_named_as_it_can_be_given() {
         for text in ["a", "root@a", "root@[2001:db8::1]", "[fe80::1%mgmt]"] {
-            let spec: crate::HostSpec = text.parse().unwrap();
+            let spec: crate::reach::HostSpec = text.parse().unwrap();
             assert_eq!(spec.launcher.unwrap().to_string(), text);
         }
     }

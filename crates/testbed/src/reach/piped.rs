@@ -3,26 +3,22 @@
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::stderr_tail::StderrTail;
+use crate::reach::stderr_tail::StderrTail;
 
 /// A command, and what its input begins with: the script, where it is a host's shell.
 #[derive(Debug)]
-pub struct PipedCommand {
+pub(crate) struct PipedCommand {
     pub(crate) command: Command,
     pub(crate) first_line: String,
 }
 
 /// A program that was started.
 #[derive(Debug)]
-pub struct PipedProcess {
-    /// The process on this machine.
-    pub process: Child,
-    /// Its standard input.
-    pub input: ChildStdin,
-    /// Its standard output.
-    pub output: ChildStdout,
-    /// Its standard error.
-    pub stderr: StderrTail,
+pub(crate) struct PipedProcess {
+    pub(crate) process: Child,
+    pub(crate) input: ChildStdin,
+    pub(crate) output: ChildStdout,
+    pub(crate) stderr: StderrTail,
 }
 
 impl From<Command> for PipedCommand {
@@ -33,16 +29,11 @@ impl From<Command> for PipedCommand {
 
 impl PipedCommand {
     /// The program on this machine.
-    #[must_use]
-    pub fn program(&self) -> String {
+    pub(crate) fn program(&self) -> String {
         self.command.get_program().to_string_lossy().into_owned()
     }
 
-    /// Starts it.
-    ///
-    /// # Errors
-    /// When there is no such program, or no thread for its standard error.
-    pub fn spawn(mut self) -> io::Result<PipedProcess> {
+    pub(crate) fn spawn(mut self) -> io::Result<PipedProcess> {
         let all = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = all.spawn()?;
         let mut input = process.stdin.take().expect("its standard input was asked to be a pipe");

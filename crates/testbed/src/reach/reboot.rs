@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::boot::{self, HostBoot, sudo_argument};
-use crate::control_socket::ControlSocket;
-use crate::error::Error;
-use crate::kernels::{KernelChoice, Kernels};
-use crate::launcher::Launcher;
-use crate::script::{REBOOT, SETTLE};
-use crate::session::ScriptSession;
+use crate::reach::boot::{self, HostBoot, sudo_argument};
+use crate::reach::control_socket::ControlSocket;
+use crate::reach::error::Error;
+use crate::reach::kernels::{KernelChoice, Kernels};
+use crate::reach::launcher::Launcher;
+use crate::reach::script::{REBOOT, SETTLE};
+use crate::reach::session::ScriptSession;
 
 /// Time limit of one attempt to get an answer: ssh's own 10 s for the connection, and as long for a
 /// login.
@@ -27,23 +27,17 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// A host that is to restart.
 #[derive(Debug, Clone, Copy)]
-pub struct Restart<'r> {
-    /// The way to run commands there.
-    pub launcher: &'r Launcher,
+pub(crate) struct Restart<'r> {
+    pub(crate) launcher: &'r Launcher,
     /// The login is not root.
-    pub by_sudo: bool,
+    pub(crate) by_sudo: bool,
     /// The release of the kernel for this boot; none: the host's default.
-    pub kernel: Option<&'r str>,
+    pub(crate) kernel: Option<&'r str>,
 }
 
 /// Restarts these hosts at once, and waits until each of them answers from another boot. Returns
 /// these boots, in order.
-///
-/// # Errors
-/// [`Error::NoReboot`] for a host that refuses, [`Error::NotBack`] for one that does not answer
-/// `within` this time, or still from the same boot, [`Error::OtherKernel`] for one that came up
-/// with another kernel; [`Error::Several`] for more than one of them.
-pub fn reboot_all(
+pub(crate) fn reboot_all(
     hosts: &[Restart<'_>],
     within: Duration,
     interrupt: &Interrupt,
@@ -68,7 +62,7 @@ pub fn reboot_all(
 
 /// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
 /// after a failure their next restart does the same.
-pub fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
+pub(crate) fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
     let one = |host: &Restart<'_>| {
         let of = Restart { kernel: None, ..*host };
         let control = ControlSocket::for_host(&of.launcher.to_string())?;

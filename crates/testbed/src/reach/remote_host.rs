@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use agent::{Interrupt, Launch};
 
-use crate::binary::{Binary, SentFile};
-use crate::boot::{self, HostBoot, sudo_argument};
-use crate::control_socket::ControlSocket;
-use crate::error::Error;
-use crate::kernels::Kernels;
-use crate::launcher::Launcher;
-use crate::piped::PipedCommand;
-use crate::script::{KEEP, RUN, TAKE};
-use crate::session::{ScriptSession, unexpected_answer};
+use crate::reach::binary::{Binary, SentFile};
+use crate::reach::boot::{self, HostBoot, sudo_argument};
+use crate::reach::control_socket::ControlSocket;
+use crate::reach::error::Error;
+use crate::reach::kernels::Kernels;
+use crate::reach::launcher::Launcher;
+use crate::reach::piped::PipedCommand;
+use crate::reach::script::{KEEP, RUN, TAKE};
+use crate::reach::session::{ScriptSession, unexpected_answer};
 
 /// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
@@ -48,11 +48,11 @@ pub struct RemoteHost {
     brought: Mutex<BTreeSet<String>>,
     rights: Rights,
     /// Whether agents run by `sudo`.
-    pub by_sudo: bool,
+    pub(crate) by_sudo: bool,
     /// Why they do not, where the login is not root; else empty.
     pub no_sudo: String,
     /// The addresses of the connection, if it is ssh's.
-    pub connection: Option<ConnectionAddresses>,
+    pub(crate) connection: Option<ConnectionAddresses>,
     /// Time without a sign of life after which the program there is removed and agents undo their
     /// changes.
     pub lease: Duration,
@@ -127,7 +127,7 @@ struct SetupAnswer {
 
 impl RemoteHost {
     /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
-    pub const TO_ANSWER: Duration = Duration::from_secs(20);
+    pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
 
     /// Connects, and brings the program there unless a kept one is the same.
     ///
@@ -212,10 +212,7 @@ impl RemoteHost {
     }
 
     /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
-    ///
-    /// # Errors
-    /// The host does not take it.
-    pub fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
+    pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
         let file = SentFile::new(plain);
         let path = format!("{}/{}", self.directory, file.sum);
         // Held while it is sent: another one that brings the same waits.
@@ -268,25 +265,17 @@ impl RemoteHost {
     }
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
-    #[must_use]
-    pub fn program(&self, arguments: &[&str]) -> PipedCommand {
+    pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
         let all = [&[self.directory.as_str(), sudo_argument(self.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
-    /// The host's present boot.
-    ///
-    /// # Errors
-    /// When the host does not answer.
-    pub fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
+    pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
         boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), Self::TO_ANSWER, interrupt)
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
-    ///
-    /// # Errors
-    /// When the host does not answer.
-    pub fn kernels_refused(
+    pub(crate) fn kernels_refused(
         &self,
         releases: &BTreeSet<String>,
         interrupt: &Interrupt,
@@ -313,7 +302,7 @@ impl RemoteHost {
     }
 
     /// Notes whether an agent there stopped to answer.
-    pub fn set_lost(&self, is_lost: bool) {
+    pub(crate) fn set_lost(&self, is_lost: bool) {
         self.is_lost.store(is_lost, Ordering::Relaxed);
     }
 

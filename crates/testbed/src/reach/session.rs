@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::error::Error;
-use crate::output_lines::{NoLine, OutputLines};
-use crate::piped::{PipedCommand, PipedProcess};
-use crate::stderr_tail::StderrTail;
+use crate::reach::error::Error;
+use crate::reach::output_lines::{NoLine, OutputLines};
+use crate::reach::piped::{PipedCommand, PipedProcess};
+use crate::reach::stderr_tail::StderrTail;
 
 /// The error of an answer that is not the script's.
 pub(crate) fn unexpected_answer(host: &str, got: &str) -> Error {

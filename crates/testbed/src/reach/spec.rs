@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 use words::names::check_interface;
 
-use crate::launcher::Launcher;
+use crate::reach::launcher::Launcher;
 
 /// A host and its interface, as given on the command line or in a file of hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled
 /// its pipe; the thread ends when every writer has closed it, or this is dropped.
 #[derive(Debug)]
-pub struct StderrTail {
+pub(crate) struct StderrTail {
     shared: Arc<SharedTail>,
 }
 
@@ -33,11 +33,7 @@ struct TailBytes {
 }
 
 impl StderrTail {
-    /// Begins to read.
-    ///
-    /// # Errors
-    /// When no thread can be started.
-    pub fn read(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn read(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(SharedTail::default());
         let theirs = Arc::clone(&shared);
         Builder::new().name("stderr".to_owned()).spawn(move || {
@@ -60,8 +56,7 @@ impl StderrTail {
 
     /// The end of it, for an error about an agent that has exited: bounded, without control
     /// characters. Empty if it wrote nothing.
-    #[must_use]
-    pub fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> String {
         let end = self.shared.closed.wait_timeout_while(self.shared.lock(), PATIENCE, |end| !end.is_closed);
         let (end, _) = end.unwrap_or_else(PoisonError::into_inner);
         words::last_words(&String::from_utf8_lossy(&end.bytes))

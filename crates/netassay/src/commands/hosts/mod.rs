@@ -12,8 +12,8 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::machine::MachineRequest;
 use host::same_network;
-use reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
+use testbed::reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
 };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use super::*;
-use crate::piped::PipedProcess;
+use crate::reach::piped::PipedProcess;
 
 /// A program that, called with the word `hold` and a time, reads its input to the end.
 fn binary() -> Binary {
