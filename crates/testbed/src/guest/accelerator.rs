@@ -219,8 +219,7 @@ for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
         assert_eq!(why, "QEMU exited under KVM: a kernel");
         fs::write(&image, "").unwrap();
         let why = tools.try_kvm(&image).outcome.unwrap_err();
-        // SAFETY: takes nothing.
-        let expected = if is_root() { NOBODY } else { unsafe { libc::geteuid() } };
+        let expected = if is_root() { NOBODY } else { nix::unistd::geteuid().as_raw() };
         assert_eq!(why, format!("QEMU exited under KVM: user {expected}"));
     }
 

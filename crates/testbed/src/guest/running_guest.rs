@@ -206,10 +206,7 @@ impl Guest {
 
     /// Waits as [`Guest::await_life`] does. A guest that panics or hangs is booted once more; then
     /// the first error is returned too.
-    ///
-    /// # Errors
-    /// As [`Guest::await_life`]; [`Error::Twice`].
-    pub fn alive(
+    pub(crate) fn alive(
         mut self,
         order: &GuestOrder,
         tools: &Tools,

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::unistd::geteuid;
+
 /// System calls that our guests do not need: old ones, more privileges, other programs, other
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
@@ -85,8 +87,7 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<Process
 }
 
 pub(crate) fn is_root() -> bool {
-    // SAFETY: takes nothing.
-    unsafe { libc::geteuid() == 0 }
+    geteuid().is_root()
 }
 
 /// Whether a map of a user namespace has this number: lines of a first number inside, one outside,

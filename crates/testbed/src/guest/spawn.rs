@@ -66,8 +66,7 @@ pub(crate) fn spawn(
     let closed = host::open_files()?;
     let tap = place.tap.as_ref().map(Tap::wanted);
     let user = place.user;
-    // SAFETY: getpid takes nothing.
-    let parent = unsafe { libc::getpid() };
+    let parent = std::process::id().cast_signed();
     // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
     // before; it allocates nothing.
     unsafe { command.pre_exec(move || settle(&namespaces, tap, &closed, &kept, user, parent)) };

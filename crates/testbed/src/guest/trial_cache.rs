@@ -9,6 +9,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use nix::unistd::geteuid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -140,9 +141,7 @@ fn read_own(path: &Path) -> Option<String> {
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path).ok()?;
     let about = file.metadata().ok()?;
-    // SAFETY: takes nothing.
-    let own = about.uid() == unsafe { libc::geteuid() };
-    if !own || !about.is_file() || about.mode() & 0o022 != 0 {
+    if about.uid() != geteuid().as_raw() || !about.is_file() || about.mode() & 0o022 != 0 {
         return None;
     }
     let mut text = String::new();

@@ -26,5 +26,6 @@ pub use launcher::Launcher;
 pub(crate) use piped::{PipedCommand, PipedProcess};
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
+pub(crate) use session::TO_ANSWER;
 pub use spec::{HostSpec, SpecError};
 pub(crate) use stderr_tail::StderrTail;

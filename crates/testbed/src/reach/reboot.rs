@@ -11,11 +11,7 @@ use crate::reach::error::Error;
 use crate::reach::kernels::{KernelChoice, Kernels};
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
-use crate::reach::session::ScriptSession;
-
-/// Time limit of one attempt to get an answer: ssh's own 10 s for the connection, and as long for a
-/// login.
-const TO_ANSWER: Duration = Duration::from_secs(20);
+use crate::reach::session::{ScriptSession, TO_ANSWER};
 
 /// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);

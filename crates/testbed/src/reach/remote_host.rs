@@ -20,7 +20,7 @@ use crate::reach::kernels::Kernels;
 use crate::reach::launcher::Launcher;
 use crate::reach::piped::PipedCommand;
 use crate::reach::script::{KEEP, RUN, TAKE};
-use crate::reach::session::{ScriptSession, unexpected_answer};
+use crate::reach::session::{ScriptSession, TO_ANSWER, unexpected_answer};
 
 /// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
@@ -53,9 +53,6 @@ pub struct RemoteHost {
     pub no_sudo: String,
     /// The addresses of the connection, if it is ssh's.
     pub(crate) connection: Option<ConnectionAddresses>,
-    /// Time without a sign of life after which the program there is removed and agents undo their
-    /// changes.
-    pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
     is_lost: AtomicBool,
@@ -126,9 +123,6 @@ struct SetupAnswer {
 }
 
 impl RemoteHost {
-    /// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
-    pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
-
     /// Connects, and brings the program there unless a kept one is the same.
     ///
     /// # Errors
@@ -146,13 +140,13 @@ impl RemoteHost {
         let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
         let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
         let mut session = ScriptSession::start(&host, launcher.command(KEEP, &arguments, &control.socket()))?;
-        let deadline = || Instant::now() + Self::TO_ANSWER;
-        let first = session.first_line("connection ", deadline(), Self::TO_ANSWER, interrupt)?;
+        let deadline = || Instant::now() + TO_ANSWER;
+        let first = session.first_line("connection ", deadline(), TO_ANSWER, interrupt)?;
         let connection = ConnectionAddresses::read(&first);
         let deadline = deadline();
-        let second = session.line(deadline, Self::TO_ANSWER, interrupt)?;
+        let second = session.line(deadline, TO_ANSWER, interrupt)?;
         let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second))?;
-        let third = session.line(deadline, Self::TO_ANSWER, interrupt)?;
+        let third = session.line(deadline, TO_ANSWER, interrupt)?;
         let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third))?.to_owned();
         if answer.architecture != binary.architecture {
             return Err(Error::Architecture {
@@ -173,7 +167,6 @@ impl RemoteHost {
             by_sudo: answer.sudo,
             no_sudo,
             connection,
-            lease: stay.lease,
             sent: 0,
             is_lost: AtomicBool::new(false),
         };
@@ -271,7 +264,7 @@ impl RemoteHost {
     }
 
     pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-        boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), Self::TO_ANSWER, interrupt)
+        boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), TO_ANSWER, interrupt)
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.

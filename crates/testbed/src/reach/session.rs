@@ -11,6 +11,9 @@ use crate::reach::output_lines::{NoLine, OutputLines};
 use crate::reach::piped::{PipedCommand, PipedProcess};
 use crate::reach::stderr_tail::StderrTail;
 
+/// Time limit of a host's answer: ssh's own 10 s for the connection, and as long for a login.
+pub(crate) const TO_ANSWER: Duration = Duration::from_secs(20);
+
 /// The error of an answer that is not the script's.
 pub(crate) fn unexpected_answer(host: &str, got: &str) -> Error {
     Error::UnexpectedAnswer { host: host.to_owned(), got: words::shortened_reason(got), hint: "" }
