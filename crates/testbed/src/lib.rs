@@ -3,6 +3,7 @@
 //!
 //! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the
 //! namespaces and links that only they held. Nothing has a name that could outlive the controller.
+//! [`reach`] has the ways to other machines, and [`guest`] the virtual machines.
 
 mod build;
 mod builder;

@@ -1,7 +1,7 @@
 //! The kernels that are installed on a host, and how one of them is chosen for its next boot alone.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agent::Interrupt;
 
@@ -9,10 +9,7 @@ use crate::reach::boot::{is_release, sudo_argument};
 use crate::reach::error::Error;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::KERNELS;
-use crate::reach::session::{ScriptSession, unexpected_answer};
-
-/// Time limit of the list.
-const TO_LIST: Duration = Duration::from_secs(20);
+use crate::reach::session::{ScriptSession, TO_ANSWER, unexpected_answer};
 
 /// The most lines that are read: a menu of GRUB has some 300 of these.
 const MOST: usize = 4096;
@@ -63,10 +60,10 @@ impl Kernels {
         let host = launcher.to_string();
         let mut session =
             ScriptSession::start(&host, launcher.command(KERNELS, &[sudo_argument(by_sudo)], control))?;
-        let deadline = Instant::now() + TO_LIST;
+        let deadline = Instant::now() + TO_ANSWER;
         let mut lines = Vec::new();
         let whole = loop {
-            match session.line(deadline, TO_LIST, interrupt)? {
+            match session.line(deadline, TO_ANSWER, interrupt)? {
                 end if end == "end" => break true,
                 line if lines.len() < MOST => lines.push(line),
                 _ => break false,
