@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use reach::{Binary, Launcher, RemoteHost, Retention};
 use study::BySide;
+use testbed::reach::{Binary, Launcher, RemoteHost, Retention};
 use testbed::{HostPlace, Hosts};
 
 use crate::bench::{Bench, temporary_directory, write};

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use guest::Kernel;
 use load::{Kind, Traffic};
 use study::Scenario;
+use testbed::guest::Kernel;
 use testbed::{RunOrder, Testbed};
 
 use crate::bench::Bench;

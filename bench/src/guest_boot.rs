@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use guest::{Acceleration, Archive, Guest, GuestOrder, Kernel, Nic, Tools};
+use study::{Acceleration, Copies, Nic};
+use testbed::guest::{Archive, Guest, GuestOrder, Kernel, Tools};
 
 use crate::bench::{Bench, temporary_directory, write};
 use crate::failure::Failure;
@@ -102,7 +103,7 @@ fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> GuestOrd
         ports: 1,
         acceleration,
         exact: false,
-        copies: guest::Copies::Words,
+        copies: Copies::Words,
         program: bench.netassay.clone(),
         modules: &[],
         needed: &[],

@@ -6,6 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use netassay_testbed::guest::fuzz;
 
 const BLOCK: usize = 512;
 
@@ -14,7 +15,7 @@ fuzz_target!(|input: &[u8]| {
     match reader % 4 {
         0 => archive(bytes),
         1 => console(bytes),
-        2 => file(bytes),
+        2 => fuzz::file(bytes),
         _ => package_file(bytes),
     }
 });
@@ -32,7 +33,7 @@ fn archive(input: &[u8]) {
     let place = tempfile::tempdir().expect("a directory of our own");
     let tree = place.path().join("tree");
     std::fs::create_dir(&tree).expect("a directory of our own");
-    netassay_guest::fuzz::package_archive(&bytes, place.path(), &tree);
+    fuzz::package_archive(&bytes, place.path(), &tree);
 }
 
 /// Gives each header its checksum, and goes from one to the next as sizes in octal digits lead.
@@ -57,37 +58,14 @@ fn seal(bytes: &mut [u8]) {
 /// console's bytes are cut in two.
 fn console(input: &[u8]) {
     let Some((cut, bytes)) = input.split_first() else { return };
-    let shown = netassay_guest::fuzz::console(bytes, usize::from(*cut));
+    let shown = fuzz::console(bytes, usize::from(*cut));
     assert!(shown.chars().all(|c| !c.is_control() || c == '\n' || c == '\t'), "{shown:?}");
     assert!(shown.len() < 64 << 10);
 }
 
-fn file(bytes: &[u8]) {
-    if let Some(release) = netassay_guest::release_of(bytes) {
-        // It becomes part of a path.
-        assert!(!release.is_empty() && !release.contains('/'));
-    }
-    if let Some(info) = netassay_guest::module_info(bytes) {
-        assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty() && !name.contains('-')));
-    }
-    if let Ok(part) = netassay_guest::loaded_part(bytes) {
-        assert!(part.len() <= bytes.len());
-        // The part is loaded as the whole file was.
-        assert_eq!(netassay_guest::loaded_part(&part).as_deref(), Ok(&part[..]));
-    }
-    if let Some(candidate) = netassay_guest::candidate(&String::from_utf8_lossy(bytes)) {
-        // They become arguments and the names of directories.
-        let plain = |name: &String| !name.is_empty() && !name.starts_with(['-', '.']) && !name.contains('/');
-        assert!(plain(&candidate.package) && candidate.depends.iter().all(plain));
-    }
-    let mut archive = netassay_guest::Archive::default();
-    archive.file("module", 0o644, bytes);
-    assert_eq!(archive.finish().len() % 4, 0);
-}
-
 fn package_file(bytes: &[u8]) {
-    netassay_guest::fuzz::package_file(bytes);
+    fuzz::package_file(bytes);
     if let Ok(text) = std::str::from_utf8(bytes) {
-        netassay_guest::fuzz::package_texts(text);
+        fuzz::package_texts(text);
     }
 }

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use guest::{Archive, Kernel, Tools, loaded_part};
 use serde_json::Value;
+use testbed::guest::{Archive, Kernel, Tools, loaded_part};
 
 use crate::bench::{Bench, temporary_directory, write};
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use guest::Kernel;
+use testbed::guest::Kernel;
 
 use crate::report::Report;
 

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use guest::Kernel;
 use study::{Family, Scenario};
+use testbed::guest::Kernel;
 use testbed::{Options, Testbed};
 
 use crate::bench::{Bench, receiver, this_program};

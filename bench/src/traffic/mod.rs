@@ -19,9 +19,9 @@ mod turn;
 
 use std::time::Duration;
 
-use guest::Kernel;
 use serde_json::json;
 use study::Scenario;
+use testbed::guest::Kernel;
 
 use crate::bench::Bench;
 use crate::failure::Failure;

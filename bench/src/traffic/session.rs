@@ -1,8 +1,8 @@
 //! What all comparisons have in common, and how one is made.
 
-use guest::Kernel;
 use study::{Family, Scenario};
 use testbed::Testbed;
+use testbed::guest::Kernel;
 
 use crate::bench::{Bench, receiver};
 use crate::failure::Failure;

@@ -32,7 +32,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
     #[error(transparent)]
-    Reach(#[from] reach::Error),
+    Reach(#[from] testbed::reach::Error),
     #[error(transparent)]
     Host(#[from] host::Error),
     #[error(transparent)]
@@ -40,7 +40,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Agent(#[from] agent::ServeError),
     #[error(transparent)]
-    Guest(#[from] guest::Error),
+    Guest(#[from] testbed::guest::Error),
     #[error(transparent)]
     Samples(#[from] samples::SamplesError),
     #[error("{0}")]
@@ -107,7 +107,7 @@ impl Failure {
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
-            Self::Reach(reach::Error::Interrupted) => exit::INTERRUPTED,
+            Self::Reach(testbed::reach::Error::Interrupted) => exit::INTERRUPTED,
             Self::Store(store::StoreError::TagTaken { .. }) => exit::USAGE,
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }

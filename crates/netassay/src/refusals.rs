@@ -1,9 +1,9 @@
 //! Requirements of a study that this machine lacks, as far as they show before anything is built.
 
-use guest::{Kernel, Tools};
 use host::Privileges;
 use host::machine::{Machine, Target};
 use study::{Side, Study};
+use testbed::guest::{Kernel, Tools};
 
 /// The requirements of a study that this machine lacks, each with its remedy.
 pub(crate) fn refusals(study: &Study) -> Vec<String> {

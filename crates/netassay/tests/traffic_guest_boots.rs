@@ -44,7 +44,7 @@ impl<'a> Qemu<'a> {
     /// `script` sees the number of the call as `$call`, and the real QEMU as `$qemu`. Being asked
     /// for its version is none.
     fn new(bench: &'a Bench, script: &str) -> Self {
-        let real = guest::Tools::of_this_machine().qemu().unwrap();
+        let real = testbed::guest::Tools::of_this_machine().qemu().unwrap();
         let calls = bench.path("calls");
         let text = format!(
             "#!/bin/sh\nqemu={}\ncase \"$*\" in *-version) exec $qemu \"$@\";; esac\n\

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::{Environment, Note};
 use study::{BootKind, BootState, PlannedRun};
+use testbed::reach::HostBoot;
 
 use crate::attempt::AttemptEnd;
 use crate::campaign::{Campaign, Error};
@@ -115,8 +116,7 @@ impl Campaign<'_> {
         let boots = self.lab.boots()?;
         let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
         session.other_kernel = state.kernel.clone().filter(is_other);
-        let runs_other =
-            |boot: &testbed::HostBoot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
+        let runs_other = |boot: &HostBoot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
         let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
         if !session.machines.are_of_another(boot, &ids) && !boots.iter().any(runs_other) {
             return Ok(());
@@ -133,7 +133,7 @@ impl Campaign<'_> {
             return stays(String::new());
         }
         let back = self.lab.boots().and_then(|boots| {
-            if boots.iter().all(testbed::HostBoot::is_of_default) {
+            if boots.iter().all(HostBoot::is_of_default) {
                 return Ok(());
             }
             self.emit(Event::DefaultKernels);

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use guest::TrialCache;
 use record::{Environment, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use study::{Condition, Effective};
+use testbed::guest::{self, TrialCache};
 use testbed::{RunOrder, Switches, TurnsOrder};
 
 use crate::lab::{Bench, Readings};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Side, Tracing};
+use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// Builds the testbed of each boot.
@@ -27,7 +28,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
         Ok(Vec::new())
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agent::Interrupt;
-use guest::TrialCache;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective, Tracing};
+use testbed::guest::{self, TrialCache};
+use testbed::reach::HostBoot;
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::arrival::nothing_arrived;
@@ -87,7 +88,7 @@ impl Lab for LocalLab {
         Ok(Box::new(CachedProbe::new(self.memory.clone(), key, build)?))
     }
 
-    fn boots(&mut self) -> Result<Vec<testbed::HostBoot>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use agent::{Interrupt, Isolation};
-use guest::Guest;
 use study::{BySide, Side};
 
 use crate::error::Error;
+use crate::guest::Guest;
 use crate::hosts::HostPlace;
 use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;

@@ -4,6 +4,7 @@ use agent::CallError;
 use thiserror::Error as ThisError;
 
 use crate::pair::PairFault;
+use crate::{guest, reach};
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]

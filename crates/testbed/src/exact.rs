@@ -6,6 +6,7 @@ use agent::message::{Answer, ExactReceiver, Request, TraceOptions};
 use load::exact::Account;
 
 use crate::error::Error;
+use crate::guest::identity;
 use crate::launched_agent::ANY_TIME;
 use crate::path::discard::nobody;
 use crate::run::{RunOrder, open, spec};
@@ -106,7 +107,7 @@ impl Testbed {
         if self.named.is_none() {
             return Ok(!self.machines.is_empty());
         }
-        let here = guest::identity::machine();
+        let here = identity::machine();
         let there = self.environment()?.transmitter.kernel.boot_id;
         // One that cannot be told may be this one.
         Ok(there.is_some_and(|there| here.is_string() && here != *there))

@@ -2,13 +2,13 @@
 
 use agent::Isolation;
 use agent::message::{Answer, Request};
-use guest::GuestOrder;
 use record::CpuSplit;
 use study::{BySide, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
+use crate::guest::GuestOrder;
 use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
 use crate::path::NetworkPath;

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};
-use reach::{ConnectionAddresses, RemoteHost};
 use study::{BySide, Placement, Side};
 
 use crate::error::Error;
+use crate::guest;
+use crate::reach::{ConnectionAddresses, RemoteHost};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -63,7 +64,8 @@ pub struct HostPlace {
 
 impl HostPlace {
     /// The addresses of the connection to it, where that is ssh's.
-    pub(crate) fn connection(&self) -> Option<ConnectionAddresses> {
+    #[must_use]
+    pub fn connection(&self) -> Option<ConnectionAddresses> {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
 

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use agent::Isolation;
-use guest::GuestOrder;
 
 use crate::builder::Builder;
 use crate::cpus::split_cpus;
 use crate::error::Error;
+use crate::guest::GuestOrder;
 use crate::launched_agent::LaunchedAgent;
 use crate::options::Options;
 use crate::path::node::{Node, NodeGuest};

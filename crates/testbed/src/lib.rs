@@ -3,6 +3,7 @@
 //!
 //! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the
 //! namespaces and links that only they held. Nothing has a name that could outlive the controller.
+//! [`reach`] has the ways to other machines, and [`guest`] the virtual machines.
 
 mod build;
 mod builder;
@@ -11,6 +12,7 @@ mod drift;
 mod end;
 mod error;
 mod exact;
+pub mod guest;
 mod guests;
 mod hosts;
 mod inside_guest;
@@ -24,6 +26,7 @@ mod path;
 mod path_traces;
 mod placement;
 mod preview;
+pub mod reach;
 mod remote_guests;
 mod remote_namespaces;
 mod restart;
@@ -46,7 +49,6 @@ pub use lasting_settings::{InterfaceSettings, LastingSettings};
 pub use options::Options;
 pub use oversubscription::oversubscription;
 pub use pair::{Crossing, PairCheck, PairFault};
-pub use reach::HostBoot;
 pub use record::{CpuSplit, RunAccount};
 pub use restart::Restarter;
 pub use run::RunOrder;

@@ -6,12 +6,12 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use agent::message::Request;
 use agent::{CallError, Launch};
-use guest::{GuestOrder, Initramfs, Kernel};
 use host::LocatedInterface;
 use study::{BySide, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::error::Error;
+use crate::guest::{self, GuestOrder, Initramfs, Kernel};
 use crate::guests::{BootedGuest, Guests};
 use crate::hosts::{Brought, Hosts};
 use crate::launched_agent::LaunchedAgent;

@@ -6,12 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use reach::{Binary, HostBoot, Launcher, RemoteHost, Restart, Retention};
 use study::{BySide, Side};
 
 use crate::error::Error;
+use crate::guest::identity;
 use crate::hosts::{HostPlace, Hosts};
 use crate::path::address::Addresses;
+use crate::reach::{self, Binary, HostBoot, Launcher, RemoteHost, Restart, Retention};
 use crate::two_machines::{self, FoundMachine};
 
 /// The time between two looks at interfaces that are not back yet.
@@ -34,7 +35,7 @@ impl Hosts {
     /// # Errors
     /// [`Error::NoRestart`], which names the machine, the reason and the way out.
     pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
-        let here = guest::identity::machine();
+        let here = identity::machine();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
         let not_root = self.places.each_ref().map(|_, place| (!place.is_root()).then(|| place.not_root()));
         let facts = |side: Side| RestartFacts {

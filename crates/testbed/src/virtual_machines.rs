@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use agent::message::Booted;
-use guest::{Accelerated, Guest, GuestOrder, Kernel, Tools};
 use record::{GuestEnvironment, Note};
 use study::BySide;
+use words::Accelerated;
 
 use crate::builder::Builder;
 use crate::error::Error;
+use crate::guest::{Guest, GuestOrder, Kernel, Tools};
 use crate::launched_agent::LaunchedAgent;
 
 /// The modules that impair a path, where the kernel has them.

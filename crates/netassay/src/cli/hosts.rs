@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent::Launch;
 use clap::{Args, ValueEnum};
-use reach::HostSpec;
+use testbed::reach::HostSpec;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HostFlags {

@@ -1,7 +1,7 @@
 //! The command line of this machine: `doctor`, `undo`.
 
 use clap::Args;
-use reach::HostSpec;
+use testbed::reach::HostSpec;
 
 use super::common::Formatted;
 use super::hosts::{HostFlags, OneHost};

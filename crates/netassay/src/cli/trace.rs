@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use reach::HostSpec;
+use testbed::reach::HostSpec;
 use words::{MOST_MESSAGES, MOST_ROUNDS};
 
 use super::common::{Formatted, Tables, TurnFlags};

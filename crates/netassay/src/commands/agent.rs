@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use testbed::guest::{RemoteGuestError, serve_remote_guest};
+
 use crate::failure::Failure;
 
 /// Keeps the program on a machine for as long as its controller gives signs of life.
@@ -19,8 +21,8 @@ pub(crate) fn agent() -> Result<(), Failure> {
 /// Boots a guest on this machine for a controller elsewhere, and is the pipe of its agent.
 pub(crate) fn guest() -> Result<(), Failure> {
     let _ = std::fs::write("/proc/self/comm", "netassay guest");
-    guest::serve_remote_guest(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
-        guest::RemoteGuestError::Serve(error) => error.into(),
-        guest::RemoteGuestError::Gone(error) => error.into(),
+    serve_remote_guest(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
+        RemoteGuestError::Serve(error) => error.into(),
+        RemoteGuestError::Gone(error) => error.into(),
     })
 }

@@ -1,7 +1,7 @@
 //! `netassay kernel`: kernels for guests.
 
-use guest::Fetched;
 use serde_json::json;
+use testbed::guest::{self, Fetched};
 
 use crate::cli::{Format, KernelCommand, Listing};
 use crate::failure::{Failure, say};

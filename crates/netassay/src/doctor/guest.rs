@@ -1,6 +1,6 @@
 //! Requirements of guests: QEMU, an accelerator, a kernel.
 
-use ::guest::{Error, Fetched, Kernel, Tools};
+use testbed::guest::{self, Error, Fetched, Kernel, Tools};
 
 use super::finding::Finding;
 
@@ -9,7 +9,7 @@ const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";
 
 pub(super) fn findings() -> Vec<Finding> {
     let tools = Tools::of_this_machine();
-    let kernels = ::guest::fetched();
+    let kernels = guest::fetched();
     let running = Kernel::find(None);
     let bootable = running.as_ref().ok().or_else(|| Some(&kernels.as_ref().ok()?.first()?.kernel));
     vec![qemu(&tools), kvm(&tools, bootable), image(&running, kernels.as_deref().unwrap_or_default())]
@@ -35,7 +35,7 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
             let when = verdict.recalled.map_or_else(String::new, |when| {
                 format!(
                     " (tried on {}; `netassay kernel forget` makes the next session try again)",
-                    ::guest::date(when)
+                    guest::date(when)
                 )
             });
             match verdict.outcome {

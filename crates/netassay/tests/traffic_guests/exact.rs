@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use agent::message::{Answer, ExactReceiver, PROTOCOL, Request};
 use agent::{CallError, Client, Interrupt, Isolation, Launch};
-use guest::{Guest, GuestOrder};
 use load::exact::Account;
 use load::{Kind, Reader, Sender, Spec, Traffic};
+use testbed::guest::{Guest, GuestOrder};
 
 use crate::common::{Bench, apart, expect, stdout};
 use crate::{kernel, order};

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use guest::{Error, Guest, GuestOrder, Hang, Kernel, Nic};
+use testbed::guest::{Error, Guest, GuestOrder, Hang, Kernel};
+use words::Nic;
 
 use crate::{elf, order};
 

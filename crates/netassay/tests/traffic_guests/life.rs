@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, PROTOCOL, Request};
 use agent::{Client, Interrupt, Isolation, Launch};
-use guest::{Accelerated, Guest, GuestOrder};
+use testbed::guest::{Guest, GuestOrder};
+use words::Accelerated;
 
 use crate::order;
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use guest::{Accelerated, Acceleration, Error, Guest, GuestOrder, Tools, TrialCache};
+use testbed::guest::{Error, Guest, GuestOrder, Tools, TrialCache};
+use words::{Accelerated, Acceleration};
 
 use crate::{fake_qemu, order};
 

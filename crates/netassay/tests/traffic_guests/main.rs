@@ -18,7 +18,8 @@ mod life;
 mod machine;
 mod tracing;
 
-use guest::{Acceleration, GuestOrder, Kernel, Nic, Tools};
+use testbed::guest::{GuestOrder, Kernel, Tools};
+use words::{Acceleration, Copies, Nic};
 
 /// A small guest with two agents.
 fn order() -> GuestOrder {
@@ -34,7 +35,7 @@ fn order() -> GuestOrder {
         ports: 2,
         acceleration: Acceleration::Emulation,
         exact: false,
-        copies: guest::Copies::Words,
+        copies: Copies::Words,
         program: env!("CARGO_BIN_EXE_netassay").into(),
         modules: &[],
         needed: &[],

@@ -2,7 +2,7 @@
 
 use netassay_runner::{Ending, Event};
 use study::Study;
-use testbed::HostBoot;
+use testbed::reach::HostBoot;
 
 use crate::simulator::{Fault, study};
 use crate::world::World;

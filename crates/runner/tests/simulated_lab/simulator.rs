@@ -13,7 +13,8 @@ use record::{
     Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
 };
 use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
-use testbed::{HostBoot, RunOrder, Switches, TurnsOrder};
+use testbed::reach::HostBoot;
+use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {

@@ -11,12 +11,12 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use agent::{Client, Interrupt, Isolation, Launch};
-use guest::Guest;
-use reach::{PipedCommand, PipedProcess, RemoteHost};
 
 use super::{AGENT, Carrier, LaunchedAgent, PATIENCE, PATIENCE_WITH_A_GUEST};
 use crate::error::Error;
+use crate::guest::Guest;
 use crate::hosts::HostPlace;
+use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
 
 /// Interval of the signs of life for an agent on a machine of the user's: some 100 bytes each way
 /// over ssh.
@@ -71,7 +71,7 @@ impl LaunchedAgent {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let (start, name, patience) = match &place.by {
-            Some(reached) => (reached.program(&[word]), format!("{name} ({place})"), RemoteHost::TO_ANSWER),
+            Some(reached) => (reached.program(&[word]), format!("{name} ({place})"), TO_ANSWER),
             None => (own_command(program, word), name.to_owned(), PATIENCE),
         };
         let started = start.program();

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
 use agent::{CallError, Client};
-use guest::{Guest, GuestOrder};
-use reach::{RemoteHost, StderrTail};
 
 use crate::error::Error;
+use crate::guest::{Guest, GuestOrder};
+use crate::reach::{RemoteHost, StderrTail, TO_ANSWER};
 
 /// The command of the program that is an agent.
 const AGENT: &str = "agent";
@@ -96,7 +96,7 @@ impl LaunchedAgent {
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
         // A login may take its time.
-        let login = self.reached.as_ref().map_or(Duration::ZERO, |_| RemoteHost::TO_ANSWER);
+        let login = self.reached.as_ref().map_or(Duration::ZERO, |_| TO_ANSWER);
         match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login)) {
             Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
                 self.cpus = cpus;

@@ -4,9 +4,9 @@ mod sheet;
 
 use std::sync::Arc;
 
-use reach::{HostSpec, RemoteHost};
 use serde::Serialize;
 use store::StoredStudy;
+use testbed::reach::HostSpec;
 use testbed::{HostPlace, IntendedChange, InterfaceSettings, LastingSettings};
 
 use crate::cli::{Apply, OneHost};
@@ -133,8 +133,7 @@ fn undo(on: &OneHost) -> String {
 
 /// A change may cut the connection that it is ordered by.
 fn warn_of_the_connection(place: &HostPlace, roles: &Roles) {
-    let connection = place.by.as_ref().and_then(|reached: &Arc<RemoteHost>| reached.connection);
-    if connection.is_some() {
+    if place.connection().is_some() {
         say(&format!(
             "netassay: {place}: if the connection is lost before all is read back, {} is as before after {} s",
             roles.traffic,

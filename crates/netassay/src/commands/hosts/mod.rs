@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent::Interrupt;
+use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
 use host::same_network;
-use reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
+use testbed::reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
 };
@@ -309,7 +309,7 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
         )));
     }
     let place = HostPlace {
-        lease: reached.lease,
+        lease: Launch::LEASE,
         by: Some(Arc::new(reached)),
         interface: None,
         shares_machine: false,
@@ -348,7 +348,7 @@ pub(crate) fn examine_one(
         say(&format!("{host}: {said}"));
     }
     if let Some(interface) = interface {
-        let (lease, named) = (reached.lease, format!("{host}:{interface}"));
+        let (lease, named) = (Launch::LEASE, format!("{host}:{interface}"));
         let here = HostPlace { by: None, interface: None, lease, shares_machine: false };
         let (by, interface) = (Some(Arc::new(reached)), Some(interface.to_owned()));
         let there = HostPlace { by, interface, ..here.clone() };

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent::Launch;
-use reach::{HostSpec, Launcher};
 use serde::Deserialize;
 use study::BySide;
+use testbed::reach::{HostSpec, Launcher};
 
 use crate::cli::{AddressesOf, HostFlags, lease};
 use crate::commands::study_files::read_text;

@@ -1,0 +1,122 @@
+//! Reads the output of Debian's package tools.
+
+/// A package as `apt-cache show` describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) package: String,
+    pub(crate) version: String,
+    /// The packages that it depends on, the first of each set of alternatives.
+    pub(crate) depends: Vec<String>,
+}
+
+/// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`,
+/// continued on lines that begin with a space). `None` without a name.
+pub(crate) fn candidate(text: &str) -> Option<Candidate> {
+    let mut found = Candidate::default();
+    for line in text.lines().take_while(|line| !line.trim().is_empty()) {
+        // Continuation lines begin with a space, so that no field matches.
+        match line.split_once(':') {
+            Some(("Package", name)) => name.trim().clone_into(&mut found.package),
+            Some(("Version", version)) => version.trim().clone_into(&mut found.version),
+            Some(("Depends" | "Pre-Depends", list)) => {
+                found.depends.extend(list.split(',').filter_map(first_name))
+            }
+            _ => {}
+        }
+    }
+    is_package_name(&found.package).then_some(found)
+}
+
+impl Candidate {
+    /// The package with the image, if this one only refers to it, as "linux-image-cloud-amd64"
+    /// does.
+    pub(crate) fn image(&self) -> Option<&str> {
+        self.depends
+            .iter()
+            .map(String::as_str)
+            .find(|name| name.starts_with("linux-image-") && *name != self.package)
+    }
+
+    /// The packages with modules of this image (Ubuntu separates them).
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
+        self.depends.iter().map(String::as_str).filter(|name| name.starts_with("linux-modules-"))
+    }
+}
+
+/// The name in "linux-image-x (>= 1) | other".
+fn first_name(alternatives: &str) -> Option<String> {
+    let name = alternatives.split(['|', '(', ' ']).find(|word| !word.is_empty())?;
+    let name = name.split(':').next().unwrap_or(name);
+    is_package_name(name).then(|| name.to_owned())
+}
+
+/// Debian policy, section 5.6.1. Such a name is safe as an argument and as a file name.
+pub(crate) fn is_package_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    name.len() >= 2
+        && name.bytes().next().is_some_and(plain)
+        && name.bytes().all(|byte| plain(byte) || b"+-.".contains(&byte))
+}
+
+/// The line of apt's standard error with the cause: the last error, or the last line.
+pub(crate) fn complaint(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
+    error.map_or_else(
+        || "it printed nothing".to_owned(),
+        |line| words::shortened_reason(line.trim_start_matches("E:")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const META: &str = "Package: linux-image-cloud-amd64\nSource: linux-signed-amd64 (6.1.192+2)\nVersion: 6.1.192-2\nDepends: \
+                        linux-image-6.1.0-56-cloud-amd64 (= 6.1.192-2)\nDescription: Linux for x86-64 cloud\n Package: not this\n\n\
+                        Package: second\nVersion: 1\n";
+
+    #[test]
+    fn a_meta_package_names_the_real_one() {
+        let meta = candidate(META).unwrap();
+        assert_eq!((meta.package.as_str(), meta.version.as_str()), ("linux-image-cloud-amd64", "6.1.192-2"));
+        assert_eq!(meta.image(), Some("linux-image-6.1.0-56-cloud-amd64"));
+        let real = candidate(
+            "Package: linux-image-6.8.0-1-generic\nVersion: 1\nDepends: kmod, linux-base (>= 4.3), \
+             linux-modules-6.8.0-1-generic, initramfs-tools | linux-initramfs-tool\n",
+        )
+        .unwrap();
+        assert_eq!(real.image(), None);
+        assert_eq!(real.modules().collect::<Vec<_>>(), ["linux-modules-6.8.0-1-generic"]);
+    }
+
+    #[test]
+    fn names_that_are_none_are_not_taken() {
+        for name in ["", "-x", "a", "../etc", "a b", "A1"] {
+            assert!(!is_package_name(name), "{name:?}");
+        }
+        assert!(is_package_name("linux-image-6.1.0-56-cloud-amd64"));
+        assert_eq!(candidate("N: nothing\n"), None);
+    }
+
+    #[test]
+    fn the_complaint_is_the_last_error() {
+        assert_eq!(complaint("W: a\nE: Unable to locate package x\nW: b\n"), "Unable to locate package x");
+        assert_eq!(complaint("dpkg-deb: error: x\n"), "dpkg-deb: error: x");
+        assert_eq!(complaint(""), "it printed nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "\\PC{0,200}", fields in prop::collection::vec("(Package|Depends|Version): [a-z|,( ):.-]{0,30}", 0..6)) {
+            let _ = candidate(&text);
+            let _ = complaint(&text);
+            if let Some(found) = candidate(&fields.join("\n")) {
+                prop_assert!(is_package_name(&found.package));
+                prop_assert!(found.depends.iter().all(|name| is_package_name(name)));
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The last lines of the guest's console and of QEMU.
+
+use std::collections::VecDeque;
+use std::io::{PipeReader, Read as _};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use agent::ReadLimiter;
+
+use crate::guest::boot_sign::{BootSign, PANIC_END, boot_sign};
+
+const LINES: usize = 400;
+const LINE_BYTES: usize = 1000;
+/// Console lines in an error.
+const SHOWN: usize = 12;
+
+/// A console with a thread that reads it, so that a guest never waits for a reader. The thread ends
+/// when QEMU closes its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Console {
+    shared: Arc<SharedText>,
+}
+
+#[derive(Debug, Default)]
+struct SharedText {
+    text: Mutex<Text>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    lines: VecDeque<String>,
+    pending: Vec<u8>,
+    sign: Option<BootSign>,
+    /// Bytes printed so far.
+    count: u64,
+    /// Whether the end of a panic was printed.
+    has_panicked: bool,
+    closed: bool,
+}
+
+impl Console {
+    pub(crate) fn read(mut pipe: PipeReader) -> std::io::Result<Self> {
+        let shared = Arc::new(SharedText::default());
+        let theirs = Arc::clone(&shared);
+        thread::Builder::new().name("console".to_owned()).spawn(move || {
+            let (mut piece, mut pace) = ([0; 1024], ReadLimiter::default());
+            loop {
+                match pipe.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(count) => theirs.lock().add(&piece[..count]),
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                    Err(_) => break,
+                }
+                theirs.changed.notify_all();
+                pace.pause();
+            }
+            theirs.lock().close();
+            theirs.changed.notify_all();
+        })?;
+        Ok(Self { shared })
+    }
+
+    /// The first sign of success or failure, within `patience`.
+    pub(crate) fn sign_within(&self, patience: Duration) -> Option<BootSign> {
+        let text = self.shared.lock();
+        let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
+        let (text, _) = self
+            .shared
+            .changed
+            .wait_timeout_while(text, patience, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        text.sign.clone()
+    }
+
+    /// Waits until QEMU has closed it, at most `patience`. Returns whether it has.
+    pub(crate) fn closed_within(&self, patience: Duration) -> bool {
+        self.wait(patience, |text| !text.closed)
+    }
+
+    /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
+    /// panics.
+    pub(crate) fn ended_within(&self, patience: Duration) -> bool {
+        self.wait(patience, |text| !text.closed && !text.has_panicked)
+    }
+
+    fn wait(&self, patience: Duration, mut goes_on: impl FnMut(&Text) -> bool) -> bool {
+        let text = self.shared.lock();
+        let waited = self.shared.changed.wait_timeout_while(text, patience, |text| goes_on(text));
+        waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+
+    pub(crate) fn says(&self, words: &str) -> bool {
+        let text = self.shared.lock();
+        text.lines.iter().any(|line| line.contains(words))
+            || String::from_utf8_lossy(&text.pending).contains(words)
+    }
+
+    pub(crate) fn last_line(&self) -> String {
+        let text = self.shared.lock();
+        let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
+        line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.shared.lock().count
+    }
+
+    /// The last lines, indented, for an error.
+    pub(crate) fn tail(&self) -> String {
+        self.shared.lock().tail()
+    }
+}
+
+impl SharedText {
+    /// The text consists of whole lines even if a thread panicked.
+    fn lock(&self) -> MutexGuard<'_, Text> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Text {
+    pub(crate) fn add(&mut self, piece: &[u8]) {
+        self.count += piece.len() as u64;
+        for &byte in piece {
+            if byte == b'\n' || self.pending.len() >= LINE_BYTES {
+                self.end_line();
+            }
+            if byte != b'\n' {
+                self.pending.push(byte);
+            }
+        }
+    }
+
+    pub(crate) fn close(&mut self) {
+        if !self.pending.is_empty() {
+            self.end_line();
+        }
+        self.closed = true;
+    }
+
+    fn end_line(&mut self) {
+        let line = plain(&std::mem::take(&mut self.pending));
+        self.has_panicked |= line.contains(PANIC_END);
+        // A panic explains more than earlier lines.
+        match boot_sign(&line) {
+            Some(found @ BootSign::Panicked(_)) if !matches!(self.sign, Some(BootSign::Panicked(_))) => {
+                self.sign = Some(found)
+            }
+            Some(found) if self.sign.is_none() => self.sign = Some(found),
+            _ => {}
+        }
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    pub(crate) fn tail(&self) -> String {
+        let pending = plain(&self.pending);
+        let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
+        let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+        if lines.is_empty() {
+            return EMPTY.to_owned();
+        }
+        let last = &lines[lines.len().saturating_sub(SHOWN)..];
+        let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
+        format!("  the last lines of its console:\n{}", shown.join("\n"))
+    }
+}
+
+const EMPTY: &str = "  its console is empty: the kernel did not come to its first line, as with a damaged image (build or fetch it again)";
+
+/// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
+fn plain(line: &[u8]) -> String {
+    words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_and_the_end_is_seen() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let console = Console::read(reader).unwrap();
+        for line in 0..1000 {
+            writeln!(writer, "line {line}\r").unwrap();
+        }
+        write!(writer, "unfinished").unwrap();
+        drop(writer);
+        assert!(console.closed_within(Duration::from_secs(60)));
+        assert_eq!(console.sign_within(Duration::ZERO), None);
+        let tail = console.tail();
+        assert!(tail.ends_with("  | line 999\n  | unfinished") && !tail.contains("line 900"), "{tail}");
+        assert!(console.says("line 998") && !console.says("line 1\u{20}"));
+    }
+
+    #[test]
+    fn a_console_cannot_command_the_terminal() {
+        let mut text = Text::default();
+        text.add("\u{1b}[2J\u{9b}31m\u{202e}\u{200b}a\r\nb\u{1b}c".as_bytes());
+        assert!(
+            text.tail().ends_with("  | \\u{1b}[2J\\u{9b}31m\\u{202e}\\u{200b}a\n  | b\\u{1b}c"),
+            "{}",
+            text.tail()
+        );
+    }
+
+    #[test]
+    fn silence_is_reported_as_such() {
+        assert_eq!(Text::default().tail(), EMPTY);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_kept_within_bounds(bytes in prop::collection::vec(any::<u8>(), 0..5000), repeat in 1usize..4) {
+            let mut text = Text::default();
+            for _ in 0..repeat {
+                text.add(&bytes);
+            }
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
+            text.close();
+            prop_assert!(text.lines.len() <= LINES && text.pending.is_empty());
+            prop_assert!(words::is_plain(&text.tail().replace(['\t', '\n'], "")));
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Kernels of distributions: fetched and unpacked, never installed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::guest::apt::{self, Candidate, candidate};
+use crate::guest::deb::Package;
+use crate::guest::directories;
+use crate::guest::error::Error;
+use crate::guest::kernel::Kernel;
+use crate::guest::requested_package::RequestedPackage;
+use crate::guest::sources::{FORMAT, advice, sources};
+use crate::guest::tools::Tools;
+
+/// A fetched kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The package, which is its name in a study.
+    pub package: String,
+    /// Other names: packages that refer to it.
+    pub aliases: Vec<String>,
+    /// The package's version, if known.
+    pub version: Option<String>,
+    /// Its directory.
+    pub directory: PathBuf,
+    /// The kernel to boot.
+    pub kernel: Kernel,
+}
+
+/// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the
+/// fetched ones. Follows a package that refers to the newest kernel; "PACKAGE/RELEASE" selects a
+/// release, as in apt; a path to a `.deb` file is accepted too. A version that is present is not
+/// fetched again.
+///
+/// # Errors
+/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's message for an unknown
+/// package, without a network, or without a kernel in the package.
+pub fn fetch(package: &str) -> Result<Fetched, Error> {
+    fetch_into(&directories::kernels()?, package, &Tools::of_this_machine())
+}
+
+/// The fetched kernels, by name.
+///
+/// # Errors
+/// When their directory cannot be read.
+pub fn fetched() -> Result<Vec<Fetched>, Error> {
+    let kept = directories::kernels()?;
+    let entries = match fs::read_dir(&kept) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::read(&kept)(error)),
+    };
+    let mut found = Vec::new();
+    let mut links = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::read(&kept))?.path();
+        if name_of(&path).starts_with('.') {
+            continue;
+        }
+        match fs::read_link(&path) {
+            Ok(target) => links.push((name_of(&path), name_of(&target))),
+            Err(_) => found.extend(Fetched::read(&path)),
+        }
+    }
+    links.sort();
+    found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
+    for fetched in &mut found {
+        let own = links.iter().filter(|(_, target)| *target == fetched.package);
+        fetched.aliases = own.map(|(name, _)| RequestedPackage::from_file_name(name)).collect();
+    }
+    Ok(found)
+}
+
+pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fetched, Error> {
+    fs::create_dir_all(kept).map_err(Error::write(kept))?;
+    sweep(kept)?;
+    let workplace = kept.join(format!("{WORKPLACE}{}", std::process::id()));
+    remove(&workplace)?;
+    fs::create_dir(&workplace).map_err(Error::write(&workplace))?;
+    let done = if package.ends_with(".deb") {
+        unpack_local(kept, &workplace, Path::new(package), tools)
+    } else {
+        download(kept, &workplace, package, tools)
+    };
+    let swept = remove(&workplace);
+    let fetched = done?;
+    swept?;
+    Ok(fetched)
+}
+
+/// The prefix of a process's temporary directory, before its number.
+const WORKPLACE: &str = ".fetching-";
+/// The directory of unpacked packages in it.
+const TREE: &str = "tree";
+
+/// Removes the temporary directories of killed processes.
+fn sweep(kept: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(kept).map_err(Error::read(kept))? {
+        let path = entry.map_err(Error::read(kept))?.path();
+        let process = name_of(&path).strip_prefix(WORKPLACE).map(str::to_owned);
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
+    let asked = file.display().to_string();
+    if !file.is_file() {
+        return Err(Error::Fetch { package: asked, why: "the file does not exist".to_owned() });
+    }
+    let file = absolute(file)?;
+    let package = Package { name: &asked, file: &file, workplace, tools };
+    let described = package.describe()?;
+    package.unpack(&workplace.join(TREE))?;
+    keep(kept, workplace, &described)
+}
+
+fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
+    let asked = RequestedPackage::read(text).ok_or_else(|| Error::Fetch {
+        package: text.to_owned(),
+        why: "this is not a package name: write PACKAGE or PACKAGE/RELEASE".to_owned(),
+    })?;
+    let mut package = describe(tools, workplace, &asked)?;
+    // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
+    for _ in 0..4 {
+        match package.image() {
+            Some(real) => package = describe(tools, workplace, &asked.in_same_release(real))?,
+            None => break,
+        }
+    }
+    let present = kept.join(&package.package);
+    let known = Fetched::read(&present);
+    let fetched = match known {
+        Some(known) if known.version.as_deref() == Some(package.version.as_str()) => known,
+        _ => {
+            let names: Vec<&str> = [package.package.as_str()].into_iter().chain(package.modules()).collect();
+            for name in names {
+                let (place, name) = (workplace.join("packages"), asked.in_same_release(name).to_string());
+                fs::create_dir_all(&place).map_err(Error::write(&place))?;
+                run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
+                let file = only_file(&place).ok_or_else(|| Error::Fetch {
+                    package: name.clone(),
+                    why: "apt-get downloaded no file".to_owned(),
+                })?;
+                Package { name: &name, file: &file, workplace, tools }.unpack(&workplace.join(TREE))?;
+                remove(&place)?;
+            }
+            keep(kept, workplace, &package)?
+        }
+    };
+    if asked.file_name() != fetched.package {
+        alias(kept, &asked.file_name(), &fetched.package)?;
+    }
+    Fetched::read(&present).ok_or_else(|| no_kernel(&package.package))
+}
+
+fn describe(tools: &Tools, workplace: &Path, asked: &RequestedPackage) -> Result<Candidate, Error> {
+    let named = asked.to_string();
+    let show = |what: &str| {
+        let arguments = ["--no-all-versions", "show", what].map(OsStr::new);
+        run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said))
+    };
+    match show(&named) {
+        Ok(Some(found)) => Ok(found),
+        Err(error @ Error::NoTool(_)) => Err(error),
+        // It fails for an unknown package, and prints nothing for an unknown release.
+        Ok(None) | Err(_) => {
+            let known = matches!(show(&asked.package), Ok(Some(_)));
+            let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);
+            let told = run(tools, "apt-get", &named, workplace, &arguments)?;
+            Err(Error::Fetch { package: named, why: advice(asked, known, &sources(&told)) })
+        }
+    }
+}
+
+/// Moves the unpacked tree to its place in one step.
+fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
+    let tree = workplace.join(TREE);
+    Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
+    fs::write(tree.join(VERSION), &package.version).map_err(Error::write(tree.join(VERSION)))?;
+    let place = kept.join(&package.package);
+    if place.symlink_metadata().is_ok() {
+        fs::rename(&place, workplace.join("old")).map_err(Error::write(&place))?;
+    }
+    fs::rename(&tree, &place).map_err(Error::write(&place))?;
+    Fetched::read(&place).ok_or_else(|| no_kernel(&package.package))
+}
+
+fn alias(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
+    let (link, beside) = (kept.join(name), kept.join(format!(".{name}-{}", std::process::id())));
+    std::os::unix::fs::symlink(package, &beside).map_err(Error::write(&beside))?;
+    fs::rename(&beside, &link).map_err(Error::write(&link))
+}
+
+fn no_kernel(package: &str) -> Error {
+    Error::Fetch { package: package.to_owned(), why: "it holds no kernel image (boot/vmlinuz-*)".to_owned() }
+}
+
+/// The file in an unpacked tree with its package's version.
+const VERSION: &str = ".version";
+const LONGEST_VERSION: u64 = 4096;
+
+impl Fetched {
+    fn read(directory: &Path) -> Option<Self> {
+        let package = name_of(directory);
+        let kernel = Kernel::in_directory(directory).ok()?;
+        let version = host::user_file::read(&directory.join(VERSION), LONGEST_VERSION).ok();
+        let version = version.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+        Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })
+    }
+}
+
+/// Runs one of Debian's tools, and returns its output.
+fn run(
+    tools: &Tools,
+    program: &'static str,
+    package: &str,
+    place: &Path,
+    arguments: &[&OsStr],
+) -> Result<String, Error> {
+    let path = tools.program(program).ok_or(Error::NoTool(program))?;
+    let mut command = Command::new(path);
+    command
+        .args(arguments)
+        .current_dir(place)
+        .env("LC_ALL", "C")
+        .env("PATH", &tools.path)
+        .stdin(Stdio::null());
+    let output = command.output().map_err(|error| Error::Fetch {
+        package: package.to_owned(),
+        why: format!("{program} cannot be started: {error}"),
+    })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let why = format!("{program}: {}", apt::complaint(&String::from_utf8_lossy(&output.stderr)));
+    Err(Error::Fetch { package: package.to_owned(), why })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn only_file(directory: &Path) -> Option<PathBuf> {
+    let mut files = fs::read_dir(directory).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    files.next()
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize().map_err(Error::read(path))
+}
+
+fn remove(directory: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::guest::image::tests::image;
+    use crate::guest::tar::tests::{END, entry};
+
+    /// A package as in deb(5): an ar file with the format's version and two tar files.
+    fn deb(entries: &[Vec<u8>]) -> Vec<u8> {
+        let control = b"Package: linux-image-t\nVersion: 1.2\nArchitecture: amd64\nMaintainer: t <t@t>\nDescription: t\n";
+        let control = [entry("./control", b'0', "0000644", "", control), END.to_vec()].concat();
+        let data = [entries.concat(), END.to_vec()].concat();
+        let mut bytes = b"!<arch>\n".to_vec();
+        let members: [(&str, &[u8]); 3] =
+            [("debian-binary", b"2.0\n"), ("control.tar", &control), ("data.tar", &data)];
+        for (name, contents) in members {
+            let length = contents.len();
+            bytes.extend(format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{length:<10}`\n", 0, 0, 0, 100_644).bytes());
+            bytes.extend(contents);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_package_cannot_write_through_its_own_link() {
+        let tools = Tools::of_this_machine();
+        if tools.program("dpkg-deb").is_none() {
+            let _ = io::Write::write_all(&mut io::stderr(), b"SKIPPED: fetch: no dpkg-deb in the PATH\n");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (kept, victim) = (place.path().join("kept"), place.path().join("victim"));
+        fs::create_dir(&victim).unwrap();
+        let file = place.path().join("evil.deb");
+        let package = deb(&[
+            entry("./boot/vmlinuz-6.1.0-t", b'0', "0004755", "", &image(b"6.1.0-t (")),
+            entry("./lib/modules/6.1.0-t", b'2', "0000777", victim.to_str().unwrap(), b""),
+            entry("./lib/modules/6.1.0-t/evil.ko", b'0', "0000644", "", b"evil"),
+            entry("./.version", b'2', "0000777", victim.join("version").to_str().unwrap(), b""),
+            entry("./usr/bin/evil", b'0', "0004755", "", b"evil"),
+        ]);
+        fs::write(&file, &package).unwrap();
+        let fetched = fetch_into(&kept, file.to_str().unwrap(), &tools).unwrap();
+        assert_eq!((fetched.package.as_str(), fetched.version.as_deref()), ("linux-image-t", Some("1.2")));
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 0, "it wrote through a link");
+        let tree = kept.join("linux-image-t");
+        assert!(!tree.join("lib/modules/6.1.0-t").is_symlink(), "a link was unpacked");
+        assert_eq!(fs::read(tree.join("lib/modules/6.1.0-t/evil.ko")).unwrap(), b"evil");
+        let mut names: Vec<_> =
+            fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".version", "boot", "lib"]);
+
+        for (length, words) in [(package.len() - 3000, "evil.deb: dpkg-deb: "), (60, "evil.deb: dpkg-deb: ")]
+        {
+            fs::write(&file, &package[..length]).unwrap();
+            let error = fetch_into(&kept, file.to_str().unwrap(), &tools).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

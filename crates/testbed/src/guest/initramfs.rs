@@ -1,0 +1,171 @@
+//! The guest's first file system: netassay as `/init`, its modules and its settings.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use agent::init::{MODULES, SETTINGS, Settings};
+use host::user_file;
+use words::Nic;
+
+use crate::guest::cpio::Archive;
+use crate::guest::elf::{loaded_length, loaded_part};
+use crate::guest::error::Error;
+use crate::guest::kernel::Kernel;
+use crate::guest::modules::{ChosenModules, Modules};
+use crate::guest::order::GuestOrder;
+use crate::guest::payload::Payload;
+
+/// The seed of exact mode's random numbers: arbitrary, but always the same.
+const SEED: [u8; 32] = *b"netassay: the same at every boot";
+
+/// A program's headers are within its first bytes; linkers put them after the ELF header.
+const PROGRAM_HEAD: u64 = 4096;
+
+/// The largest kernel image, and the largest initramfs, in bytes: those of distributions have about
+/// 15 MB.
+pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
+
+/// A guest's first file system.
+#[derive(Debug)]
+pub(crate) struct Initramfs {
+    /// An archive, as a kernel unpacks it.
+    pub(crate) bytes: Vec<u8>,
+    /// Optional modules that are neither built in nor present as files.
+    pub(crate) absent: Vec<String>,
+}
+
+pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
+    user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
+}
+
+/// Packs the files that the guest needs, or reads the archive that was packed for it.
+pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<Initramfs, Error> {
+    let Some(packed) = &order.packed else { return pack(order) };
+    let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
+    Ok(Initramfs { bytes, absent: Vec::new() })
+}
+
+/// Packs the program, the modules and the settings of the guest; fails too if the kernel has no
+/// driver for one of its devices.
+pub(crate) fn pack(order: &GuestOrder) -> Result<Initramfs, Error> {
+    let chosen = match &order.kernel.modules {
+        Some(directory) => choose(order, directory)?,
+        None => ChosenModules { absent: lacking(order)?, ..ChosenModules::default() },
+    };
+    let program = program(&order.program)?;
+    let settings =
+        Settings { ports: order.ports, seed: if order.exact { SEED.to_vec() } else { Vec::new() } };
+    let settings =
+        agent::encode(&settings).map_err(|error| format!("the {} cannot be started: {error}", order.name))?;
+
+    let mut archive = Archive::default();
+    for directory in ["dev", "proc", "sys", "tmp", "netassay", MODULES] {
+        archive.directory(directory);
+    }
+    // The kernel opens it as init's standard streams before anything is mounted.
+    archive.device("dev/console", 0o600, 5, 1);
+    archive.file(SETTINGS, 0o644, &settings);
+    for (index, module) in chosen.load.iter().enumerate() {
+        archive.file(&format!("{MODULES}/{index:03}-{}.ko", module.name), 0o644, &module.contents);
+    }
+    archive.file("init", 0o755, &program);
+    Ok(Initramfs { bytes: archive.finish(), absent: chosen.absent })
+}
+
+fn choose(order: &GuestOrder, directory: &Path) -> Result<ChosenModules, Error> {
+    let modules = Modules::read(directory)?;
+    require(order, |module| modules.has(module))?;
+    let drivers = drivers(order).into_iter().map(|driver| driver.module);
+    modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
+}
+
+/// The requested modules that a kernel without module files has not built in.
+fn lacking(order: &GuestOrder) -> Result<Vec<String>, Error> {
+    let image = &order.kernel.image;
+    // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
+    let Ok(payload) =
+        Payload::from_image(&user_file::read(image, LARGEST_IMAGE).map_err(Error::read(image))?)
+    else {
+        return Ok(Vec::new());
+    };
+    let may_have = |module: &str| payload.may_have(own_name(module));
+    require(order, may_have)?;
+    Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
+}
+
+/// Rejects a kernel that lacks a module which the guest needs.
+fn require(order: &GuestOrder, has: impl Fn(&str) -> bool) -> Result<(), Error> {
+    let drivers = drivers(order);
+    let absent = drivers.iter().filter(|driver| !has(driver.module));
+    let mut lacking: Vec<String> =
+        absent.clone().map(|driver| format!("{} ({})", driver.module, driver.purpose)).collect();
+    let absent_groups = order.needed.iter().filter(|group| !group.iter().any(|module| has(module)));
+    lacking.extend(absent_groups.map(|group| format!("{} (scenario)", group.join(" or "))));
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let kernel = &order.kernel;
+    Err(format!(
+        "the kernel {} has no {}, which a guest needs: neither built in nor {}; {}",
+        kernel.image.display(),
+        lacking.join(", "),
+        searched(kernel.modules.as_deref(), kernel.release.as_deref()),
+        absent.last().map_or(VIRTIO, |driver| driver.way_out)
+    )
+    .into())
+}
+
+/// The directory that was searched for modules; without one, the remedy.
+fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
+    match modules {
+        Some(directory) => format!("in {}", directory.display()),
+        None => format!(
+            "as modules (there is no lib/modules/{} beside it or on this machine): give the directory of an unpacked package or of \
+             `make tar-pkg`, which has boot/ and lib/modules/",
+            release.unwrap_or("RELEASE")
+        ),
+    }
+}
+
+/// A driver's own name, which may differ from its module's.
+fn own_name(module: &str) -> &str {
+    if module == "virtio_pci" { "virtio-pci" } else { module }
+}
+
+/// The loaded part of a program. Only that is read: a quarter of a binary with debug data.
+fn program(path: &Path) -> Result<Vec<u8>, Error> {
+    let broken = |why: &str| format!("{} cannot be used as a guest's /init: {why}", path.display());
+    let mut file = File::open(path).map_err(Error::read(path))?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(PROGRAM_HEAD).read_to_end(&mut bytes).map_err(Error::read(path))?;
+    let length = loaded_length(&bytes).map_err(broken)?;
+    let rest = length.saturating_sub(bytes.len());
+    bytes.reserve(rest);
+    file.take(rest as u64).read_to_end(&mut bytes).map_err(Error::read(path))?;
+    Ok(loaded_part(&bytes).map_err(broken)?)
+}
+
+const VIRTIO: &str =
+    "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
+const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
+
+struct GuestDriver {
+    module: &'static str,
+    purpose: &'static str,
+    /// The remedy if it is missing.
+    way_out: &'static str,
+}
+
+fn drivers(order: &GuestOrder) -> Vec<GuestDriver> {
+    let driver = |module, purpose, way_out| GuestDriver { module, purpose, way_out };
+    let mut drivers = vec![driver("virtio_pci", "bus", VIRTIO), driver("virtio_console", "ports", VIRTIO)];
+    if order.tap.is_some() {
+        let (module, way_out) = match order.nic {
+            Nic::VirtioNet => ("virtio_net", VIRTIO),
+            Nic::E1000e => ("e1000e", E1000E),
+        };
+        drivers.push(driver(module, "network card", way_out));
+    }
+    drivers
+}

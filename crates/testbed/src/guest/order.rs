@@ -1,0 +1,88 @@
+//! The description of a guest before it starts.
+
+use std::path::PathBuf;
+
+use agent::{Bounded, Excess};
+use serde::{Deserialize, Serialize};
+use words::{Acceleration, Copies, Nic};
+
+use crate::guest::kernel::Kernel;
+
+/// The description of a guest before it starts. Sent to another machine, it lacks the inputs of the
+/// initramfs ([`packed`](GuestOrder::packed)).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestOrder {
+    /// The guest in messages, such as "transmitter".
+    pub name: String,
+    /// Its kernel.
+    pub kernel: Kernel,
+    /// Appended to the kernel's command line.
+    pub command_line: String,
+    /// Its virtual CPUs; at least 1.
+    pub vcpus: u32,
+    /// Its memory in MiB.
+    pub memory_mib: u32,
+    /// Its network card, if it has a [`tap`](GuestOrder::tap).
+    pub nic: Nic,
+    /// An existing tap interface in the network namespace of [`place`](GuestOrder::place), to which
+    /// the network card is connected; `None`: no network card.
+    pub tap: Option<String>,
+    /// The card's address.
+    pub mac: [u8; 6],
+    /// Its agents, each at its own port; 1 to 30.
+    pub ports: usize,
+    /// The requested accelerator.
+    pub acceleration: Acceleration,
+    /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them,
+    /// and no outside randomness. It forces emulation.
+    pub exact: bool,
+    /// (emulation) how its kernel copies.
+    pub copies: Copies,
+    /// The program that becomes `/init`: netassay itself. Statically linked.
+    #[serde(skip)]
+    pub program: PathBuf,
+    /// Optional modules beside those of its devices, such as `veth`.
+    #[serde(skip)]
+    pub modules: &'static [&'static str],
+    /// Required modules: of each group at least one, as a file or built in.
+    #[serde(skip)]
+    pub needed: &'static [&'static [&'static str]],
+    /// The initramfs, already packed; `None`: it is packed at the start.
+    pub packed: Option<PathBuf>,
+    /// QEMU runs in the network namespace of this process (and in its user namespace, if
+    /// [`rootless`](GuestOrder::rootless)).
+    #[serde(skip)]
+    pub place: Option<u32>,
+    /// Whether to enter the user namespace of `place` too.
+    #[serde(skip)]
+    pub rootless: bool,
+    /// CPUs of the host for the threads of the virtual CPUs; empty: not pinned.
+    pub pin: Vec<u32>,
+}
+
+/// The longest text, the most virtual CPUs and the most CPUs of an order that another machine
+/// sends.
+const TEXT: usize = 64 << 10;
+const CPUS: u32 = 8_192;
+
+impl Bounded for GuestOrder {
+    fn check(&self) -> Result<(), Excess> {
+        let most = |what, found: usize, most: usize| {
+            let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+            if found > most { Err(Excess { what, found: number(found), most: number(most) }) } else { Ok(()) }
+        };
+        let path = |path: &PathBuf| path.as_os_str().len();
+        let tap = self.tap.as_ref().map_or(0, String::len);
+        let cpus = usize::try_from(CPUS).unwrap_or(usize::MAX);
+        most("name", self.name.len(), TEXT)?;
+        most("kernel", path(&self.kernel.image), TEXT)?;
+        most("packed", self.packed.as_ref().map_or(0, path), TEXT)?;
+        most("command_line", self.command_line.len(), TEXT)?;
+        most("vcpus", usize::try_from(self.vcpus).unwrap_or(usize::MAX), cpus)?;
+        most("tap", tap, libc::IFNAMSIZ - 1)?;
+        most("ports", self.ports, 30)?;
+        most("pin", self.pin.len(), cpus)?;
+        self.pin.iter().try_for_each(|cpu| most("pin", usize::try_from(*cpu).unwrap_or(usize::MAX), cpus - 1))
+    }
+}

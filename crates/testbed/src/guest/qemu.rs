@@ -1,0 +1,276 @@
+//! QEMU's command line.
+
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use agent::init::port_name;
+use words::{Copies, Nic};
+
+use crate::guest::order::GuestOrder;
+use crate::guest::sandbox::SANDBOX;
+
+/// The parts of a guest's command line that are known only at its start.
+pub(crate) struct QemuParts<'a> {
+    pub(crate) kvm: bool,
+    pub(crate) firmware: Option<&'a Path>,
+    pub(crate) sandbox: bool,
+    pub(crate) kernel: RawFd,
+    pub(crate) initramfs: RawFd,
+    pub(crate) tap: Option<RawFd>,
+    pub(crate) ports: &'a [RawFd],
+    pub(crate) monitor: RawFd,
+}
+
+/// The kernel's command line: that of every guest, then exact mode's, then the order's, which comes
+/// last and wins.
+pub(crate) fn command_line(order: &GuestOrder, kvm: bool) -> String {
+    // earlycon: shows panics before the console starts. panic: exit at once. pci: there is only one
+    // bus. The timers and clocks of an emulated machine need no calibration: under load it fails
+    // and leaves a clock of 10 ns steps. Self-tests of ciphers take a tenth of a boot.
+    let mut line =
+        "console=ttyS0 earlycon=uart8250,io,0x3f8 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
+    if !kvm {
+        line.push_str(" tsc=reliable no_timer_check");
+    }
+    if order.exact {
+        // With one instruction a nanosecond the clock has 1 GHz; measuring it against timers would
+        // vary. A kernel measures the timer of its APIC too, for 100 ms in a loop of `pause`, at
+        // each of which QEMU stops: that was 6 s of a boot's 9.5. The other timer, the PIT, has a
+        // known rate. The place of a socket in the kernel's tables is random. A datagram goes to
+        // its socket at once if that is the first one of its place; otherwise it is routed and
+        // looked up, some 700 instructions more. With 256 places, the default of so small a
+        // machine, both ends share one in some boots. The largest table makes that one in 65,536.
+        line.push_str(
+            " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
+        );
+    }
+    if !order.command_line.trim().is_empty() {
+        line.push(' ');
+        line.push_str(order.command_line.trim());
+    }
+    line
+}
+
+/// The name of a file that QEMU got open.
+pub(crate) fn file(fd: RawFd) -> String {
+    format!("/proc/self/fd/{fd}")
+}
+
+pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String> {
+    let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
+    arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
+    let mut add = |name: &str, value: String| {
+        arguments.push(name.to_owned());
+        arguments.push(value);
+    };
+    add("-name", format!("{},debug-threads=on", option_text(&order.name)));
+    add("-smp", processors(order.vcpus, parts.kvm, order.exact));
+    add("-m", format!("{}M", order.memory_mib));
+    add("-kernel", file(parts.kernel));
+    add("-initrd", file(parts.initramfs));
+    add("-append", command_line(order, parts.kvm));
+    // Otherwise another thread of QEMU handles notifications of the device at any time, and so its
+    // interrupts.
+    let at_once = if order.exact { ",ioeventfd=off" } else { "" };
+    add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", parts.ports.len() + 1));
+    for (index, fd) in parts.ports.iter().enumerate() {
+        add("-chardev", format!("socket,id=port{index},fd={fd}"));
+        add("-device", format!("virtserialport,chardev=port{index},name={}", port_name(index)));
+    }
+    add("-chardev", format!("socket,id=monitor,fd={}", parts.monitor));
+    add("-mon", "chardev=monitor,mode=control".to_owned());
+    if let Some(tap) = parts.tap {
+        add("-netdev", format!("tap,id=net,fd={tap}"));
+        let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
+        // Nothing boots from the network.
+        let card = match order.nic {
+            Nic::VirtioNet => "virtio-net-pci",
+            Nic::E1000e => "e1000e",
+        };
+        add("-device", format!("{card},netdev=net,mac={mac},romfile="));
+    }
+    if order.exact {
+        // Where nobody outside answers, the clock of an idle guest jumps to its next timer. With a
+        // network it must not run ahead of the one who answers.
+        let idle = if parts.tap.is_some() { "on" } else { "off" };
+        add("-icount", format!("shift=0,sleep={idle}"));
+        add("-rtc", "base=2026-01-01T00:00:00,clock=vm".to_owned());
+        add("-seed", "1".to_owned());
+    }
+    arguments
+}
+
+/// The machine of the guest: a server's chipset without the parts that our guests do not use.
+pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: bool) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "-nodefaults",
+        "-no-user-config",
+        "-no-reboot",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+        "-serial",
+        "stdio",
+        "-machine",
+        "q35,usb=off,vmport=off,smbus=off,sata=off,hpet=off,dump-guest-core=off",
+    ]
+    .map(str::to_owned)
+    .into();
+    let accelerator = match (kvm, exact) {
+        (true, _) => "kvm",
+        // Steps can be counted in one thread only.
+        (false, true) => "tcg,thread=single",
+        (false, false) => "tcg,thread=multi",
+    };
+    arguments.extend(["-accel".to_owned(), accelerator.to_owned()]);
+    if sandbox {
+        arguments.extend(["-sandbox", SANDBOX].map(str::to_owned));
+    }
+    if let Some(firmware) = firmware {
+        arguments.extend(["-bios".to_owned(), firmware.display().to_string()]);
+    }
+    arguments
+}
+
+/// The processor's features. The emulator counts every byte of `rep movsb` and `rep stosb` as an
+/// instruction. A kernel that sees them as fast (`erms`, `fsrm`) copies by them, and then a byte
+/// costs what eight do in a loop or by `rep movsq`.
+fn processor(order: &GuestOrder, kvm: bool) -> String {
+    if kvm {
+        return "host".to_owned();
+    }
+    let mut processor = "max".to_owned();
+    if order.copies == Copies::Words {
+        processor.push_str(",-erms,-fsrm");
+    }
+    if order.exact {
+        processor.push_str(",-rdrand,-rdseed");
+    }
+    processor
+}
+
+/// The virtual CPUs. With a single one, QEMU's emulator turns the guest's locked instructions into
+/// plain ones, memory barriers included, although devices run in another thread. Seen with QEMU
+/// 7.2: after some ten runs a queue of the network card waits forever for a notification that was
+/// given. A place for a second CPU, which never comes, keeps the barriers. Exact mode has one
+/// thread for both, and no network card.
+fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
+    if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
+}
+
+/// A text inside an option of QEMU, where a comma in a value is doubled.
+fn option_text(text: &str) -> String {
+    text.replace(',', ",,")
+}
+
+#[cfg(test)]
+mod tests {
+    use words::Acceleration;
+
+    use super::*;
+    use crate::guest::kernel::Kernel;
+
+    fn order() -> GuestOrder {
+        GuestOrder {
+            name: "receiver".to_owned(),
+            kernel: Kernel { image: "/boot/vmlinuz".into(), modules: None, release: None },
+            command_line: " mitigations=off ".to_owned(),
+            vcpus: 2,
+            memory_mib: 512,
+            nic: Nic::VirtioNet,
+            tap: Some("tap,0".to_owned()),
+            mac: [0x02, 0, 0, 0, 0xab, 1],
+            ports: 2,
+            acceleration: Acceleration::Auto,
+            exact: false,
+            copies: Copies::Words,
+            program: "/init".into(),
+            modules: &[],
+            needed: &[],
+            packed: None,
+            place: None,
+            rootless: false,
+            pin: Vec::new(),
+        }
+    }
+
+    fn line(order: &GuestOrder, kvm: bool) -> String {
+        let tap = order.tap.as_ref().map(|_| 11);
+        let ports = &[7, 8][..order.ports];
+        let parts = QemuParts {
+            kvm,
+            firmware: None,
+            sandbox: true,
+            kernel: 10,
+            initramfs: 9,
+            tap,
+            ports,
+            monitor: 12,
+        };
+        arguments(order, &parts).join(" ")
+    }
+
+    #[test]
+    fn each_part_of_an_order_has_its_place() {
+        let kvm = line(&order(), true);
+        let e1000e = line(&GuestOrder { nic: Nic::E1000e, ..order() }, false);
+        let exact = line(&GuestOrder { exact: true, vcpus: 1, tap: None, ..order() }, false);
+        let one = GuestOrder { vcpus: 1, ..order() };
+        let exact_with_a_network = line(&GuestOrder { exact: true, ..one.clone() }, false);
+        let rows: [(&str, &[&str], &[&str]); 6] = [
+            (
+                &kvm,
+                &[
+                    "-accel kvm ",
+                    "-cpu host ",
+                    "-name receiver,debug-threads=on",
+                    "-smp 2 -m 512M -kernel /proc/self/fd/10 -initrd /proc/self/fd/9",
+                    "-device virtio-serial-pci,max_ports=3",
+                    "-chardev socket,id=port1,fd=8 -device virtserialport,chardev=port1,name=netassay.1",
+                    "-netdev tap,id=net,fd=11",
+                    "-chardev socket,id=monitor,fd=12 -mon chardev=monitor,mode=control",
+                    "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+                    "-device virtio-net-pci,netdev=net,mac=02:00:00:00:ab:01,romfile=",
+                ],
+                &["icount", "tsc=reliable"],
+            ),
+            (&e1000e, &["-netdev tap,id=net,fd=11 -device e1000e,", "-accel tcg,thread=multi "], &[]),
+            (
+                &exact,
+                &[
+                    "-accel tcg,thread=single",
+                    "-cpu max,-erms,-fsrm,-rdrand,-rdseed ",
+                    "-device virtio-serial-pci,max_ports=3,ioeventfd=off ",
+                    "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1",
+                    " nokaslr norandmaps",
+                    " nolapic_timer uhash_entries=65536",
+                    "-smp 1 ",
+                ],
+                &["-netdev"],
+            ),
+            (&exact_with_a_network, &["-netdev tap", "-icount shift=0,sleep=on "], &["sleep=off"]),
+            (&line(&one, false), &["-accel tcg,thread=multi ", "-smp 1,maxcpus=2 "], &[]),
+            (&line(&one, true), &["-smp 1 "], &[]),
+        ];
+        for (line, present, absent) in rows {
+            assert!(present.iter().all(|part| line.contains(part)), "{present:?}: {line}");
+            assert!(!absent.iter().any(|part| line.contains(part)), "{absent:?}: {line}");
+        }
+        let kernel = command_line(&order(), true);
+        assert!(kernel.ends_with(" mitigations=off"), "what is asked for has the last word: {kernel}");
+    }
+
+    #[test]
+    fn an_emulated_kernel_copies_by_words_unless_bytes_are_asked_for() {
+        let processor = |order: &GuestOrder| {
+            let line = line(order, false);
+            line.split_once("-cpu ").unwrap().1.split(' ').next().unwrap().to_owned()
+        };
+        assert_eq!(processor(&order()), "max,-erms,-fsrm");
+        let exact = GuestOrder { exact: true, vcpus: 1, tap: None, ..order() };
+        assert_eq!(processor(&exact), "max,-erms,-fsrm,-rdrand,-rdseed");
+        assert_eq!(processor(&GuestOrder { copies: Copies::Bytes, ..order() }), "max");
+        assert_eq!(processor(&GuestOrder { copies: Copies::Bytes, ..exact }), "max,-rdrand,-rdseed");
+    }
+}

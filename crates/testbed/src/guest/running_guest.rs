@@ -1,0 +1,352 @@
+//! A guest's life, from the controller's side.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant, SystemTime};
+
+use agent::Interrupt;
+use agent::message::Booted;
+use host::user_file;
+use words::{Accelerated, Nic};
+
+use crate::guest::accelerator::{self, FIRST_LINE};
+use crate::guest::boot_sign::BootSign;
+use crate::guest::console::Console;
+use crate::guest::error::Error;
+use crate::guest::hang::{GuestState, HangDetector};
+use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
+use crate::guest::monitor::Monitor;
+use crate::guest::order::GuestOrder;
+use crate::guest::qemu::{self, QemuParts};
+use crate::guest::sandbox;
+use crate::guest::spawn::{ProcessContext, in_memory, spawn};
+use crate::guest::tap::Tap;
+use crate::guest::threads::Threads;
+use crate::guest::tools::Tools;
+use crate::guest::trial_cache::date;
+
+/// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
+/// tried (7 s).
+const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
+const PATIENCE_KVM: Duration = Duration::from_secs(45);
+/// Interval of the checks for the user's interrupt.
+const GLANCE: Duration = Duration::from_millis(20);
+/// Interval of the checks of the virtual CPUs; long for a guest at work, because QEMU answers while
+/// it works.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOK_AT_WORK: Duration = Duration::from_secs(10);
+/// Longest time from the end of QEMU's console to QEMU's exit.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// A running virtual machine. It ends when this is dropped, and when the thread that started it
+/// ends.
+#[derive(Debug)]
+pub struct Guest {
+    name: String,
+    process: Child,
+    console: Console,
+    monitor: Monitor,
+    /// The hang detector of its work, and the time of the next look.
+    patience: (HangDetector, Duration),
+    ports: Vec<Option<(OwnedFd, OwnedFd)>>,
+    /// The accelerator: KVM or emulation.
+    pub accelerated: Accelerated,
+    /// The time of an earlier session's trial of KVM, if it decided the accelerator.
+    kvm_recalled: Option<SystemTime>,
+    /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
+    /// nobody.
+    stays_root: Option<String>,
+    /// Requested modules that the kernel has neither built in nor as files.
+    pub absent_modules: Vec<String>,
+    pin: Vec<u32>,
+    exact: bool,
+    started: Instant,
+}
+
+impl Guest {
+    /// Starts QEMU without waiting for the guest, so that two can boot in parallel. The first call
+    /// of a process that may use KVM [tries](Tools::try_kvm) it.
+    ///
+    /// # Errors
+    /// When this machine cannot run the order; each error has a remedy.
+    pub fn start(order: &GuestOrder) -> Result<Self, Error> {
+        Self::start_with(order, &Tools::of_this_machine())
+    }
+
+    /// Starts a guest with other tools than this machine's.
+    ///
+    /// # Errors
+    /// As [`Guest::start`].
+    pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
+        check(order)?;
+        let qemu = tools.qemu()?;
+        let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
+        let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
+        let failed = |step: &'static str| {
+            move |source: io::Error| {
+                format!("cannot start QEMU for the {}: cannot {step}: {source}", order.name)
+            }
+        };
+        let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
+        // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
+        let kernel = user_file::read(&order.kernel.image, LARGEST_IMAGE).and_then(|image| in_memory(&image));
+        let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
+        let firmware = tools.firmware();
+        let kvm = accelerated == Accelerated::Kvm;
+        let mut place = ProcessContext::in_namespaces_of(order.place, order.rootless)
+            .map_err(failed("open the namespaces of its place"))?;
+        // Without the header for checksums and segments, a tap accepts finished packets only.
+        let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
+        place.tap = tap.transpose().map_err(failed("name its tap"))?;
+        let mut stays_root = None;
+        if !order.rootless {
+            match tools.user(&qemu, kvm.then_some(tools.kvm.as_path())) {
+                Ok(user) => place.user = user,
+                Err(why) => stays_root = Some(why),
+            }
+        }
+        let mut ours = Vec::new();
+        let mut theirs: Vec<OwnedFd> = Vec::new();
+        for _ in 0..order.ports {
+            let (our, their) = UnixStream::pair().map_err(failed("make its ports"))?;
+            let from = our.try_clone().map_err(failed("make its ports"))?;
+            ours.push(Some((our.into(), from.into())));
+            theirs.push(their.into());
+        }
+        let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
+        let (our, monitor) = UnixStream::pair().map_err(failed("make its monitor"))?;
+        let our_monitor = Monitor::new(our).map_err(failed("make its monitor"))?;
+        let parts = QemuParts {
+            kvm,
+            firmware: firmware.as_deref(),
+            sandbox: sandbox::has_sandbox(&qemu),
+            kernel: kernel.as_raw_fd(),
+            tap: place.tap.as_ref().map(Tap::fd),
+            initramfs: initramfs.as_raw_fd(),
+            ports: &ports,
+            monitor: monitor.as_raw_fd(),
+        };
+        let arguments = qemu::arguments(order, &parts);
+        let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
+        let console = Console::read(reader).map_err(failed("read its console"))?;
+        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd(), monitor.as_raw_fd()];
+        let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
+        let started = Instant::now();
+        let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
+        Ok(Self {
+            name: order.name.clone(),
+            process,
+            console,
+            monitor: our_monitor,
+            patience: (HangDetector::for_work(Duration::ZERO, order.exact), Duration::ZERO),
+            exact: order.exact,
+            ports: ours,
+            accelerated,
+            kvm_recalled,
+            stays_root,
+            absent_modules: absent,
+            pin: order.pin.clone(),
+            started,
+        })
+    }
+
+    /// The write and read ends for the agent at this port; available once. The first line is an
+    /// [`agent::Launch`]. Launch and first request may be written before the guest runs: they wait
+    /// in the socket.
+    pub fn port(&mut self, index: usize) -> Option<(OwnedFd, OwnedFd)> {
+        self.ports.get_mut(index)?.take()
+    }
+
+    /// Waits until the agents are at their ports, and pins the virtual CPUs; returns the time since
+    /// the start.
+    ///
+    /// # Errors
+    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`]
+    /// with the console's last lines; [`Error::Interrupted`].
+    pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
+        let most = match self.accelerated {
+            Accelerated::Kvm => PATIENCE_KVM,
+            Accelerated::Emulation { .. } => PATIENCE_EMULATED,
+        };
+        let mut patience = HangDetector::for_boot(most, self.exact);
+        let mut next_look = LOOK;
+        loop {
+            match self.console.sign_within(GLANCE) {
+                Some(BootSign::Serving) => break,
+                Some(_) => return Err(self.end()),
+                None if self.console.closed_within(Duration::ZERO) => {
+                    return Err(match self.end() {
+                        Error::Exited { name, well: true, console, .. } => Error::Reset { name, console },
+                        error => error,
+                    });
+                }
+                None => {}
+            }
+            if interrupt.is_tripped() {
+                return Err(Error::Interrupted);
+            }
+            let now = self.started.elapsed();
+            if now < next_look {
+                continue;
+            }
+            next_look = now + LOOK;
+            let look = self.look();
+            if let Some(hang) = patience.look(look) {
+                let (name, console) = (self.name.clone(), self.console.tail());
+                let packed = patience.is_before_kernel() && !self.console.says(FIRST_LINE);
+                return Err(Error::Hung { name, waited: now, hang, packed, console });
+            }
+        }
+        let life = self.started.elapsed();
+        self.pin()?;
+        Ok(life)
+    }
+
+    /// Waits as [`Guest::await_life`] does. A guest that panics or hangs is booted once more; then
+    /// the first error is returned too.
+    pub(crate) fn alive(
+        mut self,
+        order: &GuestOrder,
+        tools: &Tools,
+        interrupt: &Interrupt,
+    ) -> Result<(Self, Duration, Option<Error>), Error> {
+        let first = match self.await_life(interrupt) {
+            Err(first) if first.may_pass() => first,
+            boot => return boot.map(|boot| (self, boot, None)),
+        };
+        // The tap is free for another QEMU once this one is gone.
+        drop(self);
+        let again = Self::start_with(order, tools).and_then(|mut again| {
+            let boot = again.await_life(interrupt)?;
+            Ok((again, boot))
+        });
+        match again {
+            Ok((again, boot)) => Ok((again, boot, Some(first))),
+            Err(error @ Error::Interrupted) => Err(error),
+            Err(second) => Err(Error::Twice { first: Box::new(first), second: Box::new(second) }),
+        }
+    }
+
+    /// Why the guest is gone, or ends; `None` while it runs.
+    pub fn explain(&mut self) -> Option<Error> {
+        let dying = matches!(
+            self.console.sign_within(Duration::ZERO),
+            Some(BootSign::Panicked(_) | BootSign::Cannot(_))
+        );
+        let gone = self.console.closed_within(Duration::ZERO) || !matches!(self.process.try_wait(), Ok(None));
+        (dying || gone).then(|| self.end())
+    }
+
+    /// Its agents begin to work, or have told of their work: from now on they have time.
+    pub(crate) fn works(&mut self) {
+        let now = self.started.elapsed();
+        self.patience = (HangDetector::for_work(now, self.exact), now + LOOK_AT_WORK);
+    }
+
+    /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
+    /// and again.
+    pub(crate) fn stuck(&mut self) -> Option<Error> {
+        if self.started.elapsed() < self.patience.1 {
+            return None;
+        }
+        let look = self.look();
+        self.patience.1 = look.now + LOOK_AT_WORK;
+        let hang = self.patience.0.look(look)?;
+        Some(Error::Stuck { name: self.name.clone(), hang, console: self.console.tail() })
+    }
+
+    fn look(&mut self) -> GuestState {
+        let work = self.threads().ok().and_then(|threads| threads.work());
+        let (said, cpu) = (self.console.count(), self.monitor.look());
+        GuestState { now: self.started.elapsed(), work, said, cpu }
+    }
+
+    /// The console's last lines.
+    pub(crate) fn last_words(&self) -> String {
+        self.console.tail()
+    }
+
+    /// QEMU's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The guest as its host sees it, after its boot ([`Guest::alive`]).
+    pub(crate) fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
+        Booted {
+            process: self.pid(),
+            acceleration: self.accelerated.clone(),
+            kvm_tried: self.kvm_recalled.map(date),
+            stays_root: self.stays_root.clone(),
+            boot_ms: boot.as_secs_f64() * 1e3,
+            failed_first: first.map(ToString::to_string),
+        }
+    }
+
+    /// QEMU's threads by what they do, as of now.
+    ///
+    /// # Errors
+    /// When QEMU is gone.
+    pub fn threads(&self) -> io::Result<Threads> {
+        Threads::read(self.pid())
+    }
+
+    fn pin(&self) -> Result<(), Error> {
+        if self.pin.is_empty() {
+            return Ok(());
+        }
+        let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
+        let failed = |source| {
+            let cpus = words::format_cpu_list(&self.pin);
+            format!("cannot pin the {}'s virtual CPUs to CPUs {cpus}: {source}", self.name).into()
+        };
+        pinned.map_err(failed)
+    }
+
+    /// Waits for the end of a failing guest, and returns why.
+    fn end(&mut self) -> Error {
+        // The lines after a panic's first tell where it was; and powering off takes some time.
+        let closed = self.console.ended_within(LAST_BREATH);
+        let (name, console) = (self.name.clone(), self.console.tail());
+        match self.console.sign_within(Duration::ZERO) {
+            Some(BootSign::Panicked(what)) => Error::Panicked { name, what, console },
+            Some(BootSign::Cannot(why)) => Error::Init { name, why, console },
+            Some(BootSign::Serving) | None => {
+                let status =
+                    if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
+                let well = status.is_some_and(|status| status.success());
+                let status =
+                    status.map_or_else(|| "unknown exit status".to_owned(), |status| status.to_string());
+                Error::Exited { name, status, well, console }
+            }
+        }
+    }
+}
+
+impl Drop for Guest {
+    /// Ends QEMU at once: a guest has nothing to save.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn check(order: &GuestOrder) -> Result<(), Error> {
+    let wrong = |why: &str| Err(format!("the {} cannot be started: {why}", order.name).into());
+    if order.vcpus == 0 {
+        return wrong("it has no virtual CPU: set vcpus to 1 or more");
+    }
+    if order.exact && order.vcpus != 1 {
+        return wrong("exact mode counts the instructions of one virtual CPU: set vcpus = 1");
+    }
+    if !(1..=30).contains(&order.ports) {
+        return wrong("it needs 1 to 30 agents");
+    }
+    if order.memory_mib < 64 {
+        return wrong("it has less than 64 MiB of memory: give it more");
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Restrictions of QEMU's process.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::unistd::geteuid;
+
+/// System calls that our guests do not need: old ones, more privileges, other programs, other
+/// priorities and CPUs.
+pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+
+/// Longest time for QEMU to print its version, on a busy machine too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Whether this QEMU was built with a sandbox. Asked once in a process.
+pub(crate) fn has_sandbox(qemu: &Path) -> bool {
+    static KNOWN: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, has)) = known.iter().find(|(path, _)| path == qemu) {
+        return *has;
+    }
+    let has = accepts_sandbox(qemu).unwrap_or(false);
+    known.push((qemu.to_owned(), has));
+    has
+}
+
+fn accepts_sandbox(qemu: &Path) -> io::Result<bool> {
+    let mut command = Command::new(qemu);
+    command.args(["-sandbox", SANDBOX, "-version"]);
+    let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status.success());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    process.kill()?;
+    process.wait().map(|_| false)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ProcessUser {
+    uid: u32,
+    gid: u32,
+}
+
+/// The user and the group without any files.
+pub(crate) const NOBODY: u32 = 65_534;
+
+/// QEMU's user in place of root: nobody, in KVM's group where KVM is used. `None`: ours, since we
+/// are not root.
+///
+/// # Errors
+/// Why it must stay root, with the remedy: nobody may not use the `files` or `kvm`.
+pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<ProcessUser>, String> {
+    if !is_root() {
+        return Ok(None);
+    }
+    let has_nobody = ["/proc/self/uid_map", "/proc/self/gid_map"]
+        .iter()
+        .all(|map| fs::read_to_string(map).is_ok_and(|map| maps_id(&map, NOBODY)));
+    if !has_nobody {
+        return Err(format!("this user namespace has no user and group {NOBODY} (nobody)"));
+    }
+    if let Some(file) = files.iter().find(|file| !is_open_to_all(file)) {
+        let file = file.display();
+        return Err(format!(
+            "other users may not read {file}: run `chmod o+rX` on it and on the directories above it"
+        ));
+    }
+    let Some(kvm) = kvm else { return Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY })) };
+    let device = kvm.display();
+    let about = kvm.metadata().map_err(|error| format!("{device}: {error}"))?;
+    let may = |bits: u32| about.mode() & bits == bits;
+    let gid = match about.gid() {
+        _ if may(0o006) => NOBODY,
+        gid if may(0o060) && gid != 0 => gid,
+        _ => return Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
+    };
+    Ok(Some(ProcessUser { uid: NOBODY, gid }))
+}
+
+pub(crate) fn is_root() -> bool {
+    geteuid().is_root()
+}
+
+/// Whether a map of a user namespace has this number: lines of a first number inside, one outside,
+/// and how many.
+fn maps_id(map: &str, id: u32) -> bool {
+    map.lines().any(|line| {
+        let numbers: Vec<u32> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        matches!(numbers[..], [first, _, count] if id >= first && id - first < count)
+    })
+}
+
+/// Whether every user may read the file, and its directories.
+fn is_open_to_all(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    path.ancestors().enumerate().all(|(above, path)| {
+        let needed = if above == 0 { 0o004 } else { 0o001 };
+        path.metadata().is_ok_and(|about| about.mode() & needed == needed)
+    })
+}
+
+/// Drops all privileges, between `fork` and `exec`: system calls only, without allocation. Those of
+/// the C library would wait for other threads, which do not exist here.
+pub(crate) fn drop_privileges(user: Option<ProcessUser>) -> io::Result<()> {
+    // Root without capabilities still owns its files. A process that may not lower its bounds has
+    // no capability to lose.
+    let _ = host::lower_bounds(0);
+    if let Some(ProcessUser { uid, gid }) = user {
+        // SAFETY: an empty list, of which nothing is read.
+        check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
+        // SAFETY: plain numbers.
+        check(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
+        // SAFETY: plain numbers.
+        check(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
+    }
+    host::gain_no_privileges()
+}
+
+fn check(result: libc::c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_program_without_a_sandbox_or_an_answer_has_none() {
+        assert!(!has_sandbox(Path::new("/bin/false")) && !has_sandbox(Path::new("/nonexistent")));
+        assert!(has_sandbox(Path::new("/bin/true")));
+    }
+
+    #[test]
+    fn a_file_is_open_to_all_if_each_directory_above_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("qemu");
+        fs::write(&file, "").unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        for (above, own, open) in [(0o755, 0o755, true), (0o700, 0o755, false), (0o755, 0o750, false)] {
+            set(directory.path(), above);
+            set(&file, own);
+            assert_eq!(is_open_to_all(&file), open, "{above:o} {own:o}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_of_one_user_has_no_nobody() {
+        let all = "         0          0 4294967295\n";
+        assert!(maps_id(all, NOBODY) && maps_id("0 1000 1\n1 100000 65536\n", NOBODY));
+        assert!(!maps_id("0 1000 1\n", NOBODY) && !maps_id("0 0 65534\n", NOBODY) && !maps_id("", NOBODY));
+        assert!(!maps_id("0 0\n", 0) && !maps_id("x y z\n", 0));
+    }
+
+    #[test]
+    fn root_becomes_nobody_where_files_allow_it() {
+        let root = is_root();
+        let nobody = Ok(Some(ProcessUser { uid: NOBODY, gid: NOBODY }).filter(|_| root));
+        assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
+        assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
+        if !root {
+            return;
+        }
+        let missing = user(&[Path::new("/nonexistent")], None).unwrap_err();
+        assert!(missing.contains("/nonexistent"), "{missing}");
+        user(&[], Some(Path::new("/nonexistent"))).unwrap_err();
+
+        // In place of KVM's device: only its permissions matter.
+        let directory = tempfile::tempdir().unwrap();
+        let device = directory.path().join("kvm");
+        fs::write(&device, "").unwrap();
+        for (mode, group, gid) in [
+            (0o660, 27, Some(27)),
+            (0o666, 27, Some(NOBODY)),
+            (0o640, 27, None),
+            (0o600, 27, None),
+            (0o660, 0, None),
+        ] {
+            std::os::unix::fs::chown(&device, Some(0), Some(group)).unwrap();
+            fs::set_permissions(&device, Permissions::from_mode(mode)).unwrap();
+            let found = user(&[], Some(&device));
+            assert_eq!(found.clone().ok().flatten().map(|user| user.gid), gid, "{mode:o} {group}: {found:?}");
+            assert!(found.is_ok() || found.unwrap_err().contains("kvm: `chgrp kvm "));
+        }
+    }
+}

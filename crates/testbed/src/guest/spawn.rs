@@ -1,0 +1,243 @@
+//! The start of QEMU's process: it enters namespaces, drops its privileges, and dies with its
+//! parent.
+
+use std::fs::File;
+use std::io::{self, PipeWriter, Write as _};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use crate::guest::sandbox::{self, ProcessUser};
+use crate::guest::tap::{self, Tap};
+
+/// The namespaces to enter, opened by the parent: the child may do little between `fork` and
+/// `exec`.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessContext {
+    /// Namespaces in the order of entry.
+    namespaces: Vec<OwnedFd>,
+    /// The tap, which is opened in there.
+    pub(crate) tap: Option<Tap>,
+    /// Its user there; `None`: ours.
+    pub(crate) user: Option<ProcessUser>,
+}
+
+impl ProcessContext {
+    /// The namespaces of the process `pid`; `None`: ours.
+    pub(crate) fn in_namespaces_of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
+        let Some(pid) = pid else { return Ok(Self::default()) };
+        // The user namespace first: it gives the right to enter the other.
+        let kinds: &[&str] = if rootless { &["user", "net"] } else { &["net"] };
+        let open = |kind: &&str| File::open(format!("/proc/{pid}/ns/{kind}")).map(OwnedFd::from);
+        Ok(Self { namespaces: kinds.iter().map(open).collect::<io::Result<_>>()?, ..Self::default() })
+    }
+}
+
+/// A file without a name, which is removed with its last reader.
+pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
+    let mut file = File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file.into())
+}
+
+/// Starts `program`; its output goes to `console`, and it keeps only the descriptors `kept` and its
+/// tap. It has no capabilities, dies with the calling thread, and gets no signal from the terminal.
+pub(crate) fn spawn(
+    program: &Path,
+    arguments: &[String],
+    place: &ProcessContext,
+    kept: &[RawFd],
+    console: PipeWriter,
+) -> io::Result<Child> {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(console.try_clone()?)
+        .stderr(console)
+        .process_group(0);
+    let namespaces: Vec<RawFd> = place.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
+    let kept = kept.to_vec();
+    // QEMU must not inherit files that the parent of netassay left open.
+    let closed = host::open_files()?;
+    let tap = place.tap.as_ref().map(Tap::wanted);
+    let user = place.user;
+    let parent = std::process::id().cast_signed();
+    // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
+    // before; it allocates nothing.
+    unsafe { command.pre_exec(move || settle(&namespaces, tap, &closed, &kept, user, parent)) };
+    command.spawn()
+}
+
+fn settle(
+    namespaces: &[RawFd],
+    tap: Option<tap::TapRequest>,
+    closed: &[RawFd],
+    kept: &[RawFd],
+    user: Option<ProcessUser>,
+    parent: libc::pid_t,
+) -> io::Result<()> {
+    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
+    for &namespace in namespaces {
+        // SAFETY: an open descriptor of a namespace; 0 takes any kind.
+        check(unsafe { libc::setns(namespace, 0) })?;
+    }
+    for &fd in closed {
+        // SAFETY: plain numbers; a closed descriptor is an error without effect.
+        unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+    }
+    tap.map_or(Ok(()), tap::open)?;
+    for &fd in kept {
+        // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
+        check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
+    }
+    sandbox::drop_privileges(user)?;
+    // Last: a change of credentials makes the kernel forget it.
+    // SAFETY: plain numbers.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    // SAFETY: takes nothing.
+    if unsafe { libc::getppid() } != parent {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::guest::qemu::machine;
+    use crate::guest::tools::Tools;
+
+    struct Running(Child);
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// A process in a network namespace of its own with a tap, called "wire"; rootless if we are
+    /// not root.
+    fn elsewhere(rootless: bool) -> Running {
+        let script =
+            "ip tuntap add dev wire mode tap vnet_hdr && ip link set wire up && echo ready && exec sleep 600";
+        let mut command = Command::new("unshare");
+        command.args(if rootless { &["--map-root-user"][..] } else { &[] });
+        command.args(["--net", "sh", "-c", script]).stdout(Stdio::piped());
+        let mut process = Running(command.spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        process
+    }
+
+    fn status(pid: u32) -> impl Fn(&str) -> String {
+        let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        move |field| {
+            let line = text.lines().find_map(|line| line.strip_prefix(&format!("{field}:"))).unwrap();
+            line.split_whitespace().next().unwrap_or_default().to_owned()
+        }
+    }
+
+    fn skip(why: &str) {
+        let _ = writeln!(io::stderr(), "SKIPPED: netns_qemu: {why}");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "skipped in CI: {why}");
+    }
+
+    #[test]
+    fn netns_qemu_has_its_tap_and_its_sandbox_and_no_privileges() {
+        let root = sandbox::is_root();
+        if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
+            return skip(&format!("/dev/net/tun cannot be opened: {error}"));
+        }
+        let qemu = Tools::of_this_machine().qemu().unwrap();
+        assert!(sandbox::has_sandbox(&qemu), "QEMU as distributions build it");
+        let elsewhere = elsewhere(!root);
+        let tap = Tap::named("wire", true).unwrap();
+        let mut arguments = machine(false, false, None, true);
+        arguments.extend(["-m", "64", "-netdev"].map(str::to_owned));
+        arguments.push(format!("tap,id=net,fd={}", tap.fd()));
+        arguments.extend(["-device", "virtio-net-pci,netdev=net,romfile="].map(str::to_owned));
+        let user = sandbox::user(&[&qemu], None).unwrap();
+        assert_eq!(user.is_some(), root);
+        let mut place = ProcessContext::in_namespaces_of(Some(elsewhere.0.id()), !root).unwrap();
+        (place.tap, place.user) = (Some(tap), user);
+        // A file that our parent left open, and QEMU must not get.
+        let inherited = fs::File::open("/proc/self/status").unwrap();
+        // SAFETY: an open descriptor, and no flags.
+        assert_eq!(unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) }, 0);
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut process = Running(spawn(&qemu, &arguments, &place, &[], writer).unwrap());
+
+        // The sandbox is the last step before the machine.
+        let begun = Instant::now();
+        while status(process.0.id())("Seccomp") != "2" {
+            if process.0.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(60) {
+                let _ = process.0.kill();
+                let mut said = String::new();
+                reader.read_to_string(&mut said).unwrap();
+                panic!("no sandbox: {said}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let carrier = || {
+            let mut command = Command::new("nsenter");
+            let pid = elsewhere.0.id().to_string();
+            command.args(if root { &[][..] } else { &["--user", "--preserve-credentials"] });
+            let link = command.args(["-t", &pid, "-n", "ip", "link", "show", "wire"]).output().unwrap();
+            String::from_utf8_lossy(&link.stdout).contains("LOWER_UP")
+        };
+        while !carrier() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody holds the tap");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let status = status(process.0.id());
+        assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("2", "1"));
+        for set in ["CapEff", "CapPrm", "CapBnd"] {
+            // Nobody's bounding set is empty too; an ordinary user's stays, and has no effect
+            // without a capability.
+            assert_eq!(status(set), "0000000000000000", "{set}");
+        }
+        if root {
+            assert_eq!(
+                (status("Uid").as_str(), status("Gid").as_str(), status("Groups").as_str()),
+                ("65534", "65534", "")
+            );
+        }
+        let open = fs::read_dir(format!("/proc/{}/fd", process.0.id())).unwrap().flatten();
+        let leads = open.filter_map(|fd| fs::read_link(fd.path()).ok()).collect::<Vec<_>>();
+        assert!(!leads.iter().any(|path| path.ends_with("status")), "{leads:?}");
+        assert!(leads.iter().any(|path| path.ends_with("tun")), "{leads:?}");
+    }
+
+    #[test]
+    fn a_process_without_a_sandbox_gets_no_privileges_either() {
+        let root = sandbox::is_root();
+        if root {
+            // Groups that a user may have who starts netassay. The system call changes those of
+            // this thread only. SAFETY: a list of two, which outlives the call.
+            assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
+        }
+        let place = ProcessContext { user: sandbox::user(&[], None).unwrap(), ..ProcessContext::default() };
+        let (_reader, writer) = io::pipe().unwrap();
+        let sleep = Path::new("/bin/sleep");
+        let process = Running(spawn(sleep, &["600".to_owned()], &place, &[], writer).unwrap());
+        let status = status(process.0.id());
+        assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("0", "1"));
+        for set in ["CapEff", "CapPrm"] {
+            assert_eq!(status(set), "0000000000000000", "{set}");
+        }
+        if root {
+            assert_eq!((status("Uid").as_str(), status("Groups").as_str()), ("65534", ""));
+        }
+    }
+}

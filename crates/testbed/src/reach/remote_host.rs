@@ -1,0 +1,386 @@
+//! A connection to a host, and the program there.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::net::IpAddr;
+use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent::{Interrupt, Launch};
+
+use crate::reach::binary::{Binary, SentFile};
+use crate::reach::boot::{self, HostBoot, sudo_argument};
+use crate::reach::control_socket::ControlSocket;
+use crate::reach::error::Error;
+use crate::reach::kernels::Kernels;
+use crate::reach::launcher::Launcher;
+use crate::reach::piped::PipedCommand;
+use crate::reach::script::{KEEP, RUN, TAKE};
+use crate::reach::session::{ScriptSession, TO_ANSWER, unexpected_answer};
+
+/// Space in the program's directory beside the program, in KiB.
+const BESIDE: usize = 1 << 10;
+
+/// The most that the program may print there, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Time limit for sending a file: 10 MB over 1 Mbit/s.
+const TO_ARRIVE: Duration = Duration::from_secs(120);
+
+/// A host that answered and holds the program. Dropping it removes the program there.
+#[derive(Debug)]
+pub struct RemoteHost {
+    launcher: Launcher,
+    /// The session that keeps the program there for as long as its input is open, and ssh's
+    /// connection with it.
+    holder: ScriptSession,
+    signs: Option<SignsOfLife>,
+    control: ControlSocket,
+    /// The directory of the program and of files, which goes with the connection.
+    directory: String,
+    /// Whether it unpacks what is compressed by gzip.
+    packed: bool,
+    /// The sums of the files that are there.
+    brought: Mutex<BTreeSet<String>>,
+    rights: Rights,
+    /// Whether agents run by `sudo`.
+    pub(crate) by_sudo: bool,
+    /// Why they do not, where the login is not root; else empty.
+    pub no_sudo: String,
+    /// The addresses of the connection, if it is ssh's.
+    pub(crate) connection: Option<ConnectionAddresses>,
+    /// The bytes of the program that had to be sent; 0 if it was there.
+    pub sent: u64,
+    is_lost: AtomicBool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rights {
+    user: u32,
+    /// The effective capabilities, a bit for each; `None`: the host does not tell.
+    capabilities: Option<u64>,
+}
+
+/// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
+const NET_ADMIN: u32 = 12;
+const SYS_ADMIN: u32 = 21;
+
+impl Rights {
+    fn has(self, capability: u32) -> bool {
+        self.capabilities.is_none_or(|all| all & 1 << capability != 0)
+    }
+}
+
+/// Conditions under which the program stays on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Whether the program outlives the connection, in a cache named by its checksum.
+    pub keep: bool,
+    /// Time without a sign of life from here after which the program is removed and agents undo
+    /// their changes.
+    pub lease: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { keep: false, lease: Launch::LEASE }
+    }
+}
+
+/// The result of a program that ran on a host.
+#[derive(Debug)]
+pub struct ProgramOutput {
+    /// Its exit code; `None`: it did not exit by itself.
+    pub code: Option<i32>,
+    /// Its standard output, unchanged.
+    pub stdout: Vec<u8>,
+    /// The end of its standard error, made harmless.
+    pub stderr: String,
+}
+
+/// The addresses of a connection, as the host sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionAddresses {
+    /// The controller's.
+    pub controller: IpAddr,
+    /// The host's.
+    pub host: IpAddr,
+}
+
+/// The answer of [`KEEP`].
+#[derive(Debug, PartialEq, Eq)]
+struct SetupAnswer {
+    architecture: String,
+    rights: Rights,
+    has: bool,
+    packed: bool,
+    sudo: bool,
+    directory: String,
+}
+
+impl RemoteHost {
+    /// Connects, and brings the program there unless a kept one is the same.
+    ///
+    /// # Errors
+    /// [`Error`], which names the host.
+    pub fn connect(
+        launcher: &Launcher,
+        binary: &Binary,
+        stay: Retention,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let host = launcher.to_string();
+        let control = ControlSocket::for_host(&host)?;
+        let kept = if stay.keep { "keep" } else { "drop" };
+        let lease = format!("{}ms", stay.lease.as_millis());
+        let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
+        let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
+        let mut session = ScriptSession::start(&host, launcher.command(KEEP, &arguments, &control.socket()))?;
+        let deadline = || Instant::now() + TO_ANSWER;
+        let first = session.first_line("connection ", deadline(), TO_ANSWER, interrupt)?;
+        let connection = ConnectionAddresses::read(&first);
+        let deadline = deadline();
+        let second = session.line(deadline, TO_ANSWER, interrupt)?;
+        let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second))?;
+        let third = session.line(deadline, TO_ANSWER, interrupt)?;
+        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third))?.to_owned();
+        if answer.architecture != binary.architecture {
+            return Err(Error::Architecture {
+                host,
+                theirs: answer.architecture,
+                ours: binary.architecture.to_owned(),
+            });
+        }
+        let mut reached = Self {
+            launcher: launcher.clone(),
+            holder: session,
+            signs: None,
+            control,
+            directory: answer.directory,
+            packed: answer.packed,
+            brought: Mutex::default(),
+            rights: answer.rights,
+            by_sudo: answer.sudo,
+            no_sudo,
+            connection,
+            sent: 0,
+            is_lost: AtomicBool::new(false),
+        };
+        if !answer.has {
+            reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
+        }
+        let signs =
+            reached.holder.input.take().map(|input| SignsOfLife::give(input, stay.lease / 3)).transpose();
+        let program = launcher.to_string();
+        reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
+        Ok(reached)
+    }
+
+    /// Connects to several hosts at once.
+    ///
+    /// # Errors
+    /// The first host's error, by their order.
+    pub fn connect_all(
+        launchers: &[&Launcher],
+        binary: &Binary,
+        stay: Retention,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Arc<Self>>, Error> {
+        thread::scope(|scope| {
+            let all: Vec<_> = launchers
+                .iter()
+                .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, stay, interrupt)))
+                .collect();
+            all.into_iter()
+                .map(|one| match one.join() {
+                    Ok(reached) => reached.map(Arc::new),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                })
+                .collect()
+        })
+    }
+
+    /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
+    pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
+        let file = SentFile::new(plain);
+        let path = format!("{}/{}", self.directory, file.sum);
+        // Held while it is sent: another one that brings the same waits.
+        let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
+        if !brought.contains(&file.sum) {
+            self.send(&file, &file.sum, interrupt)?;
+            brought.insert(file.sum);
+        }
+        Ok(path)
+    }
+
+    /// Sends a file, and tells the bytes on the way.
+    fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
+        let host = self.launcher.to_string();
+        let packed = self.packed;
+        let form = if packed { "yes" } else { "no" };
+        let arguments = [self.directory.as_str(), &file.sum, form, name];
+        let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
+        let mut session = ScriptSession::start(&host, command)?;
+        let input = session.input.take();
+        let (line, sent) = thread::scope(|scope| {
+            // A host that stops reading blocks the writer; the end of the session frees it.
+            let writer = scope.spawn(move || input.map_or(Ok(0), |mut input| file.send(packed, &mut input)));
+            let line = session.line(Instant::now() + TO_ARRIVE, TO_ARRIVE, interrupt);
+            session.end();
+            // What stopped the writer, the host's answer tells.
+            (line, writer.join().map_or(0, Result::unwrap_or_default))
+        });
+        let line = line?;
+        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line)) }
+    }
+
+    /// Runs the program there with these arguments to its end, which must come `within` this time.
+    ///
+    /// # Errors
+    /// [`Error::Silent`] if it does not; the program is left there, and its connection closed.
+    pub fn run(
+        &self,
+        arguments: &[&str],
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<ProgramOutput, Error> {
+        let mut session = ScriptSession::start(&self.launcher.to_string(), self.program(arguments))?;
+        let (printed, status) = session.read_to_end(LONGEST, Instant::now() + within, within, interrupt)?;
+        Ok(ProgramOutput {
+            code: status.and_then(|status| status.code()),
+            stdout: printed,
+            stderr: session.last_words(),
+        })
+    }
+
+    /// The command that runs the program there with these arguments: `agent` for an agent.
+    pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
+        let all = [&[self.directory.as_str(), sudo_argument(self.by_sudo)], arguments].concat();
+        self.launcher.command(RUN, &all, &self.control.socket())
+    }
+
+    pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
+        boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), TO_ANSWER, interrupt)
+    }
+
+    /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
+    pub(crate) fn kernels_refused(
+        &self,
+        releases: &BTreeSet<String>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<String>, Error> {
+        let kernels = Kernels::ask(&self.launcher, self.by_sudo, &self.control.socket(), interrupt)?;
+        Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
+    }
+
+    /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
+    /// container's root.
+    #[must_use]
+    pub fn lacks(&self) -> Option<&'static str> {
+        match self.rights {
+            _ if self.by_sudo => None,
+            Rights { user: 0, .. } => (!self.rights.has(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
+            _ => Some("root"),
+        }
+    }
+
+    /// Whether agents there make network namespaces of the machine's root.
+    #[must_use]
+    pub fn makes_namespaces(&self) -> bool {
+        self.lacks().is_none() && (self.by_sudo || self.rights.has(SYS_ADMIN))
+    }
+
+    /// Notes whether an agent there stopped to answer.
+    pub(crate) fn set_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Relaxed);
+    }
+
+    /// Whether the last agent there stopped to answer: then the host is not asked anything more.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// The way to run commands there.
+    #[must_use]
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+}
+
+/// Signs of life for what keeps the program on the host, from a thread of their own: without
+/// them it removes the program at the end of the lease. Dropping this ends them.
+#[derive(Debug)]
+struct SignsOfLife {
+    _end: Sender<()>,
+}
+
+impl SignsOfLife {
+    fn give(mut input: ChildStdin, interval: Duration) -> io::Result<Self> {
+        let (end, ended) = channel::<()>();
+        let give = move || {
+            let mut word: &[u8] = b"hold\n";
+            while input.write_all(word).is_ok() {
+                word = b"\n";
+                if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
+        Ok(Self { _end: end })
+    }
+}
+
+impl Drop for RemoteHost {
+    /// The far side removes the program at the end of its input, and then closes the connection.
+    fn drop(&mut self) {
+        drop(self.signs.take());
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline {
+            if !matches!(self.holder.process.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl SetupAnswer {
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("netassay ")?.splitn(7, ' ');
+        let architecture = words.next()?.to_owned();
+        let user = words.next()?.parse().ok()?;
+        let capabilities = match words.next()? {
+            "unknown" => None,
+            mask => Some(u64::from_str_radix(mask, 16).ok()?),
+        };
+        let mut flag = || match words.next() {
+            Some("yes") => Some(true),
+            Some("no") => Some(false),
+            _ => None,
+        };
+        let (has, packed, sudo) = (flag()?, flag()?, flag()?);
+        let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
+        let rights = Rights { user, capabilities };
+        Some(Self { architecture, rights, has, packed, sudo, directory })
+    }
+}
+
+impl ConnectionAddresses {
+    /// Reads `SSH_CONNECTION`: the client's address and port, the server's address and port.
+    fn read(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        // A link-local address has its interface behind it.
+        let address = |word: &str| word.split('%').next()?.parse().ok();
+        let [controller, _, host, _] = words[..] else { return None };
+        Some(Self { controller: address(controller)?, host: address(host)? })
+    }
+}
+
+#[cfg(test)]
+mod tests;
