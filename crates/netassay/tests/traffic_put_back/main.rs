@@ -29,7 +29,7 @@ use trouble::{LEASE, OFTEN, Trouble, journal, wait};
 /// virtual interfaces do not have.
 type Cases = [(Data, usize); 2];
 const FEW: Cases = [(Data::Veth, 2), (Data::Taps, 0)];
-const MANY: Cases = [(Data::Veth, 11), (Data::Taps, 3)];
+const MANY: Cases = [(Data::Veth, 7), (Data::Taps, 3)];
 
 /// How long a busy machine may take for what takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
