@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ::report::{Layout, Table};
+use results::{Layout, Table};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stats::Summary;

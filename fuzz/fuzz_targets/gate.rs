@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_gate::{Acknowledged, AcknowledgedError, Bound, BoundLimit, Date};
+use netassay_results::gate::{Acknowledged, AcknowledgedError, Bound, BoundLimit, Date};
 
 fuzz_target!(|input: &[u8]| {
     let Some((reader, bytes)) = input.split_first() else { return };

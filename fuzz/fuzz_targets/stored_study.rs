@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use netassay_report::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results};
+use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
 
@@ -31,10 +31,10 @@ fuzz_target!(|input: &[u8]| {
         base.write(&texts);
         let Ok(store) = Store::open_read_only(&base.path) else { return };
         let Ok(rows) = store.studies() else { return };
-        assert!(!netassay_report::list_studies(&rows).text(LAYOUTS[0]).is_empty());
+        assert!(!netassay_results::list_studies(&rows).text(LAYOUTS[0]).is_empty());
         let Ok(stored) = store.load(rows[0].id) else { return };
         if let Ok(series) = store.series(stored.row.id) {
-            let _ = netassay_report::over_time(&stored, &series);
+            let _ = netassay_results::over_time(&stored, &series);
             let _ = export::series(&stored, &series);
         }
         show(&stored);
@@ -43,10 +43,10 @@ fuzz_target!(|input: &[u8]| {
 
 /// What `show`, `compare` and `db export` make of it.
 fn show(stored: &StoredStudy) {
-    let _ = netassay_report::environments(stored);
-    let _ = export::csv(stored, netassay_report::unit_of);
-    let _ = export::json(stored, netassay_report::unit_of).to_string();
-    let _ = export::stat(stored, "throughput", netassay_report::unit_of);
+    let _ = netassay_results::environments(stored);
+    let _ = export::csv(stored, netassay_results::unit_of);
+    let _ = export::json(stored, netassay_results::unit_of).to_string();
+    let _ = export::stat(stored, "throughput", netassay_results::unit_of);
     if let Ok(results) = Results::new(stored) {
         for layout in LAYOUTS {
             assert!(!results.text(Path::new("their.db"), layout).is_empty());
@@ -57,7 +57,7 @@ fn show(stored: &StoredStudy) {
     let _ =
         Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
     let _ = ClassicTest::new(stored, &request).map(|classic| classic.text());
-    let _ = netassay_report::is_decided(stored);
+    let _ = netassay_results::is_decided(stored);
 }
 
 /// A database with a study of 3 boots, 2 conditions and 2 runs of each, whose texts are replaced.

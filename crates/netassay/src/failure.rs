@@ -145,11 +145,11 @@ impl Failure {
     }
 }
 
-impl From<report::Error> for Failure {
-    fn from(error: report::Error) -> Self {
+impl From<results::Error> for Failure {
+    fn from(error: results::Error) -> Self {
         match error {
-            report::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
-            report::Error::NotComparable { .. } | report::Error::NothingToJudge { .. } => {
+            results::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
+            results::Error::NotComparable { .. } | results::Error::NothingToJudge { .. } => {
                 Self::NotComparable(error.to_string())
             }
             // Another program wrote it, or another version of this one.

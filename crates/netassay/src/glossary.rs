@@ -137,7 +137,7 @@ fn of_metric(section: &'static str, metric: &Metric) -> Entry {
         Better::Lower => " Lower is better.",
         Better::Neither => "",
     };
-    let meaning = format!("{}. Unit: {}.{better}", report::capital(metric.quantity), metric.unit);
+    let meaning = format!("{}. Unit: {}.{better}", results::capital(metric.quantity), metric.unit);
     // Both sides have the same metrics, with one definition.
     let also = metric
         .side

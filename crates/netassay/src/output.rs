@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use report::Layout;
+use results::Layout;
 use serde::Serialize;
 
 use crate::cli::{Format, Formatted};
@@ -51,7 +51,7 @@ pub(crate) fn show<T: Serialize>(
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as
 /// commands.
 pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
-    write(&layout.wrap(&but_colours(page, &report::colour_sequences())))
+    write(&layout.wrap(&but_colours(page, &results::colour_sequences())))
 }
 
 /// Text without commands, except these colours, each of which begins with the escape character.
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn colours_of_the_report_stay_and_every_other_command_is_reported() {
-        let colours = report::colour_sequences();
+        let colours = results::colour_sequences();
         let [red, reset] = ["\u{1b}[31m", "\u{1b}[0m"];
         assert!([red, reset].iter().all(|one| colours.iter().any(|colour| colour == one)), "{colours:?}");
         let page = format!("a {red}slower{reset} b\nc \u{1b}[2K \u{1b}[31;1m \u{1b}");

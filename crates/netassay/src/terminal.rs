@@ -79,7 +79,7 @@ pub(crate) struct Windows(ProgressBar);
 impl Windows {
     /// Says what there is, and how long so many flows take.
     pub(crate) fn begin(what: &str, count: u32, flow: Duration) -> Self {
-        say(&format!("{what}, which take {}", report::duration(count * flow)));
+        say(&format!("{what}, which take {}", results::duration(count * flow)));
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(Some(u64::from(count)), ProgressDrawTarget::stderr())
         } else {
@@ -119,7 +119,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             for line in left_out(looks_dropped.as_ref(), lacking) {
                 above(bar, line);
             }
-            bar.set_prefix(report::duration_of(*expected_s));
+            bar.set_prefix(results::duration_of(*expected_s));
         }
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
@@ -135,7 +135,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
                 above(bar, line);
             }
             bar.set_length(*of as u64);
-            bar.set_prefix(report::duration_of(*left_s));
+            bar.set_prefix(results::duration_of(*left_s));
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
@@ -174,10 +174,10 @@ fn line(event: &Event) -> Option<String> {
         Event::Planned { study, conditions, lacking, looks_dropped, boots, runs, expected_s } => {
             let mut text = format!(
                 "study {study}: {}, {}, {}, about {}",
-                report::counted(conditions.len(), "condition"),
-                report::counted(*boots as usize, "boot"),
-                report::counted(*runs, "run"),
-                report::duration_of(*expected_s)
+                results::counted(conditions.len(), "condition"),
+                results::counted(*boots as usize, "boot"),
+                results::counted(*runs, "run"),
+                results::duration_of(*expected_s)
             );
             for line in left_out(looks_dropped.as_ref(), lacking) {
                 text.push_str(&format!("\n{line}"));
@@ -213,12 +213,12 @@ fn line(event: &Event) -> Option<String> {
                 }
                 (None, None) => "done".to_owned(),
             };
-            format!("{head}{label}: {result} ({} left)", report::duration_of(*left_s))
+            format!("{head}{label}: {result} ({} left)", results::duration_of(*left_s))
         }
         Event::Expected { all_s, said_s } => format!(
             "as the runs so far take, the study takes {} in all, where {} were said",
-            report::duration_of(*all_s),
-            report::duration_of(*said_s)
+            results::duration_of(*all_s),
+            results::duration_of(*said_s)
         ),
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))

@@ -32,7 +32,7 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
         let holder = match MeasuringLock::take() {
             Ok(Ok(turn)) => {
                 if told.is_some() {
-                    say(&format!("netassay: waited for {}", report::duration(begun.elapsed())));
+                    say(&format!("netassay: waited for {}", results::duration(begun.elapsed())));
                 }
                 return Ok(Session::Alone { _turn: turn });
             }
@@ -52,7 +52,7 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
             Some((_, at)) if at.elapsed() > REMINDER => {
                 say(&format!(
                     "netassay: still waiting after {} for {holder}",
-                    report::duration(begun.elapsed())
+                    results::duration(begun.elapsed())
                 ));
                 *at = Instant::now();
             }

@@ -1,7 +1,7 @@
 //! The command line of `advise`.
 
-use advice::AdviceGoal;
 use clap::{Args, ValueEnum};
+use results::advice::AdviceGoal;
 use study::Percent;
 
 use super::common::{Choice, Database, Tables, one_of};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
-use gate::{Bound, GateOutcome};
+use results::gate::{Bound, GateOutcome};
 
 use super::common::{Choice, Database, Tables, one_of};
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use report::HistoryOrder;
+use results::HistoryOrder;
 use study::Percent;
 
 use super::common::{Choice, Stored, Tables, one_of};

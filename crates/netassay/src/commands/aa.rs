@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use report::{BothWays, FalsePositives, WaysOutcome};
+use results::{BothWays, FalsePositives, WaysOutcome};
 use study::{Protocol, Study};
 
 use crate::cli::{Aa, Run};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use advice::{Advice, AdviceDetail, AdviceRequest};
-use report::Layout;
-use report::document::{markdown, terminal};
+use results::Layout;
+use results::advice::{Advice, AdviceDetail, AdviceRequest};
+use results::document::{markdown, terminal};
 use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};
@@ -82,7 +82,7 @@ fn has_runs(studies: &[StoredStudy]) -> bool {
 fn why_none(studies: &[StoredStudy]) -> String {
     let names: Vec<String> = studies.iter().map(|one| one.row.id.0.to_string()).collect();
     let which =
-        format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, report::listed(&names));
+        format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, results::listed(&names));
     if !has_runs(studies) {
         return format!(
             "{which} holds no run that counts, so there is no advice: `netassay run NAME --resume` measures what is missing"

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use report::ComparisonRequest;
+use results::ComparisonRequest;
 use store::{Outline, Store, Tag};
 use study::Plan;
 
@@ -20,7 +20,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
-    let request = report::ComparisonRequest {
+    let request = results::ComparisonRequest {
         metric: flags.metric.clone(),
         baseline: flags.baseline.clone(),
         confidence: flags.confidence / 100.0,
@@ -47,10 +47,10 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let stored = load(&flags.stored.database.db, study)?;
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
-        let classic = report::ClassicTest::new(&stored, request)?;
+        let classic = results::ClassicTest::new(&stored, request)?;
         return output::show(&classic, output, wide, |classic, _| classic.text());
     }
-    output::show(&report::Comparisons::new(&stored, request)?, output, wide, report::Comparisons::text)
+    output::show(&results::Comparisons::new(&stored, request)?, output, wide, results::Comparisons::text)
 }
 
 /// Compares a study with another.
@@ -71,11 +71,11 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
         return Err(Failure::Usage(format!("both are study {study}: name two")));
     }
     let outline = |id| -> Result<Outline, Failure> {
-        let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
+        let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
         Ok(store.outline(id, metrics)?.sanitised())
     };
-    let between = report::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
-    output::show(&between, &flags.stored.output, flags.tables.wide, report::BetweenStudies::text)
+    let between = results::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
+    output::show(&between, &flags.stored.output, flags.tables.wide, results::BetweenStudies::text)
 }
 
 /// The stored studies that are meant, the baseline first; empty for the newest, none if files are

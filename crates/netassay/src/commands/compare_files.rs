@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use report::{BootNames, Comparisons, Subject};
+use results::{BootNames, Comparisons, Subject};
 use samples::{Boots, Column, ComparedConditions, Dataset, Input, Layout, MeasurementFile, Options};
 use stats::{Against, Design, Question, ValueRange};
 use study::Quality;
@@ -35,7 +35,7 @@ fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
         None => "BOOTS NOT KNOWN: each run counts as one, and the intervals may be too narrow".to_owned(),
     };
     let files: usize = flags.what.iter().map(|word| files(word).1.len()).sum();
-    let parts = [Some(report::counted(files, "file")), kinds(groups), Some(boots)];
+    let parts = [Some(results::counted(files, "file")), kinds(groups), Some(boots)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

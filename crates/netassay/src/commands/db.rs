@@ -21,7 +21,7 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = report::list_studies(&store.studies()?);
+    let rows = results::list_studies(&store.studies()?);
     output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 
@@ -90,8 +90,8 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
 
 fn several(count: u32, noun: &str) -> String {
     match noun.split_once(' ') {
-        Some((head, rest)) => format!("{} {rest}", report::counted(count as usize, head)),
-        None => report::counted(count as usize, noun),
+        Some((head, rest)) => format!("{} {rest}", results::counted(count as usize, head)),
+        None => results::counted(count as usize, noun),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `netassay explain`: the glossary.
 
-use report::Layout;
+use results::Layout;
 
 use crate::cli::{Explain, Format};
 use crate::failure::Failure;

@@ -28,9 +28,9 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
             put(flags.output.as_deref(), &store::export::series(&stored, &series))
         }
         ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, report::unit_of)),
+        ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, results::unit_of)),
         ExportFormat::Json => {
-            let value = store::export::json(&stored, report::unit_of);
+            let value = store::export::json(&stored, results::unit_of);
             match &flags.output {
                 Some(path) => write(path, &json(&value)?, MayReplace::OwnFile),
                 None => print_json(&value),
@@ -52,11 +52,11 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
         }
         Some(word) => {
-            let key = report::resolve_metric(word).map_err(|error| Failure::Usage(error.to_string()))?;
+            let key = results::resolve_metric(word).map_err(|error| Failure::Usage(error.to_string()))?;
             vec![(directory.clone(), key.to_owned())]
         }
         None => {
-            let own = report::main_metrics(stored);
+            let own = results::main_metrics(stored);
             own.into_iter().map(|metric| (directory.clone(), metric)).collect()
         }
     };
@@ -65,7 +65,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
         let failed = |source| Failure::Write { path: below.clone(), source };
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(below).and_then(|()| refuse_planted(below)).map_err(failed)?;
-        for file in store::export::stat(stored, metric, report::unit_of) {
+        for file in store::export::stat(stored, metric, results::unit_of) {
             write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
             written += 1;
         }
@@ -78,7 +78,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             asked.join(", ")
         )));
     }
-    say(&format!("wrote {} to {}", report::counted(written, "file"), named(directory)));
+    say(&format!("wrote {} to {}", results::counted(written, "file"), named(directory)));
     Ok(())
 }
 

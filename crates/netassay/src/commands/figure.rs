@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use chart::Figure;
-use page::standalone_figure;
+use report::standalone_figure;
+use results::chart::Figure;
 
 use crate::failure::Failure;
 use crate::output::named;

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::gate::{Acknowledged, Date, GateError, GateOutcome, GateRequest, MOST_BYTES, check_request};
-use report::document::{markdown, terminal};
-use report::{GateCases, Layout};
+use results::document::{markdown, terminal};
+use results::gate::{Acknowledged, Date, GateError, GateOutcome, GateRequest, MOST_BYTES, check_request};
+use results::{GateCases, Layout};
 use store::{Outline, Store};
 use study::Plan;
 use study::metric::Metric;
@@ -52,7 +52,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
         require_complete: flags.require_complete,
         acknowledged: acknowledged.unwrap_or_default(),
     };
-    let gate = ::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
+    let gate = results::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
     let in_format = |layout: Layout| -> Result<String, Failure> {
         Ok(match flags.format {
             GateFormat::Text => layout.wrap(&terminal(&gate.blocks(), layout)),

@@ -1,7 +1,7 @@
 //! `netassay history`: a metric over stored studies.
 
-use page::figures;
-use report::{ComparisonRequest, HistoryChoice, HistoryEntry};
+use report::figures;
+use results::{ComparisonRequest, HistoryChoice, HistoryEntry};
 use store::Store;
 use study::Plan;
 
@@ -31,10 +31,10 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show(&found, &flags.stored.output, flags.tables.wide, report::StudyHistory::text)
+    output::show(&found, &flags.stored.output, flags.tables.wide, results::StudyHistory::text)
 }
 
-fn study_history(flags: &History, request: &ComparisonRequest) -> Result<report::StudyHistory, Failure> {
+fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results::StudyHistory, Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
     let meant = study_of(&store, flags.study.as_deref())?;
     let rows = store.studies()?;
@@ -50,7 +50,7 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<report:
             flags.tags.join(" or ")
         )));
     };
-    let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
+    let metrics = |plan: &Plan| Ok::<_, Failure>(results::metrics_to_compare(plan, request)?);
     let wanted = store.outline(newest.study, |plan| metrics(plan))?.values.into_keys().collect::<Vec<_>>();
     let entries = chosen
         .into_iter()
@@ -59,6 +59,6 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<report:
             Ok(HistoryEntry { chosen, outline: outline.sanitised() })
         })
         .collect::<Result<Vec<HistoryEntry>, Failure>>()?;
-    let found = report::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
+    let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
 }

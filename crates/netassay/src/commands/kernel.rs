@@ -20,7 +20,7 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             let count = guest::TrialCache::of_this_user()
                 .forget_all()
                 .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
-            say(&format!("{} of earlier trials forgotten", report::counted(count, "finding")));
+            say(&format!("{} of earlier trials forgotten", results::counted(count, "finding")));
             Ok(())
         }
     }

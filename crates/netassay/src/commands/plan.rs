@@ -1,6 +1,6 @@
 //! `netassay study plan`: how many boots and runs a difference needs, and how long that takes.
 
-use report::{Nearness, PilotSpread, Sizing, SizingRequest};
+use results::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
 use study::{Assignment, Protocol, Study, format_duration};
 

@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-use advice::{Advice, AdviceDetail, AdviceRequest};
-use page::{Download, PackedStudy, Page, ReportedStudy, file_stem};
-use report::Results;
+use report::{Download, PackedStudy, Page, ReportedStudy, file_stem};
+use results::Results;
+use results::advice::{Advice, AdviceDetail, AdviceRequest};
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
@@ -79,7 +79,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         let studies = reported_studies(store, stored)?;
         let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
         let advice = advice.map(|advice| advice.blocks(AdviceDetail::Full)).unwrap_or_default();
-        let figures = page::figures::sections(&studies);
+        let figures = report::figures::sections(&studies);
         let compressed = |one: Result<ScopedJoinHandle<'_, Download>, Download>| match one {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
             Err(data) => data,
@@ -100,7 +100,7 @@ fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
     let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::sanitised).collect();
     let advice = advice_of(shown.iter())?;
     let studies = stored.into_iter().map(|study| {
-        let whole = store::export::json(&study, report::unit_of);
+        let whole = store::export::json(&study, results::unit_of);
         Ok(json!({ "stored": whole, "results": Results::from_owned(study.sanitised())? }))
     });
     Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()?, "advice": advice }))

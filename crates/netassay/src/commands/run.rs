@@ -44,7 +44,7 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
     let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.sanitised();
-    let results = report::Results::new(&stored)?;
+    let results = results::Results::new(&stored)?;
     let written =
         if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };
     let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
@@ -136,7 +136,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             store: &mut store,
             interrupt,
             observe: &mut |event: &Event| progress.show(event),
-            is_decided: &report::is_decided,
+            is_decided: &results::is_decided,
             keep_disturbed: flags.campaign.keep_disturbed,
             beside: session.disturbance(),
             machine: changed.map_or(&[], |changed| &changed.changes),
@@ -185,7 +185,7 @@ fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
 
 /// The plan between machines of the user's. Nothing is tried out there: a dry run changes nothing.
 fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> Result<(), Failure> {
-    let listing = report::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
+    let listing = results::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
     let intended = reached.intended(study);
     if flags.output.format == Format::Json {
         say(&intended);
@@ -216,8 +216,8 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
     for why in refused {
         say(&format!("netassay: netassay run refuses it here: {why}"));
     }
-    let listing = report::PlanListing::new(study, plan, notes, costs.as_ref());
-    output::show(&listing, &flags.output, flags.tables.wide, report::PlanListing::text)
+    let listing = results::PlanListing::new(study, plan, notes, costs.as_ref());
+    output::show(&listing, &flags.output, flags.tables.wide, results::PlanListing::text)
 }
 
 /// Which stored study `--resume` means.
@@ -261,7 +261,7 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
     let again = again();
     let db = named(&flags.campaign.database.db);
     if summary.invalid > 0 {
-        let invalid = report::counted(summary.invalid, "run");
+        let invalid = results::counted(summary.invalid, "run");
         let id = summary.study;
         say(&format!(
             "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs shows it) and try again: {again} --resume {id}. With --keep-disturbed they count"
@@ -277,12 +277,12 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         Ending::Complete if summary.recorded == 0 => exit::SOME_FAILED,
         Ending::Complete => exit::OK,
         Ending::SomeFailed => {
-            let failed = report::counted(summary.failed, "run");
+            let failed = results::counted(summary.failed, "run");
             say(&format!("netassay: {failed} failed; {again} --resume tries again"));
             exit::SOME_FAILED
         }
         Ending::Interrupted => {
-            let kept = report::counted(summary.recorded, "recorded run");
+            let kept = results::counted(summary.recorded, "recorded run");
             say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume continues"));
             exit::INTERRUPTED
         }

@@ -42,21 +42,21 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let store = Store::open_read_only(db)?;
     let stored = load_from(&store, flags.study.as_deref())?;
     if flags.stored.output.format == Format::Json {
-        return print_json(&store::export::json(&stored, report::unit_of));
+        return print_json(&store::export::json(&stored, results::unit_of));
     }
     let stored = stored.sanitised();
-    let results = report::Results::new(&stored)?;
+    let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
     let mut text = results.text(db, layout);
     if layout.wide {
         text.push_str(&results.proof());
-        text.push_str(&report::over_time(&stored, &store.series(stored.row.id)?));
+        text.push_str(&results::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
         text.push_str(&results.runs(layout));
     }
     if flags.environment {
-        text.push_str(&report::environments(&stored));
+        text.push_str(&results::environments(&stored));
     }
     text.push_str(&in_short(&stored, layout)?);
     print_page(&text, layout)

@@ -69,7 +69,7 @@ fn list(output: &Formatted) -> Result<(), Failure> {
     }
     let layout = layout(false);
     let texts = rows.iter().map(|(name, study)| {
-        let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
+        let time = results::duration(study::expected_duration(&study.plan(), study.protocol()));
         format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
     });
     print_page(&texts.collect::<String>(), layout)

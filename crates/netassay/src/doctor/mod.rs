@@ -12,7 +12,7 @@ mod scenario;
 mod tracing;
 
 use agent::Interrupt;
-use report::Layout;
+use results::Layout;
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::{Hardware, InterfaceEnvironment};
-use report::{Layout, Table};
+use results::{Layout, Table};
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck, PairFault};

@@ -119,7 +119,7 @@ fn named(studies: &[StoredStudy]) -> String {
         .iter()
         .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
         .collect();
-    format!("the advice of {}", report::listed(&names))
+    format!("the advice of {}", results::listed(&names))
 }
 
 fn undo(on: &OneHost) -> String {

@@ -1,7 +1,7 @@
 //! What is to be set on which interface of one machine, and what is left with the reason.
 
-use advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
 use host::InterfaceEnvironment;
+use results::advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
 use testbed::InterfaceSettings;
 
 /// The interfaces of a machine by their role.

@@ -1,7 +1,7 @@
 //! `netassay load KIND --latency-curve`: latency against offered load, and the knee of the curve.
 
 use load::Traffic;
-use report::{Layout, Table, counted, figure};
+use results::{Layout, Table, counted, figure};
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
 use testbed::{RunOrder, Testbed};

@@ -1,7 +1,7 @@
 //! The rate that a search found, for people.
 
 use load::Traffic;
-use report::{counted, figure, percent};
+use results::{counted, figure, percent};
 use study::Family;
 
 use crate::commands::load::document::Document;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use report::{Layout, Table, figure, percent};
+use results::{Layout, Table, figure, percent};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
 #[derive(Debug, PartialEq)]

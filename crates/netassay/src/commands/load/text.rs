@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use report::{Layout, counted, figure, percent};
+use results::{Layout, counted, figure, percent};
 use study::{Family, Side};
 use words::{KEYS, Workload};
 

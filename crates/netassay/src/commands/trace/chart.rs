@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use chart::{Arrow, ArrowCost, Figure, Finite, Id, Interval, LanePlot, LaneStage, Quantity};
+use results::chart::{Arrow, ArrowCost, Figure, Finite, Id, Interval, LanePlot, LaneStage, Quantity};
 use trace::{Layer, StageTime};
 
 use super::document::{Document, Place};
@@ -33,7 +33,7 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
-    let quantity = Quantity::new("cost", document.unit(), report::figure);
+    let quantity = Quantity::new("cost", document.unit(), results::figure);
     let names = lanes.iter().map(Layer::to_string).collect();
     let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
     let title = format!("{}: {}", document.path, document.about);
@@ -52,6 +52,6 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
 
 /// How single packets spread, as measured.
 fn spread(row: &StageTime) -> String {
-    let [half, most, nearly_all] = row.quantiles.map(|time| report::figure(time as f64));
+    let [half, most, nearly_all] = row.quantiles.map(|time| results::figure(time as f64));
     format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")
 }

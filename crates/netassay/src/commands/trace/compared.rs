@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use report::{StageDifferences, StageRanges};
+use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
 use study::{Scenario, Study, bundled};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use report::{Layout, Table, beyond_rounding, counted, figure, listed, stages_by_end};
+use results::{Layout, Table, beyond_rounding, counted, figure, listed, stages_by_end};
 use serde::Serialize;
 use study::Closure;
 use trace::{

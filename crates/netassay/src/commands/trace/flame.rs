@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
-use report::StageDifferences;
+use results::StageDifferences;
+use results::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
 
 use super::document::Document;
 use crate::again;
@@ -69,7 +69,7 @@ impl Flames {
 
     /// Of the conditions of a study.
     pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
-        let graph = |pair: &report::Stacks| Graph {
+        let graph = |pair: &results::Stacks| Graph {
             title: format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader),
             baseline: Some(pair.baseline.clone()),
             stacks: pair
@@ -112,7 +112,7 @@ impl Flames {
 
     fn figure(self) -> Figure {
         let alone = self.graphs.len() == 1;
-        let quantity = Quantity::new("cost", self.unit, report::figure);
+        let quantity = Quantity::new("cost", self.unit, results::figure);
         let panels = self.graphs.into_iter().map(|graph| Panel {
             title: if alone { String::new() } else { graph.title },
             plot: Box::new(Flame::new(quantity.clone(), graph.baseline, graph.stacks)),

@@ -1,7 +1,7 @@
 //! The functions that take the CPU for a message, below the stages that its packets pass.
 
 use host::perf::{FunctionCost, Profile};
-use report::{Table, beyond_rounding, counted, figure};
+use results::{Table, beyond_rounding, counted, figure};
 
 /// So many are shown, and the rest together.
 const SHOWN: usize = 15;

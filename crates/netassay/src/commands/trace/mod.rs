@@ -15,7 +15,7 @@ mod planned;
 use std::process::ExitCode;
 
 use agent::message::TraceOptions;
-use report::counted;
+use results::counted;
 use study::{CongestionControl, Kind, Tracing};
 use testbed::RunOrder;
 use trace::{MOST_BYTES, TracePath};

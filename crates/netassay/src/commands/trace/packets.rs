@@ -1,7 +1,7 @@
 //! Single packets in the Trace Event Format, which Perfetto and chrome://tracing show: a track for
 //! each packet, on it a slice for each way from stage to stage.
 
-use report::counted;
+use results::counted;
 use serde_json::{Value, json};
 use trace::StampedPacket;
 

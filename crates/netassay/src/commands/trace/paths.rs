@@ -1,6 +1,6 @@
 //! `netassay trace --paths`: the bundled paths, with what this kernel offers to probe.
 
-use report::Layout;
+use results::Layout;
 use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};

@@ -1,6 +1,6 @@
 //! `netassay trace PATH --dry-run`: what a trace is going to cost.
 
-use report::{Layout, Table, counted, figure};
+use results::{Layout, Table, counted, figure};
 use serde::Serialize;
 use trace::{TraceEstimate, TracePath, TraceTarget};
 

@@ -1,0 +1,83 @@
+//! The chapters of a page, in their order.
+
+mod answer;
+mod conditions;
+mod environment;
+mod method;
+mod runs;
+
+use results::document::Block;
+
+use crate::page::{Chapter, Page, study_heading};
+use crate::section::{FigureSection, ReportedStudy};
+
+// The title of the fold with the figures that not every reader wants.
+const FOLD: &str = "More figures";
+
+// A note on seeming contradictions between the advice and the answer.
+const APART: &str = "The advice has questions of its own. The answer and the tables of conditions judge other \
+                     comparisons together, so one of them may prove what the other leaves open.";
+
+// The sections whose figures show the answer: that of the first which a page has.
+const ANSWERING: [&str; 2] = ["effects", "rates"];
+
+impl Page<'_> {
+    /// Every chapter that has something to say.
+    pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
+        let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
+        let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
+        let is_alone = self.studies.len() == 1;
+        // The figure of the only study stands under its answer, those of several studies after all
+        // answers.
+        let beside = answering.filter(|_| is_alone);
+        let answers = self.of_all_studies(|study| answer::blocks(study, is_alone, beside));
+        let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
+        chapters.extend(answering.map(|section| figures(section, is_alone)));
+        if !self.advice.is_empty() {
+            let mut advice = self.advice.clone();
+            if self.studies.iter().any(|study| !study.results.comparisons().is_empty()) {
+                advice.push(Block::Text(APART.to_owned()));
+            }
+            chapters.push(Chapter::new("advice", "Advice", advice));
+        }
+        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions::blocks)));
+        let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
+        chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
+        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment::blocks)));
+        chapters.push(Chapter::new(
+            "left-out",
+            "Failed and disturbed runs",
+            self.of_all_studies(runs::blocks),
+        ));
+        chapters.push(Chapter::new("method", "Method", self.of_all_studies(method::blocks)));
+        chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
+        chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
+        chapters
+    }
+
+    /// The blocks of all studies, each under its name if there are several.
+    fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
+        let mut all = Vec::new();
+        for study in self.studies {
+            let own = blocks(study);
+            if self.studies.len() > 1 && !own.is_empty() {
+                all.push(Block::Heading(study_heading(study)));
+            }
+            all.extend(own);
+        }
+        all
+    }
+}
+
+/// The chapter of a section; without its first figure and its sentences where the answer has them.
+fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
+    let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
+    let about = about.iter().cloned().map(Block::Text);
+    let figures = section.figures.iter().skip(shown).map(Block::Figure);
+    let mut blocks: Vec<Block<'_>> = about.chain(figures).collect();
+    if !section.folded.is_empty() {
+        let folded = section.folded.iter().map(Block::Figure).collect();
+        blocks.push(Block::Fold(FOLD.to_owned(), folded));
+    }
+    Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+}

@@ -1,0 +1,334 @@
+//! Figures of differences from a baseline as a forest, with the margin that matters in practice.
+
+use results::chart::{Figure, Finite, Forest, ForestRow, Interval, Panel};
+use results::{ComparisonGroup, ComparisonRow, capital, listed, metric_name, percent};
+use stats::{Comparison, Margin, Verdict};
+
+use super::ids::Ids;
+use super::measure::Measure;
+use super::view::{MOST, StudyView};
+use super::words::{ALL, CHOSEN, others_folded, paragraph};
+use crate::section::{FigureSection, is_vast};
+
+// The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
+// those of the others.
+const APART: f64 = 8.0;
+// The largest number of conditions in a sentence.
+const NAMED: usize = 3;
+
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
+    let id = ids.unique("effects");
+    let (mut figures, mut folded, mut is_choice) = (Vec::new(), Vec::new(), false);
+    for view in views {
+        for family in WorkloadEffects::from_view(view) {
+            let telling = family.telling(view);
+            is_choice |= telling.is_some();
+            figures.extend(figure(view, &family, telling.as_deref(), "", ids));
+            if telling.is_some() && !is_vast(view.results) {
+                folded.extend(figure(view, &family, None, ALL, ids));
+            }
+        }
+    }
+    let mut about = vec![
+        "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
+         together. Where an interval includes zero no difference is proven."
+            .to_owned(),
+    ];
+    if !folded.is_empty() {
+        about.push(others_folded());
+    } else if is_choice {
+        about.push(format!("{CHOSEN} The tables of conditions have all."));
+    }
+    Some(FigureSection { id, title: "What each condition changes".to_owned(), about, figures, folded })
+}
+
+/// The comparisons of a workload.
+struct WorkloadEffects<'a> {
+    workload: &'a str,
+    groups: Vec<&'a ComparisonGroup>,
+    names: EffectNames,
+}
+
+impl<'a> WorkloadEffects<'a> {
+    fn from_view(view: &StudyView<'a>) -> Vec<Self> {
+        let groups: Vec<&ComparisonGroup> =
+            view.results.comparisons().iter().filter(|group| !group.rows.is_empty()).collect();
+        let mut workloads: Vec<&str> = Vec::new();
+        for group in &groups {
+            if !workloads.contains(&group.workload.as_str()) {
+                workloads.push(&group.workload);
+            }
+        }
+        let family = |workload| {
+            let groups: Vec<&ComparisonGroup> =
+                groups.iter().copied().filter(|group| group.workload == workload).collect();
+            Self { workload, names: EffectNames::from_groups(view, &groups), groups }
+        };
+        workloads.into_iter().map(family).collect()
+    }
+
+    /// Its comparisons in each metric, each once.
+    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a ComparisonGroup, Vec<&'a ComparisonRow>)> {
+        let mut metrics: Vec<(&ComparisonGroup, Vec<&ComparisonRow>)> = Vec::new();
+        for group in &self.groups {
+            let place = metrics.iter().position(|(known, _)| known.metric == group.metric);
+            let place = place.unwrap_or_else(|| {
+                metrics.push((group, Vec::new()));
+                metrics.len() - 1
+            });
+            let ends = |row: &ComparisonRow| (row.comparison.condition, row.comparison.baseline);
+            for row in &group.rows {
+                let is_shown = telling.is_none_or(|few| few.contains(&row.comparison.condition));
+                let rows = &mut metrics[place].1;
+                if is_shown && !rows.iter().any(|known| ends(known) == ends(row)) {
+                    rows.push(row);
+                }
+            }
+        }
+        metrics.retain(|(_, rows)| !rows.is_empty());
+        metrics
+    }
+
+    /// The compared conditions, of very many, that a reader wants to see first.
+    fn telling(&self, view: &StudyView<'_>) -> Option<Vec<usize>> {
+        if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
+            return None;
+        }
+        view.workloads().iter().find(|one| one.name == self.workload).and_then(|one| view.telling(one))
+    }
+}
+
+fn figure(
+    view: &StudyView<'_>,
+    family: &WorkloadEffects<'_>,
+    telling: Option<&[usize]>,
+    more: &str,
+    ids: &mut Ids,
+) -> Option<Figure> {
+    let mut shown = family.metrics(telling);
+    if !more.is_empty() {
+        // The others are with their metric in the table of conditions.
+        shown.truncate(1);
+    }
+    let is_shared = is_shared(&shown);
+    let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
+    let names = &family.names;
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    for (group, rows) in &shown {
+        let metric = metric_name(&group.metric);
+        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, names)));
+        let plot = if has_shares(rows) || !has_intervals(rows) {
+            let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
+            let measure = Measure::percent(&format!("difference of {metric}"), &base);
+            forest(&measure.reaching(reach.iter().copied()), interval, group, rows, names)
+        } else {
+            let base = names
+                .only
+                .as_ref()
+                .map_or("against the baseline".to_owned(), |only| format!("against {only}"));
+            let measure = Measure::for_metric(&group.metric).difference(&base);
+            seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
+            forest(&measure, |one| in_unit(&measure, one), group, rows, names)
+        };
+        panels.push(Panel { title: capital(&metric), plot: Box::new(plot) });
+    }
+    if let [only] = panels.as_mut_slice() {
+        only.title.clear();
+    }
+    if panels.len() > 1 && !is_shared {
+        seen.push("The metrics differ so much in size that each panel has a scale of its own".to_owned());
+    }
+    let metric = match shown.as_slice() {
+        [(group, _)] => format!(" on {}", metric_name(&group.metric)),
+        _ => String::new(),
+    };
+    let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
+    let against = names.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
+    (!panels.is_empty()).then(|| Figure {
+        id: ids.unique(&view.titled(&format!("effects {}{more}", family.workload))),
+        title: view.titled(&format!("Effects{metric}{against}{of}{more}")),
+        description: paragraph(seen),
+        panels,
+    })
+}
+
+/// The names of compared conditions among each other.
+struct EffectNames {
+    /// The only baseline; `None` if there are several.
+    only: Option<String>,
+    all: Vec<(usize, String)>,
+}
+
+impl EffectNames {
+    fn from_groups(view: &StudyView<'_>, groups: &[&ComparisonGroup]) -> Self {
+        let (mut members, mut baselines) = (Vec::new(), Vec::new());
+        for row in groups.iter().flat_map(|group| &group.rows) {
+            baselines.push(row.comparison.baseline);
+            members.extend([row.comparison.condition, row.comparison.baseline]);
+        }
+        members.sort_unstable();
+        members.dedup();
+        let names = view.names(&members);
+        let all: Vec<(usize, String)> = members.into_iter().zip(names).collect();
+        let is_one = baselines.iter().all(|one| *one == baselines[0]);
+        let only = all.iter().find(|(condition, _)| is_one && baselines.first() == Some(condition));
+        Self { only: only.map(|(_, name)| name.clone()), all }
+    }
+
+    /// The names of a condition and, if there are several, of its baseline.
+    fn name(&self, row: &ComparisonRow) -> String {
+        let of =
+            |condition: usize| self.all.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
+        let (condition, baseline) = (of(row.comparison.condition), of(row.comparison.baseline));
+        if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
+    }
+}
+
+/// The values, in %, that an axis of these rows must reach.
+fn ends(rows: &[&ComparisonRow]) -> Vec<f64> {
+    rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
+}
+
+/// Whether one scale suits all panels.
+fn is_shared(shown: &[(&ComparisonGroup, Vec<&ComparisonRow>)]) -> bool {
+    let sizes = shown.iter().map(|(_, rows)| ends(rows).into_iter().map(f64::abs).fold(0.0, f64::max));
+    let sizes: Vec<f64> = sizes.filter(|size| *size > 0.0).collect();
+    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    sizes.iter().all(|size| *size <= APART * least)
+}
+
+/// Whether any difference is known as a share of its baseline.
+fn has_shares(rows: &[&ComparisonRow]) -> bool {
+    rows.iter().any(|row| size(&row.comparison).is_some())
+}
+
+/// Whether any difference has an interval in the metric's unit.
+fn has_intervals(rows: &[&ComparisonRow]) -> bool {
+    rows.iter().any(|row| absolute(&row.comparison).is_some())
+}
+
+/// Differences with what `place` makes of each.
+fn forest(
+    measure: &Measure,
+    place: impl Fn(&Comparison) -> Option<Interval>,
+    group: &ComparisonGroup,
+    rows: &[&ComparisonRow],
+    names: &EffectNames,
+) -> Forest {
+    let effect = |row: &&ComparisonRow| {
+        let interval = place(&row.comparison);
+        ForestRow { name: names.name(row), verdict: verdict(row, group, interval.is_some()), interval }
+    };
+    let interval = match group.resolution {
+        Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
+        None => format!(
+            "{} % interval, for all comparisons with a baseline together",
+            stats::confidence(group.level)
+        ),
+    };
+    let margin = if has_shares(rows) {
+        let mut margins = rows.iter().map(|row| margin(&row.comparison));
+        let first = margins.next().flatten();
+        first.filter(|_| margins.all(|margin| margin == first))
+    } else {
+        None
+    };
+    Forest {
+        quantity: measure.quantity.clone(),
+        interval,
+        margin,
+        effects: rows.iter().map(effect).collect(),
+    }
+}
+
+/// The difference in % of the baseline with its ends, by the means or else by the ratio of
+/// geometric means; none where there is neither, or no interval.
+fn size(comparison: &Comparison) -> Option<[f64; 3]> {
+    let by_ratio = comparison.ratio.map(|ratio| {
+        let (low, high) = ratio.interval;
+        [ratio.value, low, high].map(|times| 100.0 * (times - 1.0))
+    });
+    let Some(estimate) = comparison.relative else { return by_ratio };
+    match (comparison.relative_interval, comparison.resolution) {
+        (Some((low, high)), _) => Some([estimate, low, high]),
+        (None, Some(_)) => Some([estimate; 3]),
+        (None, None) => by_ratio,
+    }
+}
+
+fn interval(comparison: &Comparison) -> Option<Interval> {
+    let [estimate, low, high] = size(comparison)?.map(Finite::new);
+    Some(Interval { estimate: estimate?, low, high })
+}
+
+/// The difference in the metric's unit with its ends.
+fn absolute(comparison: &Comparison) -> Option<[f64; 3]> {
+    let (low, high) = comparison.interval?;
+    Some([comparison.difference, low, high])
+}
+
+/// The interval in the metric's unit, for a metric whose baselines are about zero and give no
+/// shares.
+fn in_unit(measure: &Measure, comparison: &Comparison) -> Option<Interval> {
+    measure.interval(comparison.difference, Some(comparison.interval?))
+}
+
+/// The largest difference that does not matter, in % of the baseline.
+fn margin(comparison: &Comparison) -> Option<Finite> {
+    match comparison.margin? {
+        Margin::Percent(share) => Finite::new(share),
+        Margin::Absolute(size) => Finite::new(100.0 * size / comparison.baseline_mean.abs()),
+    }
+}
+
+/// The verdict of a row; if its interval is not drawn, with the size of the difference and the
+/// reason.
+fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> String {
+    let comparison = &row.comparison;
+    let size = match (is_drawn, comparison.relative) {
+        (true, Some(_)) => None,
+        (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
+        (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
+        (false, None) => {
+            let measure = Measure::for_metric(&group.metric);
+            Some(measure.signed(comparison.difference, comparison.interval))
+        }
+    };
+    let gap = comparison.gap.map(|gap| gap.as_str().to_owned());
+    let parts: Vec<String> = size.into_iter().chain([row.verdict()]).chain(gap).collect();
+    parts.join(", ")
+}
+
+/// The words of a panel: the largest proven differences, and the number of the others.
+fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
+    let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
+    let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
+    let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
+    proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
+    let said = |row: &&ComparisonRow| {
+        let difference = row.comparison.difference;
+        let size = match share(row) {
+            Some(share) => format!("{} %", percent(share)),
+            None => Measure::for_metric(metric).words(difference),
+        };
+        let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
+        format!("{} {} ({verdict})", names.name(row), stats::signed(size))
+    };
+    let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
+    if proven.len() > NAMED {
+        parts.push(format!("{} more differ", proven.len() - NAMED));
+    }
+    let count = |verdict: Verdict| rows.iter().filter(|row| row.comparison.verdict == verdict).count();
+    let others = [
+        (Verdict::Equivalent, "equivalent"),
+        (Verdict::NoDifferenceProven, "no difference proven"),
+        (Verdict::Inconclusive, "inconclusive"),
+    ];
+    let others = others.into_iter().filter(|(verdict, _)| count(*verdict) > 0);
+    parts.extend(others.map(|(verdict, words)| {
+        let of: Vec<String> =
+            rows.iter().filter(|row| row.comparison.verdict == verdict).map(|row| names.name(row)).collect();
+        if of.len() > NAMED { format!("{words}: {}", of.len()) } else { format!("{words}: {}", listed(&of)) }
+    }));
+    parts.join("; ")
+}

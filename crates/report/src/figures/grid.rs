@@ -1,0 +1,129 @@
+//! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
+//! setting of the rest, a bar for each workload.
+
+use study::{Name, NameWord};
+
+use super::view::{MeasuredWorkload, StudyView};
+
+// Factors that split bars into sheets, in the order of their words in a title, with what stands
+// before a level.
+const SHEETS: [(&str, &str); 2] = [("scenario", ""), ("mtu", "MTU ")];
+
+/// Bars on one axis.
+pub(super) struct BarSheet {
+    /// The levels that only this sheet's conditions share: `vxlan, MTU 1500`; empty for the only
+    /// sheet.
+    pub(super) title: String,
+    /// From top to bottom.
+    pub(super) groups: Vec<BarRow>,
+}
+
+/// Bars that are compared first.
+pub(super) struct BarRow {
+    pub(super) name: String,
+    /// The name of the workload, empty where the study has one, with the condition.
+    pub(super) bars: Vec<(String, usize)>,
+}
+
+/// The levels that a condition's sheet and its group stand for.
+type ConditionLevels = Vec<(String, String)>;
+
+impl BarSheet {
+    /// The conditions of these workloads.
+    pub(super) fn for_workloads(view: &StudyView<'_>, workloads: &[MeasuredWorkload<'_>]) -> Vec<Self> {
+        let indices: Vec<usize> = workloads.iter().flat_map(|one| one.conditions.iter().copied()).collect();
+        let splits: Vec<(&str, &str)> =
+            SHEETS.into_iter().filter(|(factor, _)| levels(view, &indices, factor).len() > 1).collect();
+        let mut sheets: Vec<(ConditionLevels, Vec<usize>)> = Vec::new();
+        for index in indices {
+            let own = levels_of(view, index);
+            let key: ConditionLevels =
+                own.into_iter().filter(|(name, _)| splits.iter().any(|(one, _)| one == name)).collect();
+            match sheets.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, members)) => members.push(index),
+                None => sheets.push((key, vec![index])),
+            }
+        }
+        let title = |key: &ConditionLevels| {
+            let word = |(factor, before): &(&str, &str)| {
+                key.iter().find(|(name, _)| name == factor).map(|(_, level)| format!("{before}{level}"))
+            };
+            splits.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+        };
+        sheets
+            .iter()
+            .map(|(key, members)| Self { title: title(key), groups: groups(view, key, members) })
+            .collect()
+    }
+
+    pub(super) fn conditions(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().flat_map(|group| group.bars.iter().map(|bar| bar.1))
+    }
+
+    /// The name of a bar in a sentence.
+    pub(super) fn name(&self, condition: usize) -> String {
+        let found = self.groups.iter().find_map(|group| {
+            let bar = group.bars.iter().find(|bar| bar.1 == condition)?;
+            Some([bar.0.as_str(), group.name.as_str()])
+        });
+        let words: Vec<&str> = found.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+        words.join(" ")
+    }
+}
+
+fn levels_of(view: &StudyView<'_>, condition: usize) -> ConditionLevels {
+    view.stored.plan.conditions.get(condition).map_or_else(Vec::new, |one| one.levels.clone())
+}
+
+/// The levels of a factor among conditions.
+fn levels(view: &StudyView<'_>, conditions: &[usize], factor: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for index in conditions {
+        let level = levels_of(view, *index).into_iter().find(|(name, _)| name == factor);
+        found.extend(level.map(|(_, level)| level).filter(|level| !found.contains(level)));
+    }
+    found
+}
+
+fn groups(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> Vec<BarRow> {
+    let several = members.iter().any(|one| workload(view, *one) != workload(view, members[0]));
+    let mut groups: Vec<(ConditionLevels, Vec<usize>)> = Vec::new();
+    for index in members {
+        let key: ConditionLevels = levels_of(view, *index)
+            .into_iter()
+            .filter(|level| level.0 != "workload" && !sheet.contains(level))
+            .collect();
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, bars)) => bars.push(*index),
+            None => groups.push((key, vec![*index])),
+        }
+    }
+    let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0])).collect();
+    let names = results::distinct_names(&names);
+    groups
+        .into_iter()
+        .zip(names)
+        .map(|((_, bars), name)| BarRow {
+            name,
+            bars: bars
+                .into_iter()
+                .map(|index| (if several { workload(view, index).to_owned() } else { String::new() }, index))
+                .collect(),
+        })
+        .collect()
+}
+
+fn workload<'a>(view: &StudyView<'a>, condition: usize) -> &'a str {
+    view.condition(condition).map_or("", |one| one.workload.as_str())
+}
+
+/// A condition's name without its workload and what its sheet says.
+fn name(view: &StudyView<'_>, sheet: &ConditionLevels, condition: usize) -> Name {
+    let workload = workload(view, condition);
+    let is_told = |word: &NameWord| match &word.factor {
+        None => word.level == workload || sheet.iter().any(|(_, level)| *level == word.level),
+        Some(factor) => sheet.iter().any(|(name, level)| name == factor && *level == word.level),
+    };
+    let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
+    words.iter().filter(|word| !is_told(word)).cloned().collect::<Vec<_>>().into()
+}

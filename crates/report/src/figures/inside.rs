@@ -1,0 +1,147 @@
+//! The rate inside a run over its time, of one typical run for each of a few conditions.
+
+use record::Series;
+use results::chart::{Curve, Curves, Figure, Finite, Quantity, Scale};
+use store::StoredRun;
+use study::Kind;
+
+use super::ids::Ids;
+use super::measure::Measure;
+use super::view::{MeasuredWorkload, StudyView};
+use super::words::paragraph;
+use crate::section::FigureSection;
+
+// The largest number of conditions with a line in a figure.
+const CURVES: usize = 4;
+// The largest number of points in a line. The counters add up, so a longer step only loses detail.
+const POINTS: usize = 100;
+
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
+    let id = ids.unique("inside");
+    let mut folded = Vec::new();
+    for view in views {
+        for workload in view.workloads() {
+            folded.extend(figure(view, &workload, ids));
+        }
+    }
+    let about = vec![format!(
+        "The rate inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
+         steps; of more than {CURVES} conditions those at both ends of the main metric."
+    )];
+    Some(FigureSection { id, title: "Inside a run".to_owned(), about, figures: Vec::new(), folded })
+}
+
+fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
+    let metric = view.primary(workload.kind);
+    let mut runs: Vec<(&StoredRun, Vec<(f64, f64)>)> =
+        ends(view, workload).into_iter().filter_map(|condition| typical(view, workload, condition)).collect();
+    runs.retain(|(_, points)| points.len() > 2);
+    let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
+    let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
+    let measure = Measure::for_metric(metric);
+    let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
+    let mut seen = Vec::new();
+    let mut curves = Vec::new();
+    for ((run, points), name) in runs.iter().zip(view.names(&conditions)) {
+        let values = || points.iter().map(|point| point.1);
+        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        let (low, high) = (measure.words(low), measure.words(high));
+        seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
+        let place = |(at, rate): &(f64, f64)| Some((Finite::new(at / ns)?, measure.value(*rate)?));
+        curves.push(Curve { name, points: points.iter().filter_map(place).collect(), measured: false });
+    }
+    if curves.is_empty() {
+        return None;
+    }
+    let plot = Curves {
+        across: (Quantity::new("time since the window opened", unit, results::rounded), Scale::FromZero),
+        up: (measure.quantity, Scale::FromZero),
+        curves,
+        flags: Vec::new(),
+    };
+    Some(Figure::new(
+        ids.unique(&view.titled(&format!("inside {}", workload.name))),
+        &view.titled(&format!("Inside a typical run: {}", workload.name)),
+        &paragraph(seen),
+        plot,
+    ))
+}
+
+/// At most [`CURVES`] conditions: those at both ends of the main metric.
+fn ends(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
+    let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
+    by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
+    let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();
+    let chosen: Vec<usize> =
+        (0..by_size.len()).filter(is_end).map(|place| by_size[place].condition).collect();
+    workload.conditions.iter().filter(|one| chosen.contains(one)).copied().collect()
+}
+
+/// The run nearest to the mean of its condition that has a series, with its rate over time: ns
+/// after the opening, and the metric's value over the step that ends there.
+fn typical<'a>(
+    view: &StudyView<'a>,
+    workload: &MeasuredWorkload<'_>,
+    condition: usize,
+) -> Option<(&'a StoredRun, Vec<(f64, f64)>)> {
+    let metric = view.primary(workload.kind);
+    let mean = view.mean(condition, metric)?;
+    let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
+    let mut runs: Vec<&StoredRun> =
+        view.stored.measurements().filter(|run| run.condition == condition).collect();
+    runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
+    runs.into_iter().find_map(|run| {
+        let of_run = view.series.iter().filter(|one| one.run == run.id);
+        let counter = of_run.filter_map(|one| Some((&one.series, counted(workload.kind, &one.series)?)));
+        // The end that got the most is the one that the metric counts.
+        let (series, counter) = counter.max_by_key(|(_, counter)| counter.last().copied())?;
+        Some((run, rates(series, counter, workload.kind)))
+    })
+}
+
+/// The counter of the workload's progress.
+fn counted(kind: Kind, series: &Series) -> Option<&[u64]> {
+    let name = match kind {
+        _ if kind.is_stream() => "bytes_received",
+        _ if kind.is_rr() => "transactions",
+        _ => "messages_sent",
+    };
+    series.columns().into_iter().find(|column| column.name == name).map(|column| column.values)
+}
+
+fn rates(series: &Series, counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
+    // Bytes in ns as Mbit/s; anything else as 1/s.
+    let scale = if kind.is_stream() { 8e3 } else { 1e9 };
+    let rows: Vec<(u64, u64)> = series.at_ns.iter().copied().zip(counter.iter().copied()).collect();
+    let every = rows.len().div_ceil(POINTS).max(1);
+    let mut before = (0, 0);
+    let mut points = Vec::new();
+    for (at, count) in rows.into_iter().skip(every - 1).step_by(every) {
+        let ns = at.saturating_sub(before.0);
+        if ns > 0 {
+            points.push((at as f64, count.saturating_sub(before.1) as f64 * scale / ns as f64));
+        }
+        before = (at, count);
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_joined_and_no_byte_is_lost() {
+        let rows = 1000_u64;
+        let series = Series {
+            at_ns: (1..=rows).map(|row| row * 1_000_000).collect(),
+            bytes_received: (1..=rows).map(|row| row * 125_000).collect(),
+            ..Series::default()
+        };
+        let points = rates(&series, &series.bytes_received, Kind::TcpStream);
+        assert_eq!(points.len(), POINTS);
+        assert_eq!(points[0], (1e7, 1000.0), "10 steps of 125 kB in 10 ms are 1000 Mbit/s");
+        assert!(points.iter().all(|(_, rate)| *rate == 1000.0));
+        assert_eq!(rates(&Series::default(), &[], Kind::TcpStream), []);
+    }
+}

@@ -1,0 +1,191 @@
+//! Latency against offered load, with the knee, where a study varied the rate of requests.
+
+use std::collections::BTreeMap;
+
+use results::chart::{Curve, Curves, Figure, Finite, Panel, Scale};
+use results::{capital, rounded};
+use stats::knee::{Knee, Point, of_curve, of_repeats};
+use study::{Name, NameWord};
+
+use super::ids::Ids;
+use super::measure::Measure;
+use super::view::{MeasuredWorkload, StudyView};
+use super::words::paragraph;
+
+// The factor whose levels are offered loads.
+const RATE: &str = "rate";
+// The quantiles that are drawn, with the names of their lines.
+const QUANTILES: [(&str, &str); 2] = [("latency_p50", "median"), ("latency_p99", "99 % quantile")];
+// A curve of fewer loads has no knee: its ends are all that it has.
+const LEAST: usize = 3;
+
+/// The definition of the knee, for the text of a page.
+pub(super) const KNEE: &str = "The knee of latency against offered load is the load at which requests answered per second, divided by \
+     the mean latency, are at their most (Kleinrock's power, Proc. ICC 1979, pp. 43.1.1-43.1.10): below it more load \
+     costs less latency than it brings, above it more. Each boot has a knee of its own, one of the loads that were \
+     measured; marked is their median, and the least and the largest of them hold it with the confidence given.";
+
+/// The conditions that differ in nothing but the offered load.
+struct LoadCurve {
+    /// A name that tells it from others; empty for the only one.
+    name: String,
+    /// Offered loads in 1/s with their conditions, rising.
+    loads: Vec<(f64, usize)>,
+}
+
+/// The knee of a path, in words, and where it is marked with which label.
+struct MarkedKnee {
+    words: String,
+    mark: Option<(Finite, String)>,
+}
+
+impl MarkedKnee {
+    /// A knee at a load, with the ends of its interval and a note on them.
+    fn at_load(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
+        let (at, range) =
+            (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));
+        let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
+        let mark = Finite::new(load).map(|place| (place, format!("knee: {at}{in_brackets}")));
+        let inner: Vec<&str> = range.as_deref().into_iter().chain([why]).collect();
+        Self { words: format!("knee at {at} requests/s ({})", inner.join(", ")), mark }
+    }
+}
+
+/// The curves of a workload, a panel for each path; `None` if its rate was not varied.
+pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
+    let paths = paths(view, workload);
+    let measure = Measure::for_latency();
+    let measure = measure.reaching(paths.iter().flat_map(|path| path.latencies(view)));
+    let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
+    let offered = Measure::for_unit("offered load", "requests/s").reaching(loads);
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    for path in &paths {
+        let curve = |(key, name): (&str, &str)| {
+            let points = path.loads.iter().filter_map(|(load, condition)| {
+                Some((Finite::new(*load)?, measure.value(view.mean(*condition, key)?)?))
+            });
+            Curve { name: name.to_owned(), points: points.collect(), measured: true }
+        };
+        let curves: Vec<Curve> =
+            QUANTILES.into_iter().map(curve).filter(|curve| curve.points.len() > 1).collect();
+        if curves.is_empty() {
+            continue;
+        }
+        let knee = path.knee(view);
+        let words = format!("{}{}", knee.words, path.unanswered(view));
+        seen.push(if path.name.is_empty() { capital(&words) } else { format!("{}: {words}", path.name) });
+        let (across, up) =
+            ((offered.quantity.clone(), Scale::FromZero), (measure.quantity.clone(), Scale::Logarithmic));
+        let flags = knee.mark.into_iter().collect();
+        panels.push(Panel { title: path.name.clone(), plot: Box::new(Curves { across, up, curves, flags }) });
+    }
+    (!panels.is_empty()).then(|| Figure {
+        id: ids.unique(&view.titled(&format!("latency load {}", workload.name))),
+        title: view.titled(&format!("Latency of {} against offered load", workload.name)),
+        description: paragraph(seen),
+        panels,
+    })
+}
+
+/// The paths of a workload of which several loads were measured.
+fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
+    type OtherLevels = Vec<(String, String)>;
+    let mut groups: Vec<(OtherLevels, Vec<(f64, usize)>)> = Vec::new();
+    for index in &workload.conditions {
+        let Some(condition) = view.stored.plan.conditions.get(*index) else { continue };
+        let Some(rate) = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr()) else { continue };
+        let own: OtherLevels =
+            condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
+        let load = (f64::from(rate), *index);
+        match groups.iter_mut().find(|(levels, _)| *levels == own) {
+            Some((_, loads)) => loads.push(load),
+            None => groups.push((own, vec![load])),
+        }
+    }
+    groups.retain(|(_, loads)| loads.len() > 1);
+    let names: Vec<Name> = groups.iter().map(|(_, loads)| name(view, loads[0].1)).collect();
+    let alone = groups.len() == 1;
+    let path = |((_, mut loads), name): ((OtherLevels, Vec<(f64, usize)>), String)| {
+        loads.sort_by(|one, other| one.0.total_cmp(&other.0));
+        LoadCurve { name: if alone { String::new() } else { name }, loads }
+    };
+    groups.into_iter().zip(results::distinct_names(&names)).map(path).collect()
+}
+
+fn name(view: &StudyView<'_>, condition: usize) -> Name {
+    let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
+    let is_rate = |word: &&NameWord| word.factor.as_deref() == Some(RATE);
+    words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
+}
+
+impl LoadCurve {
+    fn latencies(&self, view: &StudyView<'_>) -> Vec<f64> {
+        let of = |condition: usize| QUANTILES.map(|(key, _)| view.mean(condition, key));
+        self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
+    }
+
+    /// The curve of each boot that measured every load.
+    fn curves(&self, view: &StudyView<'_>) -> Vec<Vec<Point>> {
+        let by_boot = |metric: &str| {
+            let mut sums: BTreeMap<(u32, usize), (f64, f64)> = BTreeMap::new();
+            for (condition, boot, value) in view.stored.values(metric) {
+                let (sum, count) = sums.entry((boot, condition)).or_default();
+                *sum += value;
+                *count += 1.0;
+            }
+            sums
+        };
+        let (served, latency) = (by_boot("transactions"), by_boot("latency_mean"));
+        let of = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
+            sums.get(&(boot, condition)).map(|(sum, count)| sum / count)
+        };
+        let mut boots: Vec<u32> = latency.keys().map(|key| key.0).collect();
+        boots.dedup();
+        let curve = |boot: u32| -> Option<Vec<Point>> {
+            let point = |(offered, condition): &(f64, usize)| {
+                let served = of(&served, boot, *condition)?;
+                let latency = of(&latency, boot, *condition)?;
+                Some(Point { offered: *offered, served, latency })
+            };
+            self.loads.iter().map(point).collect()
+        };
+        boots.into_iter().filter_map(curve).collect()
+    }
+
+    fn knee(&self, view: &StudyView<'_>) -> MarkedKnee {
+        let none = |why: &str| MarkedKnee { words: format!("no knee: {why}"), mark: None };
+        let most = self.loads.last().map_or(0.0, |load| load.0);
+        let curves = self.curves(view);
+        if self.loads.len() < LEAST {
+            return none("fewer than three loads were offered");
+        }
+        let beyond =
+            || none(&format!("it lies beyond {} requests/s, the most that was offered", rounded(most)));
+        match (of_repeats(&curves), &curves[..]) {
+            (Some(knee), _) if knee.is_beyond(most) => beyond(),
+            (Some(Knee { load, lower, upper, confidence }), _) => {
+                let sure = format!("{} % confidence", results::percent(100.0 * confidence));
+                MarkedKnee::at_load(load, Some([lower, upper]), &sure)
+            }
+            (None, [only]) => match of_curve(only) {
+                Some(load) if load >= most => beyond(),
+                Some(load) => MarkedKnee::at_load(load, None, "one boot: no interval"),
+                None => none("nothing was answered"),
+            },
+            (None, []) => none("no boot measured every load"),
+            (None, _) => none("in a boot nothing was answered"),
+        }
+    }
+
+    /// From which load on less was answered than was asked for, as a part of a sentence.
+    fn unanswered(&self, view: &StudyView<'_>) -> String {
+        // A window's edges cut requests: less than this share proves nothing.
+        const SHORT: f64 = 0.98;
+        let short = self.loads.iter().find_map(|(load, condition)| {
+            let served = view.mean(*condition, "transactions")?;
+            (served < SHORT * load)
+                .then(|| format!("; of {} requests/s only {} were answered", rounded(*load), rounded(served)))
+        });
+        short.unwrap_or_default()
+    }
+}

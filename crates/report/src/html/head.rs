@@ -1,0 +1,61 @@
+//! The head of a page: its security policy, its style and its script.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use results::chart::{Code, Markup, SCRIPT, rules_of_pages};
+use results::fixed;
+use sha2::{Digest as _, Sha256};
+
+/// The page's script. Without it every word and figure is there; it adds the switch of colours,
+/// opens folds that a link leads into, unpacks downloads, and leads the keyboard to marks.
+pub(super) fn script() -> Code {
+    Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
+}
+
+fn style() -> Code {
+    rules_of_pages().and(&Code::fixed(fixed!(file "page.css")))
+}
+
+pub(crate) fn write(html: &mut Markup, title: &str) {
+    let (style, policy) = (style(), policy(&style(), &script()));
+    html.element("head", &[], |head| {
+        head.fixed(fixed!("<meta charset=\"utf-8\"/>"));
+        let attributes =
+            [("http-equiv", "Content-Security-Policy".into()), ("content", policy.as_str().into())];
+        head.empty("meta", &attributes);
+        head.fixed(fixed!(
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
+             <meta name=\"color-scheme\" content=\"light dark\"/>\
+             <meta name=\"referrer\" content=\"no-referrer\"/>"
+        ));
+        head.element("title", &[], |name| name.text(title));
+        head.style(&style);
+    });
+}
+
+/// The security policy: the page loads, sends and frames no resource; only this style and this
+/// script, named by their hashes, act (Content Security Policy Level 3, section 2.3.1).
+fn policy(style: &Code, script: &Code) -> String {
+    let hash = |code: &Code| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(code.as_str())));
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        hash(style),
+        hash(script)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_names_code_by_its_hash() {
+        // SHA-256 of "abc": FIPS 180-4, example 1.
+        let (abc, nothing) = (Code::fixed(fixed!("abc")), Code::fixed(fixed!("")));
+        assert_eq!(
+            policy(&abc, &nothing),
+            "default-src 'none'; style-src 'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='; \
+             script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='; base-uri 'none'; form-action 'none'"
+        );
+    }
+}

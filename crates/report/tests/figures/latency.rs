@@ -1,0 +1,126 @@
+//! Histograms of latency, and latency against offered load.
+
+use insta::assert_snapshot;
+use netassay_report::{FigureSection, figures};
+use record::{Detail, LatencyHistogram};
+use results::chart::{Figure, FigureCell, NARROW, Theme, WIDE};
+use store::StoredStudy;
+
+use crate::faults::faults;
+use crate::made_up::{guests, offered, shown};
+
+fn latency(stored: &StoredStudy) -> FigureSection {
+    let sections = figures::sections(&[shown(stored)]);
+    sections.into_iter().find(|section| section.id.as_str() == "latency").unwrap()
+}
+
+fn figure<'a>(section: &'a FigureSection, id: &str) -> &'a Figure {
+    section.figures.iter().find(|figure| figure.id.as_str() == id).unwrap()
+}
+
+fn number(cell: &FigureCell) -> Option<f64> {
+    if let FigureCell::Number(value, _) = cell { Some(value.value()) } else { None }
+}
+
+/// Forgets the histograms of the runs of the first boots.
+fn without_histograms(mut stored: StoredStudy, boots: u32) -> StoredStudy {
+    for run in stored.runs.iter_mut().filter(|run| run.boot <= boots) {
+        let Detail::Measured(account) = &mut run.detail else { continue };
+        account.transmitter.whole.outcome.latency.as_mut().unwrap().histogram = None;
+    }
+    stored
+}
+
+#[test]
+fn a_histogram_has_the_quantiles_that_are_stored_beside_it() {
+    let stored = guests();
+    let section = latency(&stored);
+    let histogram = figure(&section, "latency-histogram-udp-rr");
+    let table = histogram.panels[0].plot.table();
+    assert_eq!(table.head[2], "ipv4, % of 60000 transactions, 6 runs, 3 boots");
+    let curves = figure(&section, "latency-udp-rr").panels[0].plot.table();
+    for (column, name) in ["ipv4", "ipv6"].into_iter().enumerate() {
+        for share in [50.0, 90.0, 99.0] {
+            let of_curve = |row: &&Vec<FigureCell>| {
+                row[0] == FigureCell::Text(name.to_owned()) && number(&row[1]).unwrap() * 100.0 == share
+            };
+            let quantile = number(&curves.rows.iter().find(of_curve).unwrap()[2]).unwrap();
+            let mut passed = 0.0;
+            let bucket = table.rows.iter().find(|row| {
+                passed += number(&row[2 + column]).unwrap_or(0.0);
+                passed >= share
+            });
+            let high = number(&bucket.unwrap()[1]).unwrap();
+            let low = high / (1.0 + LatencyHistogram::width_percent() / 100.0);
+            // Boots differ by 2 %, and the quantile of all runs is not quite the mean of quantiles.
+            let within = low / 1.02..=high * 1.02;
+            assert!(within.contains(&quantile), "{name} {share}: {quantile} in {within:?}");
+        }
+    }
+    let all: f64 = table.rows.iter().filter_map(|row| number(&row[2])).sum();
+    assert!((all - 100.0).abs() < 1e-9, "{all}");
+}
+
+#[test]
+fn runs_without_a_histogram_are_told() {
+    let about = |boots| latency(&without_histograms(guests(), boots)).about.join("\n");
+    assert!(!about(0).contains("no histogram was stored"), "{}", about(0));
+    let some = about(2);
+    assert!(
+        some.contains("No histogram was stored with 8 of 12 runs.") && some.contains("25 buckets"),
+        "{some}"
+    );
+    let none = about(3);
+    assert!(none.ends_with("No histogram was stored.") && !none.contains("buckets"), "{none}");
+    let section = latency(&without_histograms(guests(), 3));
+    let ids: Vec<&str> = section.figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids, ["latency-udp-rr"], "the quantiles are still shown");
+    let pooled = latency(&without_histograms(guests(), 2));
+    let table = figure(&pooled, "latency-histogram-udp-rr").panels[0].plot.table();
+    assert_eq!(table.head[2], "ipv4, % of 20000 transactions, 2 runs, 1 boot");
+}
+
+#[test]
+fn latency_against_load_has_its_knee() {
+    let rates = [10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000];
+    let section = latency(&offered(&rates, 120_000.0));
+    let load = figure(&section, "latency-load-udp-rr");
+    // Half of the capacity; over IPv6 that is 80,000/s.
+    assert_eq!(
+        load.description,
+        "ipv4: knee at 60,000 requests/s (60,000 to 60,000, 96.9 % confidence). \
+         ipv6: knee at 40,000 requests/s (40,000 to 40,000, 96.9 % confidence); of 90,000 requests/s only 80,000 were answered."
+    );
+    assert!(section.about.iter().any(|words| words.contains("Kleinrock")), "{:?}", section.about);
+    assert_snapshot!(load.file(WIDE, Theme::Light).as_str().replace("><", ">\n<"));
+    for width in [NARROW, WIDE] {
+        assert_eq!(faults(load, width), [""; 0]);
+    }
+}
+
+#[test]
+fn a_curve_without_a_knee_says_why() {
+    let words = |stored: &StoredStudy| figure(&latency(stored), "latency-load-udp-rr").description.clone();
+    let rising = words(&offered(&[1_000, 2_000, 3_000], 120_000.0));
+    let beyond = "no knee: it lies beyond 3,000 requests/s, the most that was offered";
+    assert_eq!(rising, format!("ipv4: {beyond}. ipv6: {beyond}."));
+    assert!(
+        words(&offered(&[1_000, 2_000], 120_000.0)).contains("no knee: fewer than three loads were offered")
+    );
+    let rates = [20_000, 40_000, 60_000, 80_000];
+    let mut one = offered(&rates, 120_000.0);
+    one.runs.retain(|run| run.boot == 1);
+    assert!(
+        words(&one).contains("ipv4: knee at 60,000 requests/s (one boot: no interval)"),
+        "{}",
+        words(&one)
+    );
+    let mut apart = offered(&rates, 120_000.0);
+    // Each boot has half of the loads.
+    apart.runs.retain(|run| (run.boot as usize + run.condition).is_multiple_of(2));
+    assert!(words(&apart).contains("no knee: no boot measured every load"), "{}", words(&apart));
+    // One load is no curve.
+    let section = latency(&offered(&[1_000], 120_000.0));
+    assert!(section.figures.iter().all(|figure| !figure.id.as_str().contains("load")));
+    assert!(section.about.iter().all(|words| !words.contains("Kleinrock")));
+}

@@ -1,0 +1,18 @@
+//! Figures of made-up stored studies: what they show, and that they can be read.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use results::chart;
+
+mod any;
+#[path = "../../../results/tests/drawn/faults.rs"]
+mod faults;
+mod latency;
+#[path = "../../../results/tests/designs/made.rs"]
+mod made;
+mod made_up;
+mod near_zero;
+mod seen;
+mod size;
+#[path = "../../../results/tests/stored/mod.rs"]
+mod stored;

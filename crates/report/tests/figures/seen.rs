@@ -1,0 +1,157 @@
+//! The marks and words of figures.
+
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use netassay_report::{FigureSection, ReportedStudy, figures};
+use results::chart::{Figure, NARROW, NARROWEST, Theme, WIDE};
+
+use crate::faults::faults;
+use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
+
+fn figures_of(sections: &[FigureSection]) -> impl Iterator<Item = &Figure> {
+    sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
+}
+
+/// Titles and descriptions, as a reader meets them.
+fn words(sections: &[FigureSection]) -> String {
+    let mut words = String::new();
+    for section in sections {
+        writeln!(words, "# {} [{}]\n{}\n", section.title, section.id, section.about.join("\n")).unwrap();
+        let shown = section.figures.iter().map(|figure| ("", figure));
+        let folded = section.folded.iter().map(|figure| (" (folded)", figure));
+        for (place, figure) in shown.chain(folded) {
+            writeln!(words, "## {} [{}]{place}\n{}", figure.title, figure.id, figure.description).unwrap();
+            for panel in figure.panels.iter().filter(|panel| !panel.title.is_empty()) {
+                writeln!(words, "- {}", panel.title).unwrap();
+            }
+            words.push('\n');
+        }
+    }
+    words
+}
+
+/// Snapshots of the words and of each drawing, and checks of the drawings at all widths.
+fn check(name: &str, studies: &[ReportedStudy]) {
+    let sections = figures::sections(studies);
+    assert_snapshot!(format!("{name}-words"), words(&sections));
+    for figure in figures_of(&sections) {
+        let svg = figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<");
+        assert_snapshot!(format!("{name}-{}", figure.id), svg);
+        for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
+            assert_eq!(faults(figure, width), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn clusters_of_boots_effects_and_their_reasons() {
+    check("clusters", &[clusters()]);
+}
+
+#[test]
+fn a_ladder_of_offloads_by_mtu() {
+    check("ladder", &[shown(&ladder())]);
+}
+
+#[test]
+fn shares_and_interactions_of_a_factorial() {
+    check("factorial", &[shown(&factorial())]);
+}
+
+#[test]
+fn guests_with_their_hosts_latency_and_losses() {
+    check("guests", &[shown(&guests())]);
+}
+
+#[test]
+fn of_many_conditions_the_most_telling_come_first() {
+    let sections = figures::sections(&[shown(&large(40, 2, 2))]);
+    assert_snapshot!("large-words", words(&sections));
+    for figure in figures_of(&sections) {
+        for width in [NARROW, WIDE] {
+            assert_eq!(faults(figure, width), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn several_studies_are_side_by_side_and_named() {
+    let other = |id: i64| {
+        let mut stored = ladder();
+        stored.row.id = store::StudyId(id);
+        shown(&stored)
+    };
+    let sections = figures::sections(&[other(3), other(4)]);
+    assert_snapshot!("several-words", words(&sections));
+    let rates = sections.iter().find(|section| section.id.as_str() == "rates").unwrap();
+    assert_eq!(rates.figures.len(), 1, "both studies are in one figure, on one scale");
+    assert_eq!(rates.figures[0].panels.len(), 4);
+    for figure in figures_of(&sections) {
+        assert_eq!(faults(figure, WIDE), [""; 0]);
+    }
+}
+
+/// The drawing of the turns alone: the others are as in any study.
+#[test]
+fn conditions_that_took_turns() {
+    let sections = figures::sections(&[shown(&in_turns())]);
+    let turns: Vec<FigureSection> =
+        sections.into_iter().filter(|section| section.id.as_str() == "turns").collect();
+    assert_snapshot!("turns-words", words(&turns));
+    let [figure] = turns[0].figures.as_slice() else { panic!("one figure") };
+    assert_eq!(figure.panels.len(), 2, "IPv4 and IPv6 have flows of their own");
+    assert_snapshot!("turns", figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<"));
+    for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
+        assert_eq!(faults(figure, width), [""; 0]);
+    }
+}
+
+#[test]
+fn one_boot_has_no_interval() {
+    let mut stored = factorial();
+    stored.runs.retain(|run| run.boot == 1);
+    let sections = figures::sections(&[shown(&stored)]);
+    let ends = |figure: &Figure| -> Vec<results::chart::FigureCell> {
+        let tables = figure.panels.iter().map(|panel| panel.plot.table());
+        let end = |table: results::chart::FigureTable| {
+            let is_end = |head: &String| head == "lower end" || head == "upper end";
+            let columns: Vec<usize> = (0..table.head.len()).filter(|at| is_end(&table.head[*at])).collect();
+            let cells = table.rows.iter().flat_map(|row| columns.iter().map(|at| row[*at].clone()));
+            cells.collect::<Vec<_>>()
+        };
+        tables.flat_map(end).collect()
+    };
+    let ends: Vec<results::chart::FigureCell> = figures_of(&sections).flat_map(ends).collect();
+    assert!(
+        !ends.is_empty() && ends.iter().all(|cell| *cell == results::chart::FigureCell::Empty),
+        "{ends:?}"
+    );
+    let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(ids, ["runs", "rates", "credit", "campaign"], "interactions without intervals show nothing");
+}
+
+#[test]
+fn names_in_the_page_are_unique_and_stay() {
+    let ids = || -> Vec<String> {
+        let sections = figures::sections(&[shown(&ladder()), shown(&large(20, 2, 2)), clusters()]);
+        let figures = figures_of(&sections).map(|figure| figure.id.to_string());
+        sections.iter().map(|section| section.id.to_string()).chain(figures).collect()
+    };
+    let names = ids();
+    let mut once = names.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), names.len(), "{names:?}");
+    assert_eq!(names, ids());
+}
+
+#[test]
+fn what_has_no_data_has_no_section() {
+    let sections = figures::sections(&[shown(&factorial())]);
+    let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+    for absent in ["cpu", "latency", "inside", "loss"] {
+        assert!(!ids.contains(&absent), "{absent} in {ids:?}");
+    }
+    assert!(figures::sections(&[]).is_empty());
+}

@@ -1,0 +1,243 @@
+//! Checks of recommendations that hold on average against the state that the advice leaves behind.
+
+use std::collections::BTreeMap;
+
+use crate::{Interplay, MetricChange, SwitchPair};
+use serde::Serialize;
+use store::StoredStudy;
+use study::metric::Metric;
+
+use crate::advice::judge::Standing;
+use crate::advice::recommendation::{AsLeft, DependsOn, Recommendation};
+use crate::advice::workload_advice::WorkloadAdvice;
+
+/// The extent of the checks of recommended switches against the other switches.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DependenceTests {
+    /// The number of pairs of switches that were judged together, by Holm's procedure.
+    pub pairs: usize,
+    /// The level of each interval of [`crate::advice::DependsOn`] by itself: of the procedure's
+    /// last step.
+    pub level: f64,
+}
+
+/// The checks of one study.
+///
+/// A share is an average over the states of the other switches. Which of these differ in it is a
+/// family of hypotheses of its own, with the confidence of the study: it decides what is withheld,
+/// and a wrong answer withholds advice where there could be some. In the family of the changes
+/// themselves it would cost them power.
+pub(crate) struct DependenceChecks<'s> {
+    stored: &'s StoredStudy,
+    level: f64,
+    made: DependenceTests,
+    /// By context, metric and factor.
+    pairs: BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>,
+}
+
+impl<'s> DependenceChecks<'s> {
+    /// Reads the interactions that the checks need. `contexts`: the place of each of `under` in the
+    /// study's contexts.
+    pub(crate) fn from_stored(
+        stored: &'s StoredStudy,
+        level: f64,
+        confidence: f64,
+        contexts: &[usize],
+        under: &[WorkloadAdvice],
+    ) -> Self {
+        let read = |level: f64| {
+            let mut pairs = BTreeMap::new();
+            for (context, under) in contexts.iter().zip(under) {
+                for one in under.recommendations.iter().flat_map(|(_, all)| all) {
+                    let [factor] = one.factors.as_slice() else { continue };
+                    for metric in serving(one) {
+                        let found = Interplay::for_context(stored, *context, metric, level);
+                        let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
+                        pairs.insert((*context, metric.key, factor.clone()), found);
+                    }
+                }
+            }
+            pairs
+        };
+        let first = read(confidence);
+        let p = p_values(&first);
+        let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
+        let of_pairs = if p.is_empty() { confidence } else { 1.0 - last };
+        Self {
+            stored,
+            level,
+            made: DependenceTests { pairs: p.len(), level: of_pairs },
+            pairs: if of_pairs > confidence { read(of_pairs) } else { first },
+        }
+    }
+
+    /// The extent of the checks; `None` if there was nothing to check.
+    pub(crate) fn made(&self) -> Option<DependenceTests> {
+        (!self.pairs.values().all(Vec::is_empty)).then_some(self.made)
+    }
+
+    /// Withdraws the recommendations that the resulting state contradicts, and adds to each of the
+    /// rest the switches on which it depends.
+    pub(crate) fn settle(&self, contexts: &[usize], under: &mut [WorkloadAdvice]) {
+        for (context, under) in contexts.iter().zip(under) {
+            for (_, all) in &mut under.recommendations {
+                self.withdraw(*context, all);
+                let off = set_off(all);
+                for one in all.iter_mut().filter(|one| !serving(one).is_empty()) {
+                    self.describe(*context, one, &off);
+                }
+                Recommendation::sort(all);
+            }
+        }
+    }
+
+    /// Withdraws one recommendation at a time, the smallest change first: the ones that it
+    /// contradicted may then stand. A withdrawn one stands after all if it contradicts none that is
+    /// left.
+    fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
+        let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
+        standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
+        let mut withdrawn: Vec<(usize, Recommendation)> = Vec::new();
+        while let Some(place) = self.first_contradicted(context, all, &standing) {
+            let one = standing.remove(place);
+            withdrawn.push((one, all[one].clone()));
+            all[one].withdraw();
+        }
+        while let Some((one, before)) = withdrawn.pop() {
+            let without = std::mem::replace(&mut all[one], before);
+            standing.push(one);
+            if self.first_contradicted(context, all, &standing).is_some() {
+                all[one] = without;
+                standing.pop();
+            }
+        }
+    }
+
+    /// The first of these recommendations that the state that all of them leave contradicts, by its
+    /// place in `standing`.
+    fn first_contradicted(
+        &self,
+        context: usize,
+        all: &[Recommendation],
+        standing: &[usize],
+    ) -> Option<usize> {
+        let off = set_off(all);
+        standing.iter().position(|one| self.is_contradicted(context, &all[*one], &off))
+    }
+
+    /// Whether the state that the advice leaves contradicts what a share says.
+    fn is_contradicted(&self, context: usize, one: &Recommendation, off: &[String]) -> bool {
+        let there = self.as_left(context, one, off).changes;
+        if there.iter().any(|change| change.is_better() == Some(false)) {
+            return true;
+        }
+        if there.iter().any(|change| change.is_better() == Some(true)) {
+            return false;
+        }
+        let is_contrary = |pair: &&SwitchPair| {
+            pair.is_proven && change_with(pair, is_left_on(&pair.other, off), one).is_better() != Some(true)
+        };
+        serving(one)
+            .iter()
+            .any(|metric| self.pairs_of(context, metric, one).iter().any(|pair| is_contrary(&pair)))
+    }
+
+    fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {
+        let off: Vec<String> = off.iter().filter(|factor| !one.factors.contains(factor)).cloned().collect();
+        let change = |metric: &'static Metric| {
+            let change = Interplay::for_context(self.stored, context, metric, self.level)?
+                .change_in_state(&one.factors, &off)?;
+            Some(directed(&change, one))
+        };
+        let changes = one.expected.iter().filter_map(|change_of| change(change_of.metric)).collect();
+        AsLeft { off, changes }
+    }
+
+    fn pairs_of(&self, context: usize, metric: &'static Metric, one: &Recommendation) -> &[SwitchPair] {
+        let key = |factor: &String| (context, metric.key, factor.clone());
+        let found = one.factors.first().and_then(|factor| self.pairs.get(&key(factor)));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    fn describe(&self, context: usize, one: &mut Recommendation, off: &[String]) {
+        let mut found: Vec<DependsOn> = Vec::new();
+        for metric in serving(one) {
+            for pair in self.pairs_of(context, metric, one).iter().filter(|pair| pair.is_proven) {
+                let is_on = is_left_on(&pair.other, off);
+                let changes = [is_on, !is_on].map(|is_on| change_with(pair, is_on, one));
+                if changes.iter().all(|change| change.is_better() == Some(true)) {
+                    continue;
+                }
+                let [here, there] = changes;
+                match found.iter_mut().find(|known| known.factor == pair.other) {
+                    Some(known) => {
+                        known.with_left.push(here);
+                        known.with_other.push(there);
+                    }
+                    None => {
+                        let [left, other] = [is_on, !is_on].map(|is_on| if is_on { "on" } else { "off" });
+                        found.push(DependsOn {
+                            factor: pair.other.clone(),
+                            left: left.to_owned(),
+                            other: other.to_owned(),
+                            with_left: vec![here],
+                            with_other: vec![there],
+                        });
+                    }
+                }
+            }
+        }
+        if one.standing == Standing::Recommended && !found.is_empty() {
+            one.standing = Standing::Conditional;
+        }
+        let as_left = self.as_left(context, one, off);
+        let is_new = !(one.how == crate::EffectMethod::OthersOn && as_left.off.is_empty());
+        one.as_left = is_new.then_some(as_left);
+        one.depends_on = found;
+    }
+}
+
+/// The metrics in which a switch is proven to serve the goal; if its effect depends on others, the
+/// metrics in which any change is proven. Empty for a factor outside of a design.
+fn serving(one: &Recommendation) -> Vec<&'static Metric> {
+    let is_serving = |change: &&MetricChange| match one.standing {
+        Standing::Depends => change.is_better().is_some(),
+        _ => one.standing.is_proven() && change.is_better() == Some(true),
+    };
+    if one.how == crate::EffectMethod::Alone {
+        return Vec::new();
+    }
+    one.expected.iter().filter(is_serving).map(|change| change.metric).collect()
+}
+
+fn set_off(all: &[Recommendation]) -> Vec<String> {
+    let off = all.iter().filter(|one| one.standing.is_proven() && one.to == "off");
+    off.flat_map(|one| one.factors.clone()).collect()
+}
+
+/// Switches are on unless the advice sets them off: that is the state of most hosts.
+fn is_left_on(factor: &str, off: &[String]) -> bool {
+    !off.iter().any(|one| one == factor)
+}
+
+fn change_with(pair: &SwitchPair, is_on: bool, one: &Recommendation) -> MetricChange {
+    directed(&pair.changes[usize::from(is_on)], one)
+}
+
+/// The change of switching on as that of this recommendation.
+fn directed(change: &MetricChange, one: &Recommendation) -> MetricChange {
+    if one.to == "off" { change.reversed() } else { change.clone() }
+}
+
+/// One hypothesis for each two switches in a metric, whichever of them is recommended.
+fn p_values(found: &BTreeMap<(usize, &'static str, String), Vec<SwitchPair>>) -> Vec<Vec<f64>> {
+    let mut each: BTreeMap<(usize, &str, [&str; 2]), f64> = BTreeMap::new();
+    for ((context, metric, factor), pairs) in found {
+        for pair in pairs {
+            let mut both = [factor.as_str(), pair.other.as_str()];
+            both.sort_unstable();
+            each.extend(pair.p.map(|p| ((*context, *metric, both), p)));
+        }
+    }
+    each.into_values().map(|p| vec![p]).collect()
+}

@@ -1,0 +1,51 @@
+//! The goals of advice.
+
+use crate::SwitchEffect;
+use study::{Kind, Side, Switch};
+
+words::vocabulary! {
+    /// A goal of advice.
+    pub enum AdviceGoal: "a goal" {
+        /// The rate: payload, packets or transactions per second.
+        Throughput = "throughput";
+        /// CPU time per unit of work, on the side where the switch is set.
+        Cpu = "cpu";
+        /// The time that 99 % of the transactions stay within.
+        Latency = "latency";
+    }
+}
+
+impl AdviceGoal {
+    /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
+    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &SwitchEffect) -> Vec<String> {
+        let of_side = |side: Side| format!("{side}.service_demand_{}", kind.unit_of_work());
+        match self {
+            Self::Throughput | Self::Latency if exact => Vec::new(),
+            Self::Throughput => vec![kind.primary_metric().key.to_owned()],
+            Self::Latency => vec!["latency_p99".to_owned()],
+            Self::Cpu if exact => vec![kind.main_metric(true).key.to_owned()],
+            Self::Cpu => match side(&effect.factors) {
+                Some(side) => vec![of_side(side)],
+                None => Side::BOTH.map(of_side).to_vec(),
+            },
+        }
+    }
+
+    /// The reason why no run can have its metric; `None` if runs can.
+    pub(crate) fn missing(self, kind: Kind, exact: bool) -> Option<&'static str> {
+        match self {
+            Self::Throughput if exact => Some("exact mode counts instructions, it measures no rate"),
+            Self::Latency if exact => Some("exact mode counts instructions, it measures no latency"),
+            Self::Latency if !kind.is_rr() => {
+                Some("this traffic has no latency: tcp_rr, udp_rr and tcp_crr measure it")
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn side(factors: &[String]) -> Option<Side> {
+    let mut sides = factors.iter().map(|factor| Switch::named(factor).and_then(|switch| switch.side()));
+    let first = sides.next()??;
+    sides.all(|side| side == Some(first)).then_some(first)
+}

@@ -1,0 +1,162 @@
+//! The judgement of a switch for a goal.
+
+use crate::{ChangeOutcome, MetricChange, SwitchEffect};
+use serde::Serialize;
+
+use crate::advice::goal::AdviceGoal;
+
+/// The judgement of a switch for a goal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "why")]
+pub enum Standing {
+    /// The switch is proven to serve the goal, and no loss elsewhere that matters is proven.
+    Recommended,
+    /// The switch is proven to serve the goal with the other switches as this advice leaves them,
+    /// and not with one of them set otherwise: [`crate::advice::Recommendation::depends_on`] names
+    /// that one.
+    Conditional,
+    /// The switch serves the goal, and other metrics, named by their keys, are proven to lose.
+    TradeOff(Vec<String>),
+    /// The switch is proven to serve the goal on average only: with the other switches as this
+    /// advice leaves them the opposite is proven, or the effect depends on one of them and no
+    /// benefit is proven there.
+    Depends,
+    /// A difference that matters is excluded.
+    Tie,
+    /// The data prove no difference, and exclude none that matters.
+    NoEvidence,
+    /// The rate was set from outside the hosts, by this: the switch could not change it.
+    Saturated(String),
+    /// No judgement is possible, for this reason.
+    Unknown(String),
+}
+
+impl Standing {
+    /// Whether a level is named that serves the goal.
+    #[must_use]
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Self::Recommended | Self::Conditional | Self::TradeOff(_))
+    }
+}
+
+/// Judges a switch for a goal: the standing, and the effects in the direction that serves the goal
+/// best, or that is shown. `ends` are the effects of the same two levels by several ways; the first
+/// is the main one.
+pub(crate) fn judge(
+    ends: &[SwitchEffect],
+    metrics: &[String],
+    matters: f64,
+) -> (Standing, Vec<SwitchEffect>) {
+    let as_they_are = || ends.to_vec();
+    let reversed = || ends.iter().map(SwitchEffect::reversed).collect::<Vec<_>>();
+    let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
+        metrics.iter().filter_map(|metric| effect.change(metric).cloned()).collect()
+    };
+    let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
+    if changes.is_empty() {
+        let names: Vec<String> = metrics.iter().map(|key| crate::metric_words(key)).collect();
+        let why = format!("no run has {}; disturbed runs have no CPU time", crate::listed(&names));
+        let why = if metrics.iter().any(|key| key.contains("service_demand")) {
+            why
+        } else {
+            format!("no run has {}", crate::listed(&names))
+        };
+        return (Standing::Unknown(why), as_they_are());
+    }
+    let says = |effect: &SwitchEffect, better: bool| {
+        of_goal(effect).iter().any(|change| change.is_better() == Some(better))
+    };
+    let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
+    match (better, worse) {
+        (false, false) => (open(&changes, matters), as_they_are()),
+        (true, true) => {
+            // One way says both only where two sides have the goal's metric.
+            let both = ends.iter().find(|one| says(one, true) && says(one, false));
+            let standing = both.map_or(Standing::Depends, |one| {
+                let losing = of_goal(one).into_iter().filter(|change| change.is_better() == Some(false));
+                Standing::TradeOff(losing.map(|change| change.metric.key.to_owned()).collect())
+            });
+            (standing, as_they_are())
+        }
+        (true, false) | (false, true) => {
+            let ends = if better { as_they_are() } else { reversed() };
+            let losses = losses(&ends, metrics, matters);
+            let standing = if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
+            (standing, ends)
+        }
+    }
+}
+
+fn open(changes: &[MetricChange], matters: f64) -> Standing {
+    let unknown = changes.iter().find_map(|change| match &change.outcome {
+        ChangeOutcome::Unknown(why) => Some(why),
+        _ => None,
+    });
+    let limit = changes.iter().find_map(|change| match &change.outcome {
+        ChangeOutcome::Saturated(limit) => Some(limit),
+        _ => None,
+    });
+    if let Some(limit) = limit {
+        return Standing::Saturated(limit.clone());
+    }
+    if let Some(why) = unknown {
+        return Standing::Unknown(why.clone());
+    }
+    if changes.iter().all(|change| is_small(change, matters)) { Standing::Tie } else { Standing::NoEvidence }
+}
+
+/// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
+/// resolution is small.
+fn is_small(change: &MetricChange, matters: f64) -> bool {
+    match (change.there.relative_interval, change.there.interval) {
+        (Some((low, high)), _) => -matters < low && high < matters,
+        (None, Some(_)) => false,
+        (None, None) => change.there.relative.is_some_and(|relative| relative.abs() < matters),
+    }
+}
+
+/// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
+fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for change in ends.iter().flat_map(|effect| &effect.changes) {
+        let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
+        let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
+        let key = change.metric.key.to_owned();
+        if !is_of_goal && is_large && change.is_better() == Some(false) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// The level, of more than two, that is proven to serve the goal better than each other one; `None`
+/// without such a level. `effects` are the pairs of levels.
+pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<String> {
+    let says = |effect: &SwitchEffect, better: bool| {
+        let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();
+        of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
+    };
+    levels(effects).into_iter().find(|level| {
+        let own = || effects.iter().filter(|one| one.from == *level || one.to == *level);
+        own().all(|one| if one.to == *level { says(one, true) } else { says(one, false) })
+    })
+}
+
+pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
+    let mut levels: Vec<String> = Vec::new();
+    for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    levels
+}
+
+pub(crate) fn metrics_of(
+    goal: AdviceGoal,
+    kind: study::Kind,
+    exact: bool,
+    effects: &[SwitchEffect],
+) -> Vec<String> {
+    effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
+}

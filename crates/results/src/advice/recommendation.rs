@@ -1,0 +1,197 @@
+//! The recommendation of one switch for one goal.
+
+use crate::{EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects};
+use serde::Serialize;
+use study::Side;
+
+use crate::advice::advice::AdviceRequest;
+use crate::advice::command::HostCommand;
+use crate::advice::goal::{AdviceGoal, side};
+use crate::advice::judge::{Standing, judge, levels, metrics_of, winner};
+use crate::advice::settling_study::SettlingStudy;
+
+/// The recommendation of one switch for one goal, or the reason why there is none.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recommendation {
+    /// The factors of the study that are switched together: `transmitter.tso`.
+    pub factors: Vec<String>,
+    /// The host on which it is set; `None`: both.
+    pub side: Option<Side>,
+    /// The level to set, or, where none is recommended, the one that figures are about.
+    pub to: String,
+    /// The level before.
+    pub from: String,
+    /// The judgement of the switch.
+    pub standing: Standing,
+    /// The way in which the change of the goal was found.
+    pub how: EffectMethod,
+    /// The change of the goal's metric, or of both sides' metrics.
+    pub expected: Vec<MetricChange>,
+    /// The change with all other switches as this advice leaves them; `None` if no change is proven
+    /// there, or if `expected` is that change.
+    pub as_left: Option<AsLeft>,
+    /// The switches that change its effect: with each of them at the other level, it is not proven
+    /// to serve the goal.
+    pub depends_on: Vec<DependsOn>,
+    /// The changes of all other metrics, found in the same way as `expected`.
+    pub elsewhere: Vec<MetricChange>,
+    /// The commands that set it; empty if nothing is recommended.
+    pub apply: Vec<HostCommand>,
+    /// The commands that set it back to `from`.
+    pub undo: Vec<HostCommand>,
+    /// A study that would settle an open question; `None` if it is settled, or more boots would
+    /// not.
+    pub more: Option<SettlingStudy>,
+}
+
+/// A change with all other switches as advice leaves them: on, but for those that it sets off.
+#[derive(Debug, Clone, Serialize)]
+pub struct AsLeft {
+    /// The other factors that the advice sets off.
+    pub off: Vec<String>,
+    /// The change of the goal's metric, or of both sides' metrics; empty where this state was not
+    /// measured with the switch both on and off.
+    pub changes: Vec<MetricChange>,
+}
+
+/// A switch on which the effect of another one depends: its changes at both levels of this one are
+/// proven to differ, and one of them is not proven to serve the goal.
+#[derive(Debug, Clone, Serialize)]
+pub struct DependsOn {
+    /// The factor of the study.
+    pub factor: String,
+    /// The level at which the advice leaves it.
+    pub left: String,
+    /// Its other level.
+    pub other: String,
+    /// The changes with it at `left`, each the mean over the states of all remaining switches.
+    pub with_left: Vec<MetricChange>,
+    /// The changes with it at `other`.
+    pub with_other: Vec<MetricChange>,
+}
+
+impl Recommendation {
+    /// A recommendation for each switch of a context; proven ones first, the largest change first.
+    pub(crate) fn for_context(
+        context: &SwitchContext,
+        goal: AdviceGoal,
+        study: &SwitchEffects,
+        request: &AdviceRequest,
+    ) -> Vec<Self> {
+        let mut groups: Vec<Vec<&SwitchEffect>> = Vec::new();
+        for effect in &context.effects {
+            match groups.iter_mut().find(|group| group[0].factors == effect.factors) {
+                Some(group) => group.push(effect),
+                None => groups.push(vec![effect]),
+            }
+        }
+        let mut all: Vec<Self> =
+            groups.iter().map(|group| Self::for_switch(group, context, goal, study, request)).collect();
+        Self::sort(&mut all);
+        all
+    }
+
+    /// Sorts proven recommendations first, the largest change first.
+    pub(crate) fn sort(all: &mut [Self]) {
+        all.sort_by(|one, other| {
+            let is_open = |one: &Self| !one.standing.is_proven();
+            let proven = is_open(one).cmp(&is_open(other));
+            proven.then(other.size().total_cmp(&one.size()))
+        });
+    }
+
+    fn for_switch(
+        effects: &[&SwitchEffect],
+        context: &SwitchContext,
+        goal: AdviceGoal,
+        study: &SwitchEffects,
+        request: &AdviceRequest,
+    ) -> Self {
+        let effects: Vec<SwitchEffect> = effects.iter().map(|effect| (*effect).clone()).collect();
+        let metrics = metrics_of(goal, context.kind, study.exact, &effects);
+        let matters = request.matters.value();
+        let (standing, ends) = if levels(&effects).len() > 2 {
+            among(&effects, &metrics, matters)
+        } else {
+            judge(&effects, &metrics, matters)
+        };
+        let standing = match (&standing, goal.missing(context.kind, study.exact)) {
+            (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),
+            _ => standing,
+        };
+        let is_of_goal = |change: &&MetricChange| metrics.iter().any(|metric| metric == change.metric.key);
+        let of_goal = |effect: &SwitchEffect| -> Vec<MetricChange> {
+            effect.changes.iter().filter(is_of_goal).cloned().collect()
+        };
+        // Where only a later way proves it, that one is what is expected.
+        let proves =
+            |effect: &&SwitchEffect| of_goal(effect).iter().any(|change| change.is_better() == Some(true));
+        let main = ends.iter().find(proves).unwrap_or(&ends[0]);
+        let [apply, undo] = if standing.is_proven() {
+            [HostCommand::for_effect(main), HostCommand::for_effect(&main.reversed())]
+        } else {
+            [Vec::new(), Vec::new()]
+        };
+        let expected = of_goal(main);
+        let more = |change: &MetricChange| SettlingStudy::to_settle(change, context, study, matters);
+        let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
+        let more = expected.iter().filter(|_| is_open).filter_map(more);
+        Self {
+            side: side(&main.factors),
+            factors: main.factors.clone(),
+            from: main.from.clone(),
+            to: main.to.clone(),
+            how: main.how,
+            as_left: None,
+            depends_on: Vec::new(),
+            elsewhere: main.changes.iter().filter(|change| !is_of_goal(change)).cloned().collect(),
+            more: more.max_by(|one, other| one.boots.cmp(&other.boots)),
+            expected,
+            standing,
+            apply,
+            undo,
+        }
+    }
+
+    /// Withdraws it: the effect depends on the other switches.
+    pub(crate) fn withdraw(&mut self) {
+        self.standing = Standing::Depends;
+        (self.apply, self.undo) = (Vec::new(), Vec::new());
+    }
+
+    /// The size of the change, in % of its base or, where that is not known well enough, of the
+    /// mean of all runs; for the order.
+    pub(crate) fn size(&self) -> f64 {
+        let size =
+            |change: &MetricChange| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
+        self.expected.iter().map(|change| size(change).abs()).fold(0.0, f64::max)
+    }
+}
+
+/// The judgement among more than two levels: the winner against the next best level that has
+/// figures, or, without a winner, the pair that is furthest apart.
+fn among(effects: &[SwitchEffect], metrics: &[String], matters: f64) -> (Standing, Vec<SwitchEffect>) {
+    let size = |effect: &SwitchEffect| {
+        let changes = metrics.iter().filter_map(|metric| effect.change(metric));
+        changes.filter_map(|change| change.there.relative).map(f64::abs).fold(0.0, f64::max)
+    };
+    if let Some(level) = winner(effects, metrics) {
+        let to_it =
+            |effect: &SwitchEffect| if effect.to == level { effect.clone() } else { effect.reversed() };
+        let own = effects.iter().filter(|one| one.from == level || one.to == level).map(to_it);
+        // The least gain is what the winner is sure of.
+        if let Some(nearest) = own.min_by(|one, other| size(one).total_cmp(&size(other))) {
+            return judge(&[nearest], metrics, matters);
+        }
+    }
+    let widest = effects.iter().max_by(|one, other| size(one).total_cmp(&size(other)));
+    let widest = widest.cloned().into_iter().collect::<Vec<_>>();
+    let each: Vec<Standing> =
+        effects.iter().map(|one| judge(std::slice::from_ref(one), metrics, matters).0).collect();
+    let standing = match each.iter().find(|one| !one.is_proven() && **one != Standing::Tie) {
+        Some(open) => open.clone(),
+        None if each.contains(&Standing::Tie) => Standing::Tie,
+        None => Standing::Depends,
+    };
+    (standing, widest)
+}

@@ -1,0 +1,238 @@
+//! A drawing as SVG elements, with the areas of its labels and marks.
+
+use std::mem;
+
+use crate::chart::area::Area;
+use crate::chart::markup::{Attribute, Markup, number};
+use crate::chart::measure;
+use crate::chart::path::SvgPath;
+
+/// A line of text and the room that it takes at most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnText {
+    /// The text.
+    pub text: String,
+    /// The area that the text covers.
+    pub area: Area,
+}
+
+/// A picture in the making: marks and texts in px, `y` downwards.
+#[derive(Debug, Clone)]
+pub struct Drawing {
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+    /// Every line of text in it.
+    pub labels: Vec<DrawnText>,
+    /// The area that all marks are within.
+    pub marks: Area,
+    back: Markup,
+    front: Markup,
+}
+
+/// The end of a text that is at its given place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Drawing {
+    pub(crate) fn new(width: f64) -> Self {
+        Self {
+            width,
+            height: 0.0,
+            labels: Vec::new(),
+            marks: Area::NONE,
+            back: Markup::new(),
+            front: Markup::new(),
+        }
+    }
+
+    pub(crate) fn markup(&self) -> Markup {
+        let mut markup = self.back.clone();
+        markup.append(&self.front);
+        markup
+    }
+
+    /// A line of text, on its base line.
+    pub(crate) fn text(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) {
+        let text = words::sanitised_line(text);
+        if text.is_empty() {
+            return;
+        }
+        let label = label(anchor, x, y, &text);
+        let class = [class, anchor.class()].map(str::trim).join(" ");
+        let attributes: [(&'static str, Attribute<'_>); 3] =
+            [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
+        let is_needed = |(name, _): &(&'static str, Attribute<'_>)| match *name {
+            // 0 where it is not given.
+            "x" => number(x) != "0",
+            "class" => !class.trim().is_empty(),
+            _ => true,
+        };
+        let kept: Vec<_> = attributes.into_iter().filter(is_needed).collect();
+        self.front.element("text", &kept, |inside| inside.text(&text));
+        self.labels.push(label);
+    }
+
+    /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
+    /// it does.
+    pub(crate) fn text_if_free(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, text: &str) -> bool {
+        let area = label(anchor, x, y, &words::sanitised_line(text)).area;
+        let inside = area.is_within(self.width, f64::MAX);
+        let free = inside && !self.labels.iter().any(|other| other.area.meets(&area));
+        if free {
+            self.text(class, anchor, x, y, text);
+        }
+        free
+    }
+
+    pub(crate) fn lines(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, lines: &[String]) {
+        for (line, index) in lines.iter().zip(0_u16..) {
+            self.text(class, anchor, x, y + f64::from(index) * measure::LINE, line);
+        }
+    }
+
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let mut path = SvgPath::new();
+        path.to(from.0, from.1).to(to.0, to.1);
+        self.path(class, &path);
+    }
+
+    /// Draws behind everything drawn so far.
+    pub(crate) fn behind(&mut self, inside: impl FnOnce(&mut Self)) {
+        mem::swap(&mut self.back, &mut self.front);
+        inside(self);
+        mem::swap(&mut self.back, &mut self.front);
+    }
+
+    pub(crate) fn rect(&mut self, class: &str, area: Area) {
+        self.path(class, &SvgPath::around(&area));
+    }
+
+    pub(crate) fn path(&mut self, class: &str, path: &SvgPath) {
+        if path.is_empty() {
+            return;
+        }
+        self.marks.join(&path.area, 0.0, 0.0);
+        self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
+    }
+
+    /// A ring, that tells `title` where a pointer is on it.
+    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64, title: Option<&str>) {
+        let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
+        self.marks.join(&area, 0.0, 0.0);
+        let attributes: [(&'static str, Attribute<'_>); 4] =
+            [("class", class.into()), ("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
+        self.titled("circle", &attributes, title);
+    }
+
+    /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
+    pub(crate) fn dot(&mut self, x: f64, y: f64, title: &str) {
+        let mut path = SvgPath::new();
+        path.dot(x, y);
+        self.marks.join(&path.area, 0.0, 0.0);
+        self.titled("path", &[("d", path.data.as_str().into())], Some(title));
+    }
+
+    /// Dots of [`Self::shared`] class, without words of their own.
+    pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
+        let mut path = SvgPath::new();
+        places.iter().for_each(|(x, y)| path.dot(*x, *y));
+        if !path.is_empty() {
+            self.marks.join(&path.area, 0.0, 0.0);
+            self.front.empty("path", &[("d", path.data.as_str().into())]);
+        }
+    }
+
+    /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
+    /// keyboard's focus from one to the next.
+    pub(crate) fn mark(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
+        self.group(&[("class", "mark".into())], Some(title), inside);
+    }
+
+    /// Adds an element that shows `title` under a pointer and is not a mark.
+    pub(crate) fn hint(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
+        self.group(&[], Some(title), inside);
+    }
+
+    /// Gives the same class to all elements that `inside` draws; adds no element if there are none.
+    pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
+        self.group(&[("class", class.into())], None, inside);
+    }
+
+    /// Adds another drawing, with its upper left corner at `x` and `y`.
+    pub(crate) fn place(&mut self, drawing: &Self, x: f64, y: f64) {
+        let moved = format!("translate({} {})", number(x), number(y));
+        let attributes = [("transform", moved.as_str().into())];
+        let is_moved = x != 0.0 || y != 0.0;
+        self.group(&attributes[..usize::from(is_moved)], None, |group| {
+            group.front.append(&drawing.markup());
+        });
+        self.marks.join(&drawing.marks, x, y);
+        self.labels.extend(drawing.labels.iter().map(|label| {
+            let mut area = Area::NONE;
+            area.join(&label.area, x, y);
+            DrawnText { text: label.text.clone(), area }
+        }));
+    }
+
+    fn group(
+        &mut self,
+        attributes: &[(&'static str, Attribute<'_>)],
+        title: Option<&str>,
+        inside: impl FnOnce(&mut Self),
+    ) {
+        let outer = mem::take(&mut self.front);
+        inside(self);
+        let inner = mem::replace(&mut self.front, outer);
+        if inner.as_str().is_empty() {
+            return;
+        }
+        self.front.element("g", attributes, |group| {
+            if let Some(title) = title {
+                group.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
+            }
+            group.append(&inner);
+        });
+    }
+
+    fn titled(
+        &mut self,
+        name: &'static str,
+        attributes: &[(&'static str, Attribute<'_>)],
+        title: Option<&str>,
+    ) {
+        match title {
+            Some(title) => self.front.element(name, attributes, |inside| {
+                inside.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
+            }),
+            None => self.front.empty(name, attributes),
+        }
+    }
+}
+
+impl Anchor {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Start => "",
+            Self::Middle => "mid",
+            Self::End => "end",
+        }
+    }
+}
+
+fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {
+    let width = measure::width(text);
+    let left = match anchor {
+        Anchor::Start => x,
+        Anchor::Middle => x - width / 2.0,
+        Anchor::End => x - width,
+    };
+    let area =
+        Area { left, top: y - measure::SIZE * 0.85, right: left + width, bottom: y + measure::SIZE * 0.25 };
+    DrawnText { text: text.to_owned(), area }
+}

@@ -1,0 +1,222 @@
+//! Rows with names beside or above them, and one axis of values below.
+
+use crate::chart::area::Area;
+use crate::chart::axis::{Axis, AxisRoom, Scale};
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::finite::{Finite, Interval};
+use crate::chart::legend;
+use crate::chart::measure::{LINE, width, wrap};
+use crate::chart::path::SvgPath;
+use crate::chart::quantity::Quantity;
+
+// Narrower drawings have names above the rows.
+const BESIDE: f64 = 600.0;
+// Between a name and the plot, in px.
+const GAP: f64 = 12.0;
+// The room that a mark at either end needs beyond it, in px.
+const INSET: f64 = 7.0;
+// Between two rows, in px.
+const BETWEEN: f64 = 8.0;
+
+/// The layout of rows: their names, values and plots.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    width: f64,
+    /// The width of the names; none where they are above the rows.
+    names: Option<f64>,
+    /// The width of the values beside the rows.
+    values: f64,
+    /// The left edge of the names of a row's parts.
+    pub(crate) parts: f64,
+    left: f64,
+    right: f64,
+    /// Names stand above all rows, and values too.
+    under: bool,
+    stretches: Vec<(f64, f64)>,
+    y: f64,
+}
+
+impl Frame {
+    /// Room for rows with these names and values, parts of rows with names of so many px, and
+    /// values of parts of so many px; from `y` on.
+    pub(crate) fn new<'a>(
+        across: f64,
+        y: f64,
+        names: impl Iterator<Item = &'a str>,
+        values: impl Iterator<Item = String>,
+        [parts, ends]: [f64; 2],
+    ) -> Self {
+        let names: Vec<f64> = names.map(width).collect();
+        let values: Vec<f64> = values.map(|value| width(&value)).collect();
+        let under = names.iter().zip(&values).any(|(name, value)| name + value + GAP > across);
+        let beside = across >= BESIDE;
+        let with_gap = |width: f64| if width > 0.0 { width + GAP } else { 0.0 };
+        let name = names.into_iter().fold(0.0, f64::max).min(0.26 * across).ceil();
+        let value = values.into_iter().fold(0.0, f64::max).min(0.26 * across).ceil();
+        let (name, value) = if beside { (Some(name), value) } else { (None, 0.0) };
+        let parts_from = name.map_or(0.0, with_gap);
+        Self {
+            width: across,
+            names: name,
+            values: value,
+            parts: parts_from,
+            left: parts_from + with_gap(parts) + INSET,
+            right: across - with_gap(value.max(ends)) - INSET,
+            under,
+            stretches: Vec::new(),
+            y,
+        }
+    }
+
+    pub(crate) fn axis(
+        &self,
+        scale: Scale,
+        values: impl IntoIterator<Item = Finite>,
+        quantity: &Quantity,
+    ) -> Axis {
+        Axis::new(scale, values, quantity, AxisRoom::Across(self.right - self.left))
+    }
+
+    pub(crate) fn x(&self, axis: &Axis, value: Finite) -> f64 {
+        self.left + axis.place(value) * (self.right - self.left)
+    }
+
+    pub(crate) fn across(&self) -> (f64, f64) {
+        (self.left, self.right)
+    }
+
+    /// The right edge of the drawing, where values of parts end.
+    pub(crate) fn end(&self) -> f64 {
+        self.width
+    }
+
+    /// Begins a row of this height, in px, with its name and value; returns its upper edge.
+    pub(crate) fn row(&mut self, drawing: &mut Drawing, name: &str, value: &str, height: f64) -> f64 {
+        let start = self.y;
+        if let Some(room) = self.names {
+            let (names, values) = (wrap(name, room, 3), wrap(value, self.values.max(1.0), 3));
+            let lines = names.len().max(values.len()) as f64 * LINE;
+            let whole = height.max(lines);
+            let base = |count: usize| start + (whole - count as f64 * LINE) / 2.0 + 11.0;
+            drawing.lines("", Anchor::Start, 0.0, base(names.len()), &names);
+            if !value.is_empty() {
+                let x = self.width - self.values;
+                drawing.lines("", Anchor::Start, x, base(values.len()), &values);
+            }
+            self.y += whole + BETWEEN;
+            self.stretches.push((start, self.y));
+            return start + (whole - height) / 2.0;
+        }
+        let mut y = start;
+        let names = wrap(name, self.width, 3);
+        if !name.is_empty() {
+            drawing.lines("", Anchor::Start, 0.0, y + 11.0, &names);
+            y += names.len() as f64 * LINE;
+        }
+        if !self.under && !name.is_empty() {
+            drawing.text("", Anchor::End, self.width, start + 11.0, value);
+        } else if !value.is_empty() {
+            let values = wrap(value, self.width, 3);
+            drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &values);
+            y += values.len() as f64 * LINE;
+        }
+        y += 3.0;
+        self.y = y + height + BETWEEN;
+        if height > 0.0 {
+            self.stretches.push((y - 1.0, y + height + 2.0));
+        }
+        y
+    }
+
+    /// Shades the area between two values, behind all rows so far.
+    pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
+        if let Some((top, bottom)) = self.extent() {
+            let (left, right) = (self.x(axis, low), self.x(axis, high));
+            drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
+        }
+    }
+
+    fn extent(&self) -> Option<(f64, f64)> {
+        Some((self.stretches.first()?.0, self.stretches.last()?.1))
+    }
+
+    /// The lines of a grid, behind all rows: through all plots, but through no name above them. One
+    /// path has them all, and one covers them where names are: with hundreds of rows a piece of
+    /// each line for each row would be most of the drawing.
+    fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
+        let Some((top, bottom)) = self.extent() else { return };
+        let (mut lines, mut covers) = (SvgPath::new(), SvgPath::new());
+        places.for_each(|x| {
+            lines.from(x, top).to(x, bottom);
+        });
+        for pair in self.stretches.windows(2).filter(|pair| pair[0].1 < pair[1].0) {
+            let (top, bottom) = (pair[0].1, pair[1].0);
+            covers.from(0.0, top).to(self.width, top).to(self.width, bottom).to(0.0, bottom).close();
+        }
+        drawing.behind(|back| {
+            back.path("grid", &lines);
+            if !covers.is_empty() {
+                back.path("cover", &covers);
+            }
+        });
+    }
+
+    /// A line through all plots, before all rows, but through no name above them.
+    fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
+        let mut path = SvgPath::new();
+        for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
+            path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
+        }
+        if !self.stretches.is_empty() {
+            drawing.path(class, &path);
+        }
+    }
+
+    /// An estimate with its interval.
+    pub(crate) fn interval(&self, drawing: &mut Drawing, class: &str, axis: &Axis, y: f64, shown: &Interval) {
+        let ends = [shown.low, shown.high].map(|end| end.map(|value| self.x(axis, value)));
+        legend::interval(drawing, class, y, self.x(axis, shown.estimate), ends, [self.left, self.right]);
+    }
+
+    /// An interval over a bar.
+    pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [Finite; 2]) {
+        legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
+    }
+
+    pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
+        drawing.height = self.y;
+    }
+
+    /// Ends the rows: grid, axis with its name, the line at zero if it is asked for, remarks.
+    pub(crate) fn close(
+        mut self,
+        drawing: &mut Drawing,
+        axis: &Axis,
+        quantity: &Quantity,
+        zero: bool,
+        remarks: &[String],
+    ) {
+        let bottom = self.y;
+        let place = |at: f64| self.left + at * (self.right - self.left);
+        self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
+        for tick in &axis.ticks {
+            let x = place(tick.at);
+            let half = width(&tick.label) / 2.0;
+            let x = x.min(self.width - half).max(half);
+            drawing.text_if_free("muted", Anchor::Middle, x, bottom + 14.0, &tick.label);
+        }
+        drawing.line("axis", (self.left, bottom), (self.right, bottom));
+        if zero {
+            let x = self.x(axis, Finite::ZERO);
+            self.upright(drawing, "zero", x);
+        }
+        self.y = bottom + 19.0;
+        let x = if self.names.is_some() { self.left } else { 0.0 };
+        for text in [quantity.title(axis.factor)].iter().chain(remarks) {
+            let lines = wrap(text, self.width - x, 4);
+            drawing.lines("muted", Anchor::Start, x, self.y + 13.0, &lines);
+            self.y += lines.len() as f64 * LINE + 2.0;
+        }
+        drawing.height = self.y + 6.0;
+    }
+}

@@ -1,0 +1,116 @@
+//! Legends: the meanings of colours and signs of a drawing.
+
+use crate::chart::area::Area;
+use crate::chart::colour::{heat_class, stroke};
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::measure::{LINE, fit, width};
+use crate::chart::path::SvgPath;
+
+/// A sign and its meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LegendSign {
+    /// Runs, in a colour.
+    Dot(&'static str),
+    /// A block of colour, by its class.
+    Block(&'static str),
+    /// The line of a series, by its number.
+    Line(usize),
+    /// A mean of a boot.
+    Mean,
+    /// An estimate with its interval.
+    Interval,
+    /// An interval over a bar.
+    Whisker,
+    /// A shaded stretch.
+    Band,
+    /// A dot that does not count.
+    Hollow,
+    /// A line with dashes.
+    Dashed,
+    /// A step of the colour scale for shares.
+    Heat(usize),
+}
+
+const SIGN: f64 = 20.0;
+const GAP: f64 = 18.0;
+
+/// Draws signs with their meanings in as many lines as they need, from `y` on; gives where it ends.
+pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(LegendSign, String)]) -> f64 {
+    let (mut x, mut line) = (0.0, y);
+    for (sign, meaning) in items {
+        let meaning = fit(meaning, drawing.width - SIGN);
+        let room = SIGN + width(&meaning);
+        if x > 0.0 && x + room > drawing.width {
+            (x, line) = (0.0, line + LINE + 2.0);
+        }
+        sign.draw(drawing, x, line + 7.0);
+        drawing.text("muted", Anchor::Start, x + SIGN, line + 11.0, &meaning);
+        x += room + GAP;
+    }
+    if items.is_empty() { y } else { line + LINE + 9.0 }
+}
+
+impl LegendSign {
+    fn draw(self, drawing: &mut Drawing, x: f64, y: f64) {
+        let across = |drawing: &mut Drawing, class: &str| drawing.line(class, (x, y), (x + 15.0, y));
+        match self {
+            Self::Dot(class) => {
+                let mut path = SvgPath::new();
+                path.dot(x + 7.0, y);
+                drawing.path(&format!("dots {class}"), &path);
+            }
+            Self::Block(class) => {
+                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
+                drawing.rect(&format!("fill {class}"), area);
+            }
+            Self::Line(index) => across(drawing, &stroke(index)),
+            Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
+            Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
+            Self::Whisker => whisker(drawing, y, [x, x + 15.0]),
+            Self::Heat(step) => {
+                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
+                drawing.rect(&heat_class(step), area);
+            }
+            Self::Band => {
+                drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
+            }
+            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0, None),
+            Self::Dashed => across(drawing, "thin soft dashed"),
+        }
+    }
+}
+
+/// An interval over a bar, whose end is the estimate.
+pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
+    for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
+        let mut path = SvgPath::new();
+        path.from(low, y).to(high, y);
+        for x in [low, high] {
+            path.from(x, y - half).to(x, y + half);
+        }
+        drawing.path(class, &path);
+    }
+}
+
+/// An estimate with the ends of its interval, at `y`; an end that nothing bounds is an arrow to the
+/// edge of the plot.
+pub(crate) fn interval(
+    drawing: &mut Drawing,
+    class: &str,
+    y: f64,
+    estimate: f64,
+    ends: [Option<f64>; 2],
+    edges: [f64; 2],
+) {
+    let reached = [ends[0].unwrap_or(edges[0]), ends[1].unwrap_or(edges[1])];
+    let mut path = SvgPath::new();
+    path.from(reached[0], y).to(reached[1], y);
+    for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
+        match end {
+            Some(_) => path.from(x, y - 4.0).to(x, y + 4.0),
+            None => path.from(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0),
+        };
+    }
+    path.from(estimate - 4.5, y).to(estimate, y - 4.5).to(estimate + 4.5, y).to(estimate, y + 4.5).close();
+    drawing.path(&format!("range {class}"), &path);
+}

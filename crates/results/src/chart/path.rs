@@ -1,0 +1,177 @@
+//! Lines with corners, and many dots, in few letters.
+
+use crate::chart::area::Area;
+
+/// A line with corners, or many dots, as the data of an SVG path. Places are rounded to tenths of a
+/// px and written from the corner of the drawing or from the place before, whichever is shorter: as
+/// both are whole tenths, no error adds up.
+#[derive(Debug, Clone)]
+pub(crate) struct SvgPath {
+    pub(crate) data: String,
+    pub(crate) area: Area,
+    /// The current point, and the point where its subpath began; `None` at first.
+    at: Option<[TenthsOfPx; 2]>,
+}
+
+type TenthsOfPx = (i64, i64);
+
+impl SvgPath {
+    pub(crate) fn new() -> Self {
+        Self { data: String::new(), area: Area::NONE, at: None }
+    }
+
+    pub(crate) fn around(area: &Area) -> Self {
+        let mut path = Self::new();
+        path.from(area.left, area.top).to(area.right, area.top);
+        path.to(area.right, area.bottom).to(area.left, area.bottom).close();
+        path
+    }
+
+    /// A line from where it is; the first place is where it begins.
+    pub(crate) fn to(&mut self, x: f64, y: f64) -> &mut Self {
+        let Some([from, begin]) = self.at else { return self.from(x, y) };
+        let place = self.reach(x, y);
+        let (across, down) = (place.0 - from.0, place.1 - from.1);
+        let step = match (across, down) {
+            (_, 0) => shorter(format!("H{}", tenths(place.0)), format!("h{}", tenths(across))),
+            (0, _) => shorter(format!("V{}", tenths(place.1)), format!("v{}", tenths(down))),
+            _ => shorter(format!("L{}", pair(place)), format!("l{}", pair((across, down)))),
+        };
+        self.data.push_str(&step);
+        self.at = Some([place, begin]);
+        self
+    }
+
+    pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
+        let place = self.reach(x, y);
+        let whole = format!("M{}", pair(place));
+        let step = match self.at {
+            Some([from, _]) => shorter(whole, format!("m{}", pair((place.0 - from.0, place.1 - from.1)))),
+            None => whole,
+        };
+        self.data.push_str(&step);
+        self.at = Some([place; 2]);
+        self
+    }
+
+    /// A dot: a line without a length, whose round ends show.
+    pub(crate) fn dot(&mut self, x: f64, y: f64) {
+        self.from(x, y);
+        self.data.push_str("h0");
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.data.push('z');
+        self.at = self.at.map(|[_, begin]| [begin; 2]);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    fn reach(&mut self, x: f64, y: f64) -> TenthsOfPx {
+        self.area.reach(x, y);
+        // A conversion saturates, and what is no number is 0.
+        let tenths = |value: f64| (value * 10.0).round().clamp(-1e12, 1e12) as i64;
+        (tenths(x), tenths(y))
+    }
+}
+
+fn shorter(whole: String, from_here: String) -> String {
+    if from_here.len() < whole.len() { from_here } else { whole }
+}
+
+/// Two numbers; a minus parts them as well as a blank.
+fn pair((x, y): TenthsOfPx) -> String {
+    let (x, y) = (tenths(x), tenths(y));
+    let gap = if y.starts_with('-') { "" } else { " " };
+    format!("{x}{gap}{y}")
+}
+
+/// `-1.5` for -15; no zero stands before a point.
+fn tenths(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    let (whole, rest) = (value.unsigned_abs() / 10, value.unsigned_abs() % 10);
+    match (whole, rest) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (0, rest) => format!("{sign}.{rest}"),
+        (whole, rest) => format!("{sign}{whole}.{rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The places that path data leads to, in tenths, as the grammar of SVG reads them.
+    fn places(data: &str) -> Vec<TenthsOfPx> {
+        let (mut places, mut at, mut begin) = (Vec::new(), (0, 0), (0, 0));
+        let mut rest = data;
+        while let Some(command) = rest.chars().next() {
+            let end =
+                rest[1..].find(|letter: char| letter.is_ascii_alphabetic()).map_or(rest.len(), |end| end + 1);
+            let text = rest[1..end].replace('-', " -");
+            let numbers: Vec<i64> = text
+                .split_whitespace()
+                .map(|number| (number.parse::<f64>().expect(data) * 10.0).round() as i64)
+                .collect();
+            let from = if command.is_ascii_lowercase() { at } else { (0, 0) };
+            at = match (command.to_ascii_uppercase(), numbers.as_slice()) {
+                ('M' | 'L', [x, y]) => (from.0 + x, from.1 + y),
+                ('H', [x]) => (from.0 + x, at.1),
+                ('V', [y]) => (at.0, from.1 + y),
+                ('Z', []) => begin,
+                other => panic!("{other:?} in {data}"),
+            };
+            if command.eq_ignore_ascii_case(&'m') {
+                begin = at;
+            }
+            places.push(at);
+            rest = &rest[end..];
+        }
+        places
+    }
+
+    #[test]
+    fn a_path_takes_few_letters() {
+        let area = Area { left: 10.0, top: 5.25, right: 110.5, bottom: 19.25 };
+        assert_eq!(SvgPath::around(&area).data, "M10 5.3H110.5v14H10z");
+        let mut dots = SvgPath::new();
+        [100.0, 100.4, 99.96].into_iter().for_each(|x| dots.dot(x, 47.5));
+        assert_eq!(dots.data, "M100 47.5h0m.4 0h0m-.4 0h0");
+        let mut odd = SvgPath::new();
+        odd.to(f64::NAN, f64::INFINITY);
+        assert_eq!(odd.data, "M0 100000000000");
+    }
+
+    proptest! {
+        #[test]
+        fn every_place_is_within_half_a_tenth(
+            steps in prop::collection::vec((any::<bool>(), -999.0..999.0_f64, -999.0..999.0_f64, 0_u8..4), 1..40),
+        ) {
+            let (mut path, mut wanted) = (SvgPath::new(), Vec::new());
+            let mut begin = (0.0, 0.0);
+            for (moves, x, y, close) in steps {
+                if moves || wanted.is_empty() {
+                    path.from(x, y);
+                    begin = (x, y);
+                } else {
+                    path.to(x, y);
+                }
+                wanted.push((x, y));
+                if close == 0 {
+                    path.close();
+                    wanted.push(begin);
+                }
+            }
+            let found = places(&path.data);
+            prop_assert_eq!(found.len(), wanted.len());
+            for (found, wanted) in found.iter().zip(&wanted) {
+                let off = |tenths: i64, px: f64| (tenths as f64 / 10.0 - px).abs();
+                prop_assert!(off(found.0, wanted.0) <= 0.050_001 && off(found.1, wanted.1) <= 0.050_001, "{}", path.data);
+            }
+        }
+    }
+}

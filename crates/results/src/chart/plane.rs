@@ -1,0 +1,154 @@
+//! Two axes: values upwards, time or another quantity across.
+
+use crate::chart::axis::{Axis, AxisRoom, Scale};
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::finite::Finite;
+use crate::chart::measure::{self, LINE, fit, width, wrap};
+use crate::chart::path::SvgPath;
+use crate::chart::quantity::Quantity;
+
+// The height of the plot, in px.
+const HEIGHT: f64 = 240.0;
+// Between the labels of the values and the plot, in px.
+const GAP: f64 = 10.0;
+// The room that a mark at an edge needs beyond it, in px.
+const INSET: f64 = 6.0;
+
+/// The rectangle of a plot with two axes.
+#[derive(Debug)]
+pub(crate) struct Plane {
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    foot: f64,
+}
+
+/// A quantity with the scale and the values of its axis.
+pub(crate) struct PlaneAxis<'a> {
+    pub(crate) quantity: &'a Quantity,
+    pub(crate) scale: Scale,
+    pub(crate) values: Vec<Finite>,
+    /// The names of the values 0, 1, 2 …, if they have names.
+    pub(crate) names: &'a [String],
+}
+
+impl Plane {
+    /// Draws both axes with their names, the name of the upper one above the plot, and vertical
+    /// lines with their meanings above. All of it begins at `top`; the plot ends before the right
+    /// edge.
+    pub(crate) fn new(
+        drawing: &mut Drawing,
+        top: f64,
+        across: &PlaneAxis,
+        up: &PlaneAxis,
+        right: f64,
+        flags: &[(Finite, String)],
+    ) -> Self {
+        let y =
+            Axis::new(up.scale, up.values.iter().copied(), up.quantity, AxisRoom::Up(HEIGHT - 2.0 * INSET));
+        let names = wrap(&up.quantity.title(y.factor), drawing.width, 3);
+        drawing.lines("muted", Anchor::Start, 0.0, top + 11.0, &names);
+        let above = top + names.len() as f64 * LINE;
+        let top = above + 8.0;
+        let widest = y.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
+        let (left, right) = (widest + GAP + INSET, drawing.width - right - INSET - 4.0);
+        let room = AxisRoom::Across(right - left);
+        let x = match across.names {
+            [] => Axis::new(across.scale, across.values.iter().copied(), across.quantity, room),
+            names => Axis::names(names, room),
+        };
+        let rows =
+            rows(drawing.width, flags.iter().map(|flag| (left + x.place(flag.0) * (right - left), &flag.1)));
+        let top =
+            top + rows.iter().filter_map(|row| row.line).fold(0.0, |most, line| f64::max(most, line + LINE));
+        let plane = Self { x, y, left, right, top, bottom: top + HEIGHT, foot: top + HEIGHT + INSET };
+        plane.grid(drawing, widest, across.quantity);
+        for (row, (_, meaning)) in rows.iter().zip(flags) {
+            let from = row.line.map_or(plane.top, |line| above + line + 2.0);
+            drawing.behind(|back| {
+                back.hint(meaning, |hint| hint.line("thin soft dashed", (row.x, from), (row.x, plane.foot)));
+            });
+            if row.line.is_some() {
+                drawing.text("muted", Anchor::Start, row.left, from + 9.0, &row.text);
+            }
+        }
+        plane
+    }
+
+    fn grid(&self, drawing: &mut Drawing, widest: f64, across: &Quantity) {
+        let mut lines = SvgPath::new();
+        for tick in &self.y.ticks {
+            let y = self.bottom - tick.at * (self.bottom - self.top);
+            lines.from(self.left, y).to(self.right, y);
+            drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, &tick.label);
+        }
+        drawing.behind(|back| back.path("grid", &lines));
+        let mut axis = SvgPath::new();
+        for tick in &self.x.ticks {
+            let x = self.left + tick.at * (self.right - self.left);
+            axis.from(x, self.foot).to(x, self.foot + 4.0);
+            let half = width(&tick.label) / 2.0;
+            let x = x.min(drawing.width - half).max(half);
+            drawing.text_if_free("muted", Anchor::Middle, x, self.foot + 17.0, &tick.label);
+        }
+        axis.from(self.left, self.foot).to(self.right, self.foot);
+        drawing.path("axis", &axis);
+        let lines = wrap(&across.title(self.x.factor), self.right, 3);
+        drawing.lines("muted", Anchor::End, self.right, self.foot + 34.0, &lines);
+        drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;
+    }
+
+    pub(crate) fn place(&self, x: Finite, y: Finite) -> (f64, f64) {
+        let (right, up) = (self.x.place(x), self.y.place(y));
+        (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
+    }
+
+    pub(crate) fn across(&self) -> (f64, f64) {
+        (self.left, self.right)
+    }
+
+    pub(crate) fn up(&self) -> (f64, f64) {
+        (self.top, self.foot)
+    }
+
+    pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: Finite) {
+        let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
+        drawing.line(class, (self.left, y), (self.right, y));
+    }
+}
+
+/// The meaning of a line, and where it stands.
+struct AxisNote {
+    x: f64,
+    left: f64,
+    /// The offset below the first line of names; `None` where there is no room.
+    line: Option<f64>,
+    text: String,
+}
+
+/// Meanings in as few lines as they need, at most six.
+fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<AxisNote> {
+    let mut ends = [f64::MIN; 6];
+    let row = |(x, meaning): (f64, &String)| {
+        let text = fit(meaning, width * 0.7);
+        let room = measure::width(&text);
+        let left = (x + 4.0).min(width - room);
+        let line = ends.iter().position(|end| *end + GAP <= left);
+        if let Some(line) = line {
+            ends[line] = left + room;
+        }
+        AxisNote { x, left, line: line.map(|line| line as f64 * LINE), text }
+    };
+    flags.map(row).collect()
+}
+
+pub(crate) fn remark(drawing: &mut Drawing, remarks: &[String]) {
+    for text in remarks {
+        let lines = wrap(text, drawing.width, 4);
+        drawing.lines("muted", Anchor::Start, 0.0, drawing.height + 11.0, &lines);
+        drawing.height += lines.len() as f64 * LINE + 6.0;
+    }
+}

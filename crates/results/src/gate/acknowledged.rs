@@ -1,0 +1,233 @@
+//! Regressions that people know of and accept for a time: the file of acknowledgements.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize, Serializer};
+use study::metric::{self, Metric};
+use thiserror::Error;
+use toml::Spanned;
+use toml::value::Datetime;
+
+use crate::gate::bound::Bound;
+use crate::gate::date::Date;
+
+/// The largest size of a file of acknowledgements, in bytes.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// Regressions that people know of and accept for a time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Acknowledged {
+    pub(crate) entries: Vec<Acknowledgement>,
+}
+
+/// One regression that people know of: a condition may differ up to another bound until a day.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Acknowledgement {
+    /// The condition: its label or its short name.
+    pub condition: String,
+    /// The bound that replaces the gate's.
+    pub bound: Bound,
+    /// The reason why the regression is accepted.
+    pub reason: String,
+    /// The last day on which it counts (UTC).
+    #[serde(serialize_with = "as_text")]
+    pub expires: Date,
+    /// Its line in the file, from 1.
+    pub line: usize,
+}
+
+/// An error in a file of acknowledgements.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AcknowledgedError {
+    /// Something in it is wrong.
+    #[error("{file}:{line}:{column}: {problem}")]
+    Wrong {
+        /// The file's name as it was given.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// The problem and its remedy.
+        problem: String,
+    },
+    /// The file is larger than any file of acknowledgements.
+    #[error("{file} has {bytes} bytes: a file of acknowledgements has at most {MOST_BYTES}")]
+    TooLarge {
+        /// The file's name as it was given.
+        file: String,
+        /// Its size.
+        bytes: usize,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AcknowledgedFile {
+    #[serde(default)]
+    acknowledged: Vec<Spanned<WrittenEntry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenEntry {
+    condition: Spanned<String>,
+    metric: Spanned<String>,
+    bound: Spanned<String>,
+    reason: Spanned<String>,
+    expires: Spanned<Datetime>,
+}
+
+type FileProblem = (Range<usize>, String);
+
+impl Acknowledged {
+    /// Reads a file's text. `file` is only shown, never opened; `today` is the day on which the
+    /// gate judges.
+    ///
+    /// # Errors
+    /// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys,
+    /// unknown metrics, bounds that cannot be read, entries that have expired, two entries for the
+    /// same.
+    pub fn parse(file: &str, text: &str, today: Date) -> Result<Self, AcknowledgedError> {
+        if text.len() > MOST_BYTES {
+            return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });
+        }
+        let wrong = |(place, problem): FileProblem| {
+            let (line, column) = position(text, place.start);
+            AcknowledgedError::Wrong { file: file.to_owned(), line, column, problem }
+        };
+        let read: AcknowledgedFile = toml::from_str(text)
+            .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
+        let mut entries: Vec<Acknowledgement> = Vec::new();
+        for entry in read.acknowledged {
+            let place = entry.span();
+            let entry = entry.into_inner().read(position(text, place.start).0, today).map_err(wrong)?;
+            let again = entries
+                .iter()
+                .find(|own| own.condition == entry.condition && own.bound.is_of_same(&entry.bound));
+            if let Some(own) = again {
+                let problem = format!(
+                    "{:?} has a bound of {} already, in line {}: keep one of them",
+                    entry.condition, entry.bound.metric.key, own.line
+                );
+                return Err(wrong((place, problem)));
+            }
+            entries.push(entry);
+        }
+        Ok(Self { entries })
+    }
+}
+
+impl WrittenEntry {
+    fn read(self, line: usize, today: Date) -> Result<Acknowledgement, FileProblem> {
+        let metric = metric_of(&self.metric)?;
+        let bound = Bound::of_metric(metric, self.bound.get_ref())
+            .map_err(|error| (self.bound.span(), error.to_string()))?;
+        let said = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
+            "" => Err((text.span(), format!("the {what} is empty: say {what} in a few words"))),
+            said => Ok(said.to_owned()),
+        };
+        let (condition, reason) = (said(&self.condition, "condition")?, said(&self.reason, "reason")?);
+        let expires = day(&self.expires)?;
+        if expires < today {
+            let problem = format!(
+                "the acknowledgement of {bound} for {condition:?} expired on {expires}: remove the entry, or look at the regression again and give a later day"
+            );
+            return Err((self.expires.span(), problem));
+        }
+        Ok(Acknowledgement { condition, bound, reason, expires, line })
+    }
+}
+
+fn metric_of(word: &Spanned<String>) -> Result<&'static Metric, FileProblem> {
+    metric::find(word.get_ref()).ok_or_else(|| {
+        let near = metric::nearest(word.get_ref())
+            .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        (word.span(), format!("there is no metric {:?}{near}", word.get_ref()))
+    })
+}
+
+fn day(written: &Spanned<Datetime>) -> Result<Date, FileProblem> {
+    match written.get_ref() {
+        Datetime { date: Some(date), time: None, offset: None } => {
+            Ok(Date::new(date.year, date.month, date.day))
+        }
+        other => Err((written.span(), format!("{other} is no day: write it as 2027-03-01, without quotes"))),
+    }
+}
+
+/// The line and the column, in characters, of a byte; both from 1.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+fn as_text<S: Serializer>(date: &Date, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(date)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TODAY: (u16, u8, u8) = (2026, 11, 23);
+
+    const GOOD: &str = r#"# Known since the update.
+[[acknowledged]]
+condition = "ipv4 offloads=none"
+metric = "throughput"
+bound = "< -5%"
+reason = "the mitigations of 6.19"
+expires = 2026-11-23
+"#;
+
+    fn read(text: &str) -> Result<Acknowledged, String> {
+        let (year, month, day) = TODAY;
+        Acknowledged::parse("known.toml", text, Date::new(year, month, day))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_entry_names_what_is_accepted_why_and_until_when() {
+        let entries = read(GOOD).unwrap().entries;
+        let [one] = entries.as_slice() else { panic!("{entries:?}") };
+        assert_eq!((one.bound.to_string().as_str(), one.line), ("throughput < -5%", 2));
+        assert_eq!(serde_json::to_value(one).unwrap()["expires"], "2026-11-23");
+        assert_eq!(read("").unwrap(), Acknowledged::default());
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_line_column_and_remedy() {
+        let with = |from: &str, to: &str| GOOD.replace(from, to);
+        for (text, place, words) in [
+            (with("reason", "raeson"), "6:1", "unknown field `raeson`"),
+            (with("[[acknowledged]]", "[[acknowledge]]"), "2:3", "unknown field `acknowledge`"),
+            (with("reason = \"the mitigations of 6.19\"\n", ""), "2:1", "missing field `reason`"),
+            (with("\"the mitigations of 6.19\"", "\" \""), "6:10", "the reason is empty"),
+            (with("2026-11-23", "2026-11-22"), "7:11", "expired on 2026-11-22"),
+            (with("2026-11-23", "\"2026-11-23\""), "7:11", "invalid type"),
+            (with("2026-11-23", "2026-11-23T10:00:00Z"), "7:11", "is no day"),
+            (with("\"throughput\"", "\"troughput\""), "4:10", "did you mean throughput?"),
+            (with("< -5%", "< -5"), "5:9", "has no unit"),
+            (format!("{GOOD}{GOOD}"), "9:1", "already, in line 2"),
+            ("\"é\" x".to_owned(), "1:5", ""),
+        ] {
+            let said = read(&text).unwrap_err();
+            assert!(said.starts_with(&format!("known.toml:{place}: ")) && said.contains(words), "{said}");
+        }
+        let large = format!("# {}", "x".repeat(MOST_BYTES));
+        assert!(read(&large).unwrap_err().contains("at most"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "(\\PC|\n){0,200}", at in 0_usize..200, cut in 0_usize..30) {
+            let _ = read(&text);
+            let (at, end) = (GOOD.floor_char_boundary(at), GOOD.floor_char_boundary(at + cut));
+            let _ = read(&format!("{}{text}{}", &GOOD[..at], &GOOD[end.max(at)..]));
+        }
+    }
+}

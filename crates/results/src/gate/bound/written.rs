@@ -1,0 +1,333 @@
+//! A bound as a person writes it: `throughput < -2%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use study::metric::{self, Metric};
+use thiserror::Error;
+
+use super::{Bound, FailingSide};
+use crate::gate::bound_units;
+
+// Longer texts are refused before they are read: no metric and number need as much.
+const LONGEST: usize = 200;
+
+/// A reason why a text is no bound.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum BoundError {
+    /// The text is far longer than any bound.
+    #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
+    TooLong,
+    /// The text has neither `<` nor `>`.
+    #[error("{0:?} has no < or >: write a bound as throughput < -2%")]
+    NoSign(String),
+    /// `<=`, `>=`, `==` or a second sign.
+    #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
+    OtherSign(String),
+    /// The metric does not exist.
+    #[error("there is no metric {word:?}{}", suggestion(.nearest))]
+    UnknownMetric {
+        /// The word before the sign.
+        word: String,
+        /// The most similar metric.
+        nearest: Option<&'static str>,
+    },
+    /// The limit does not begin with a number.
+    #[error("{0:?} is no limit: write a number with its unit, such as -2% of the baseline")]
+    NoNumber(String),
+    /// A number without a unit, of a metric that has one.
+    #[error(
+        "the limit {number} of {metric} has no unit: write {number}% of the baseline, or a difference in {units}"
+    )]
+    NoUnit {
+        /// The number.
+        number: String,
+        /// The metric.
+        metric: &'static str,
+        /// The units of the metric.
+        units: String,
+    },
+    /// The metric is not measured in that unit.
+    #[error("{metric} has no unit {unit:?}: write % of the baseline{}", or_units(.units))]
+    OtherUnit {
+        /// The unit as it was written.
+        unit: String,
+        /// The metric.
+        metric: &'static str,
+        /// The units of the metric.
+        units: String,
+    },
+    /// No measured value is negative, so no difference reaches the limit.
+    #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
+    Impossible(String),
+    /// A difference of zero breaks it, so that no study passes that is as its baseline.
+    #[error(
+        "{} fails a study that does not differ from its baseline: write {}, which allows as much",
+        .0, other_sign(.0)
+    )]
+    FailsBaseline(Bound),
+}
+
+fn suggestion(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(
+        || "; 'netassay explain' lists them".to_owned(),
+        |near| format!("; did you mean {near}?"),
+    )
+}
+
+fn other_sign(bound: &Bound) -> String {
+    Bound { value: -bound.value, ..*bound }.limit_in_words()
+}
+
+fn or_units(units: &str) -> String {
+    if units.is_empty() { ", or a plain number".to_owned() } else { format!(", or a difference in {units}") }
+}
+
+impl Bound {
+    /// The limit as people read it: `-2%`, `+20us`.
+    pub(crate) fn limit_in_words(&self) -> String {
+        let sign = match self.value {
+            value if value > 0.0 => "+",
+            value if value < 0.0 => "-",
+            _ => "",
+        };
+        format!("{sign}{}", self.size_in_words())
+    }
+
+    fn size_in_words(&self) -> String {
+        format!("{}{}", self.value.abs(), self.unit.map_or("%", |(word, _)| word))
+    }
+
+    /// Reads the part of a bound after the metric's name: `< -2%`.
+    ///
+    /// # Errors
+    /// [`BoundError`].
+    pub fn of_metric(metric: &'static Metric, rest: &str) -> Result<Self, BoundError> {
+        if rest.len() > LONGEST {
+            return Err(BoundError::TooLong);
+        }
+        let rest = rest.trim();
+        let (fails, limit) = if let Some(limit) = rest.strip_prefix('<') {
+            (FailingSide::Below, limit)
+        } else if let Some(limit) = rest.strip_prefix('>') {
+            (FailingSide::Above, limit)
+        } else {
+            return Err(BoundError::NoSign(rest.to_owned()));
+        };
+        if limit.contains(['<', '>', '=']) {
+            return Err(BoundError::OtherSign(rest.to_owned()));
+        }
+        let limit = limit.trim();
+        let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
+        let end = limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len());
+        let (number, unit) = (&limit[..end], limit[end..].trim());
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+        let value = number.parse::<f64>().ok().filter(|value| is_number && value.is_finite());
+        let value = value.ok_or_else(|| BoundError::NoNumber(limit.to_owned()))?;
+        // -0 is written as 0.
+        let value = if value == 0.0 { 0.0 } else { value };
+        if unit == "%" {
+            if value <= -100.0 {
+                return Err(BoundError::Impossible((-value).to_string()));
+            }
+            return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
+        }
+        let found = bound_units::units_of(metric).iter().copied().find(|(word, _)| *word == unit);
+        let found = found.filter(|(_, factor)| (value * factor).is_finite());
+        let unit = found.ok_or_else(|| {
+            let (metric, units) = (metric.key, bound_units::listed(metric));
+            match unit {
+                "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
+                unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
+            }
+        })?;
+        Self { metric, fails, value, unit: Some(unit) }.kept_by_its_baseline()
+    }
+
+    fn kept_by_its_baseline(self) -> Result<Self, BoundError> {
+        if self.is_broken_by((0.0, 0.0)) { Err(BoundError::FailsBaseline(self)) } else { Ok(self) }
+    }
+}
+
+impl FromStr for Bound {
+    type Err = BoundError;
+
+    fn from_str(text: &str) -> Result<Self, BoundError> {
+        if text.len() > LONGEST {
+            return Err(BoundError::TooLong);
+        }
+        let Some(sign) = text.find(['<', '>']) else { return Err(BoundError::NoSign(text.to_owned())) };
+        let word = text[..sign].trim();
+        let metric = metric::find(word).ok_or_else(|| BoundError::UnknownMetric {
+            word: word.to_owned(),
+            nearest: metric::nearest(word),
+        })?;
+        Self::of_metric(metric, &text[sign..])
+    }
+}
+
+/// As it is written: `throughput < -2%`.
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.fails {
+            FailingSide::Below => '<',
+            FailingSide::Above => '>',
+        };
+        write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
+    }
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use study::metric::METRICS;
+
+    use super::super::BoundLimit;
+    use super::*;
+
+    fn read(text: &str) -> Bound {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn bounds_are_shares_of_the_baseline_or_differences() {
+        for (text, key, fails, limit, shown) in [
+            (
+                "throughput < -2%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(-2.0),
+                "throughput < -2%",
+            ),
+            (
+                "instructions_packet>+0.5 %",
+                "instructions_packet",
+                FailingSide::Above,
+                BoundLimit::Percent(0.5),
+                "instructions_packet > +0.5%",
+            ),
+            (
+                "latency_p99 > +20us",
+                "latency_p99",
+                FailingSide::Above,
+                BoundLimit::Absolute(20_000.0),
+                "latency_p99 > +20us",
+            ),
+            (
+                "latency_p99 > 1.5 ms",
+                "latency_p99",
+                FailingSide::Above,
+                BoundLimit::Absolute(1.5e6),
+                "latency_p99 > +1.5ms",
+            ),
+            (
+                "throughput < -1 Gbit/s",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Absolute(-1000.0),
+                "throughput < -1Gbit/s",
+            ),
+            (
+                "cpu > 3 points",
+                "transmitter.cpu",
+                FailingSide::Above,
+                BoundLimit::Absolute(3.0),
+                "transmitter.cpu > +3points",
+            ),
+            (
+                "transactions < -100/s",
+                "transactions",
+                FailingSide::Below,
+                BoundLimit::Absolute(-100.0),
+                "transactions < -100/s",
+            ),
+            (
+                "receiver.drops > 0",
+                "receiver.drops",
+                FailingSide::Above,
+                BoundLimit::Absolute(0.0),
+                "receiver.drops > 0",
+            ),
+            (
+                "throughput < -0%",
+                "throughput",
+                FailingSide::Below,
+                BoundLimit::Percent(0.0),
+                "throughput < 0%",
+            ),
+        ] {
+            let bound = read(text);
+            assert_eq!((bound.metric.key, bound.fails, bound.limit()), (key, fails, limit), "{text}");
+            assert_eq!(bound.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_bound_is_refused_with_the_way_out() {
+        for (text, words) in [
+            ("", "has no < or >"),
+            ("throughput -2%", "has no < or >"),
+            ("throughput <= -2%", "another comparison"),
+            ("throughput < > -2%", "another comparison"),
+            ("troughput < -2%", "did you mean throughput?"),
+            ("throughput < ", "write a number"),
+            ("throughput < %", "write a number"),
+            ("throughput < --2%", "write a number"),
+            ("throughput < 1.2.3%", "write a number"),
+            ("throughput < -inf%", "write a number"),
+            ("throughput < -2", "write -2% of the baseline, or a difference in Mbit/s"),
+            ("throughput < -2us", "has no unit \"us\""),
+            ("receiver.drops > 3 packets", "or a plain number"),
+            ("cpu > 2e1%", "has no unit"),
+            ("throughput < -100%", "-100%"),
+            ("throughput < \u{1b}[2J", "\\u{1b}"),
+            (
+                "throughput < 2%",
+                "throughput < +2% fails a study that does not differ from its baseline: write -2%",
+            ),
+            ("throughput < 100Mbit/s", "write -100Mbit/s"),
+            ("latency_p99 > -20us", "write +20us"),
+            ("loss > -1points", "write +1points"),
+            ("receiver.drops > -0.5", "write +0.5"),
+        ] {
+            let said = text.parse::<Bound>().unwrap_err().to_string();
+            assert!(said.contains(words), "{text:?}: {said}");
+        }
+        let long = format!("throughput < -{}%", "9".repeat(LONGEST));
+        assert_eq!(long.parse::<Bound>(), Err(BoundError::TooLong));
+        assert_eq!(Bound::of_metric(read("throughput < 0%").metric, &long), Err(BoundError::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_what_is_read_reads_back(text in "\\PC{0,40}") {
+            if let Ok(bound) = text.parse::<Bound>() {
+                prop_assert_eq!(bound.to_string().parse(), Ok(bound));
+            }
+        }
+
+        #[test]
+        fn every_bound_reads_back_as_it_is_shown(
+            metric in prop::sample::select(METRICS),
+            sign in prop::sample::select(vec!["<", ">", " < ", "\t> "]),
+            size in 0_i32..99_999,
+            unit in 0_usize..8,
+        ) {
+            let units = bound_units::units_of(&metric);
+            let unit = if unit < units.len() { units[unit].0 } else { "%" };
+            let minus = if sign.contains('<') { "-" } else { "" };
+            let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);
+            let bound: Bound = text.parse().unwrap();
+            prop_assert_eq!(bound.metric.key, metric.key);
+            prop_assert_eq!(bound.to_string().parse(), Ok(bound));
+        }
+    }
+}

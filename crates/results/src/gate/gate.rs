@@ -1,0 +1,142 @@
+//! The gate: does a study keep its bounds against its baseline?
+
+use crate::{GateBaseline, GateCases, StudyDifference, StudyRef};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::gate::acknowledged::Acknowledged;
+use crate::gate::bound::Bound;
+use crate::gate::check::{GateCheck, GateOutcome};
+use crate::gate::judge::{UnusedAcknowledgement, judge};
+use crate::gate::method::method;
+
+/// The request to a gate: bounds and error rates.
+#[derive(Debug, Clone)]
+pub struct GateRequest {
+    /// The bounds.
+    pub bounds: Vec<Bound>,
+    /// The confidence, between 0.5 and 1: a gate errs at most with the rest.
+    pub confidence: f64,
+    /// The outcome of the gate if no check fails and some are inconclusive.
+    pub inconclusive: GateOutcome,
+    /// Whether a study that lacks planned runs, or conditions of the baseline, cannot pass.
+    pub require_complete: bool,
+    /// Regressions that people know of.
+    pub acknowledged: Acknowledged,
+}
+
+/// A reason why a gate cannot judge.
+#[derive(Debug, Error)]
+pub enum GateError {
+    /// The request has no bound.
+    #[error("a gate needs a bound: add --fail-if 'throughput < -2%'")]
+    NoBound,
+    /// Two bounds limit the same differences.
+    #[error("{0} and {1} limit the same: keep one of them")]
+    SameBound(Bound, Bound),
+    /// The confidence is no confidence of a one-sided bound.
+    #[error("a confidence of {0} % is not possible: use more than 50 and less than 100, such as 95")]
+    Confidence(f64),
+    /// The statistics refuse the data.
+    #[error(transparent)]
+    Report(#[from] crate::Error),
+}
+
+/// The decision of a gate.
+#[derive(Debug, Serialize)]
+pub struct Gate {
+    /// The outcome of all checks together.
+    pub outcome: GateOutcome,
+    /// The study that is judged.
+    pub study: StudyRef,
+    /// The baseline of the study.
+    pub baseline: GateBaseline,
+    /// The confidence, as a probability.
+    pub confidence: f64,
+    /// The outcome as which inconclusive checks count.
+    pub inconclusive_counts_as: GateOutcome,
+    /// Every condition against every bound, bound by bound.
+    pub checks: Vec<GateCheck>,
+    /// Acknowledgements without effect.
+    pub unused: Vec<UnusedAcknowledgement>,
+    /// The reasons why the study is not complete, as sentences without full stops.
+    pub lacks: Vec<String>,
+    /// Whether that keeps it from passing.
+    pub require_complete: bool,
+    /// The differences between the machines and plans of both studies, the weightiest first.
+    pub differences: Vec<StudyDifference>,
+    /// Notes for the reader, as sentences without full stops.
+    pub notes: Vec<String>,
+    /// The method, as sentences without full stops.
+    pub method: Vec<String>,
+}
+
+impl Gate {
+    /// Judges the cases of a study.
+    ///
+    /// # Errors
+    /// [`GateError`].
+    pub fn judge(cases: GateCases, request: &GateRequest) -> Result<Self, GateError> {
+        let GateRequest { bounds, confidence, acknowledged, .. } = request;
+        check_request(bounds, *confidence)?;
+        let (checks, unused) = judge(&cases.all, bounds, acknowledged, 1.0 - confidence)?;
+        let mut gate = Self {
+            outcome: GateOutcome::Pass,
+            study: cases.study,
+            baseline: cases.baseline,
+            confidence: *confidence,
+            inconclusive_counts_as: request.inconclusive,
+            checks,
+            unused,
+            lacks: cases.lacks,
+            require_complete: request.require_complete,
+            differences: cases.differences,
+            notes: cases.notes,
+            method: Vec::new(),
+        };
+        gate.outcome = gate.decided();
+        gate.notes.extend(cases.truth.map(str::to_owned));
+        gate.method = method(&gate.checks, &gate.baseline, *confidence, request.inconclusive);
+        Ok(gate)
+    }
+
+    /// The number of checks with this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: GateOutcome) -> usize {
+        self.checks.iter().filter(|check| check.outcome == outcome).count()
+    }
+
+    pub(crate) fn is_kept_back(&self) -> bool {
+        self.require_complete && !self.lacks.is_empty()
+    }
+
+    fn decided(&self) -> GateOutcome {
+        let is_open = self.count(GateOutcome::Inconclusive) > 0;
+        match self.inconclusive_counts_as {
+            _ if self.count(GateOutcome::Fail) > 0 => GateOutcome::Fail,
+            // What was not measured is never shown, whatever inconclusive checks count as.
+            GateOutcome::Pass if self.is_kept_back() => GateOutcome::Inconclusive,
+            counts_as if is_open || self.is_kept_back() => counts_as,
+            _ => GateOutcome::Pass,
+        }
+    }
+}
+
+/// Rejects an invalid request before any study is read.
+///
+/// # Errors
+/// [`GateError`].
+pub fn check_request(bounds: &[Bound], confidence: f64) -> Result<(), GateError> {
+    if bounds.is_empty() {
+        return Err(GateError::NoBound);
+    }
+    if !(confidence > 0.5 && confidence < 1.0) {
+        return Err(GateError::Confidence(100.0 * confidence));
+    }
+    for (place, bound) in bounds.iter().enumerate() {
+        if let Some(same) = bounds[..place].iter().find(|same| same.is_of_same(bound)) {
+            return Err(GateError::SameBound(*same, *bound));
+        }
+    }
+    Ok(())
+}
