@@ -7,8 +7,8 @@
 //!
 //! Pure: no I/O.
 
-mod advice;
 mod advice_row;
+mod advise;
 mod checks;
 mod command;
 mod goal;
@@ -24,8 +24,8 @@ mod summary;
 mod view;
 mod workload_advice;
 
-pub use advice::{Advice, AdviceRequest};
 pub use advice_row::{AdviceRow, SwitchLevel};
+pub use advise::{Advice, AdviceRequest};
 pub use checks::DependenceTests;
 pub use command::{HostCommand, HostInterface};
 pub use goal::AdviceGoal;

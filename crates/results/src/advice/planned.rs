@@ -3,8 +3,8 @@
 
 use study::Side;
 
-use crate::advice::advice::Advice;
 use crate::advice::advice_row::{AdviceRow, SwitchLevel};
+use crate::advice::advise::Advice;
 use crate::advice::command::HostCommand;
 use crate::advice::phrase;
 use crate::advice::summary::AdviceSummary;

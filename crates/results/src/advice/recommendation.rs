@@ -4,7 +4,7 @@ use crate::{EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffec
 use serde::Serialize;
 use study::Side;
 
-use crate::advice::advice::AdviceRequest;
+use crate::advice::advise::AdviceRequest;
 use crate::advice::command::HostCommand;
 use crate::advice::goal::{AdviceGoal, side};
 use crate::advice::judge::{Standing, judge, levels, metrics_of, winner};

@@ -5,7 +5,7 @@ use std::fmt;
 use study::Side;
 use words::shell_command;
 
-use crate::advice::advice::Advice;
+use crate::advice::advise::Advice;
 use crate::advice::command::HostCommand;
 use crate::advice::phrase;
 use crate::advice::planned::PlannedSetting;

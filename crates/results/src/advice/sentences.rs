@@ -2,7 +2,7 @@
 
 use crate::listed;
 
-use crate::advice::advice::Advice;
+use crate::advice::advise::Advice;
 use crate::advice::goal::AdviceGoal;
 use crate::advice::judge::Standing;
 use crate::advice::phrase;

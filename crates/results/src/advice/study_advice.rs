@@ -5,7 +5,7 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::Dropped;
 
-use crate::advice::advice::AdviceRequest;
+use crate::advice::advise::AdviceRequest;
 use crate::advice::checks::{DependenceChecks, DependenceTests};
 use crate::advice::goal::AdviceGoal;
 use crate::advice::recommendation::Recommendation;

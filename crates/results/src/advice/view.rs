@@ -4,7 +4,7 @@ use crate::TitledTable;
 use crate::document::bounded::line;
 use crate::document::{Block, ListItem};
 
-use crate::advice::advice::Advice;
+use crate::advice::advise::Advice;
 use crate::advice::sentences::SwitchAdvice;
 use crate::advice::study_advice::StudyAdvice;
 use crate::advice::workload_advice::WorkloadAdvice;

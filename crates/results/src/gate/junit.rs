@@ -8,7 +8,7 @@ use crate::chart::Markup;
 use crate::fixed;
 
 use crate::gate::check::{GateCheck, GateOutcome};
-use crate::gate::gate::Gate;
+use crate::gate::decision::Gate;
 use crate::gate::sentences;
 
 impl Gate {

@@ -9,7 +9,7 @@ mod bound_difference;
 mod bound_units;
 mod check;
 mod date;
-mod gate;
+mod decision;
 mod judge;
 mod junit;
 mod method;
@@ -21,6 +21,6 @@ pub use acknowledged::{Acknowledged, AcknowledgedError, Acknowledgement, MOST_BY
 pub use bound::{Bound, BoundError, BoundLimit, FailingSide};
 pub use check::{GateCheck, GateOutcome, InconclusiveReason};
 pub use date::Date;
-pub use gate::{Gate, GateError, GateRequest, check_request};
+pub use decision::{Gate, GateError, GateRequest, check_request};
 pub use judge::UnusedAcknowledgement;
 pub use settling_boots::SettlingBoots;

@@ -5,7 +5,7 @@ use stats::signed;
 
 use crate::gate::bound::Bound;
 use crate::gate::check::{GateCheck, GateOutcome, InconclusiveReason};
-use crate::gate::gate::Gate;
+use crate::gate::decision::Gate;
 use crate::gate::judge::UnusedAcknowledgement;
 use crate::gate::settling_boots::{MOST, POWER, SettlingBoots};
 

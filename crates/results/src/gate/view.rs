@@ -4,7 +4,7 @@ use crate::document::Block;
 use crate::{Table, TitledTable};
 
 use crate::gate::check::{GateCheck, GateOutcome};
-use crate::gate::gate::Gate;
+use crate::gate::decision::Gate;
 use crate::gate::sentences;
 
 impl Gate {
