@@ -188,6 +188,7 @@ impl Client {
         let begun = Instant::now();
         self.asked = (asked.id, Deadline::new(begun, patience));
         self.open.insert(asked.id);
+        tracing::debug!(host = %self.host, id = asked.id, request = %logged(&line), "asked");
         self.write(&line, begun + patience, patience)
     }
 
@@ -283,6 +284,8 @@ impl Client {
     /// printed. `None`: an answer that is no longer waited for.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
+        let took = self.asked.1.elapsed();
+        tracing::debug!(host = %self.host, id, ?took, answer = %logged(answer), "answered");
         let asked = self.asked.0;
         let is_open = self.open.remove(&id);
         let wrong = || self.lose(CallError::WrongId { host: self.host.clone(), got: id, asked });
@@ -388,6 +391,16 @@ impl Client {
     fn pipe(&self, source: io::Error) -> CallError {
         CallError::Pipe { host: self.host.clone(), source }
     }
+}
+
+/// A message as the log has it: its beginning, or at [`tracing::Level::TRACE`] the whole.
+fn logged(message: &[u8]) -> String {
+    const BEGINNING: usize = 160;
+    let kept = if tracing::enabled!(tracing::Level::TRACE) { message.len() } else { BEGINNING };
+    let rest = message.len().saturating_sub(kept);
+    let text = String::from_utf8_lossy(&message[..message.len() - rest]);
+    let text = words::sanitised_line(text.trim_end());
+    if rest == 0 { text.into_owned() } else { format!("{text}… ({rest} bytes more)") }
 }
 
 /// Whether the other end is closed. A socket, such as a guest's port, reports that in another way

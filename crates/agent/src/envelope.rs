@@ -80,6 +80,11 @@ impl Deadline {
         self.within
     }
 
+    /// The time since the request.
+    pub(crate) fn elapsed(self) -> Duration {
+        (Instant::now() + self.within).saturating_duration_since(self.at)
+    }
+
     /// The time at which the controller gives up: a little later than the agent, whose refusal says
     /// more than its silence. An answer that could not be written until then is for nobody.
     pub(crate) fn controller_gives_up(self) -> Instant {

@@ -21,7 +21,7 @@ mod traced;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
 
@@ -86,6 +86,12 @@ const RENAMED: &[(&str, &str)] = &[
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
 #[command(max_term_width = 100)]
 pub(crate) struct Cli {
+    /// Log to standard error what agents are asked and answer, and what is started; twice: whole
+    /// messages
+    ///
+    /// NETASSAY_LOG=FILE appends the whole log to a file instead.
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

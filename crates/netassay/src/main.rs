@@ -8,6 +8,7 @@ mod exit;
 mod failure;
 mod glossary;
 mod here;
+mod log;
 mod machine;
 mod output;
 mod refusals;
@@ -28,6 +29,6 @@ fn main() -> ExitCode {
     signals::outlive_file_limits();
     let result = cli::Cli::read(std::env::args_os())
         .map_err(failure::Failure::from)
-        .and_then(|cli| commands::dispatch(&cli));
+        .and_then(|cli| log::begin(&cli).and_then(|()| commands::dispatch(&cli)));
     result.unwrap_or_else(|failure| failure.report())
 }

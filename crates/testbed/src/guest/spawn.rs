@@ -70,7 +70,9 @@ pub(crate) fn spawn(
     // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
     // before; it allocates nothing.
     unsafe { command.pre_exec(move || settle(&namespaces, tap, &closed, &kept, user, parent)) };
-    command.spawn()
+    let child = command.spawn()?;
+    tracing::debug!(process = child.id(), ?command, "started");
+    Ok(child)
 }
 
 fn settle(

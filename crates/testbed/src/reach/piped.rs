@@ -36,6 +36,7 @@ impl PipedCommand {
     pub(crate) fn spawn(mut self) -> io::Result<PipedProcess> {
         let all = self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = all.spawn()?;
+        tracing::debug!(process = process.id(), command = ?self.command, "started");
         let mut input = process.stdin.take().expect("its standard input was asked to be a pipe");
         let output = process.stdout.take().expect("its standard output was asked to be a pipe");
         let errors = process.stderr.take().expect("its standard error was asked to be a pipe");
