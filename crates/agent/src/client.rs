@@ -188,7 +188,7 @@ impl Client {
         let begun = Instant::now();
         self.asked = (asked.id, Deadline::new(begun, patience));
         self.open.insert(asked.id);
-        tracing::debug!(host = %self.host, id = asked.id, request = %logged(&line), "asked");
+        tracing::debug!(host = %self.host, id = asked.id, request = %logged(without_header(&line)), "asked");
         self.write(&line, begun + patience, patience)
     }
 
@@ -391,6 +391,11 @@ impl Client {
     fn pipe(&self, source: io::Error) -> CallError {
         CallError::Pipe { host: self.host.clone(), source }
     }
+}
+
+/// A request's line after its id and its time.
+fn without_header(line: &[u8]) -> &[u8] {
+    line.splitn(3, |byte| *byte == b' ').last().unwrap_or_default()
 }
 
 /// A message as the log has it: its beginning, or at [`tracing::Level::TRACE`] the whole.

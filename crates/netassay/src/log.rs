@@ -21,10 +21,8 @@ const FILE: &str = "NETASSAY_LOG";
 /// Begins the log if it is asked for. An agent, which has the controller's environment on the same
 /// machine, has none.
 pub(crate) fn begin(cli: &Cli) -> Result<(), Failure> {
-    let serves = matches!(
-        cli.command,
-        Command::Agent | Command::Guest | Command::Unrestored | Command::Hold { .. }
-    );
+    let serves =
+        matches!(cli.command, Command::Agent | Command::Guest | Command::Unrestored | Command::Hold { .. });
     let path = std::env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from);
     let lines = fmt().with_ansi(false).with_target(false);
     let set = match path {

@@ -266,6 +266,24 @@ fn the_doctor_examines_every_area() {
     );
 }
 
+#[test]
+fn the_log_has_each_request_with_its_answer_and_is_off_by_default() {
+    let bench = Bench::new();
+    assert_eq!(stderr(&bench.run(&["doctor"])), "");
+    let path = bench.path("log");
+    let output = bench.netassay(&["doctor"]).env("NETASSAY_LOG", &path).output().unwrap();
+    assert_eq!(stderr(&output), "");
+    let shown = stderr(&bench.run(&["doctor", "-v"]));
+    for log in [std::fs::read_to_string(&path).unwrap(), shown] {
+        assert!(log.contains(r#"asked host=host id=1 request={"hello":"#), "{log}");
+        let counted = |word: &str| log.lines().filter(|line| line.contains(word)).count();
+        assert_eq!(counted("DEBUG asked "), counted("DEBUG answered "), "{log}");
+    }
+    let nowhere = bench.netassay(&["doctor"]).env("NETASSAY_LOG", "/nowhere/log").output().unwrap();
+    expect(&nowhere, 3);
+    assert!(stderr(&nowhere).contains("cannot write /nowhere/log"), "{}", stderr(&nowhere));
+}
+
 /// `ssh` connects, and the shell there never answers.
 #[test]
 #[ignore = "waits 20 s: `reach` proves this with a shorter time"]
