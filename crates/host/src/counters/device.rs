@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::driver::DriverCounters;
 use crate::link::ethtool::Ethtool;
+use crate::link::ioctl::DriverCounters;
 
 const MOST: usize = 32;
 
@@ -74,7 +74,7 @@ impl DeviceReader {
     /// The names of the driver's counters.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        self.driver.as_ref().map(DriverCounters::names).unwrap_or_default()
+        self.driver.as_ref().map(|driver| &*driver.names).unwrap_or_default()
     }
 
     /// Reads the counters. A driver without counters has no values.

@@ -10,7 +10,8 @@ use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
 use super::line::{Header, Record, parse, unfinished, write};
-use super::{JournalError, journal_directory};
+use super::JournalError;
+use super::directory::{check_ours, sync};
 
 // More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
@@ -102,7 +103,7 @@ impl JournalFile {
             Err(errno) => return Err(JournalError::file("open", path)(errno)),
         };
         let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
-        journal_directory::ours(path, &metadata)?;
+        check_ours(path, &metadata)?;
         if !metadata.is_file() || metadata.len() > LARGEST {
             let why = format!("it is not a regular file of at most {LARGEST} bytes");
             return Err(JournalError::foreign(path, &why));
@@ -171,7 +172,7 @@ impl JournalFile {
     }
 
     fn sync_place(&self) -> Result<(), JournalError> {
-        self.path.parent().map_or(Ok(()), journal_directory::sync)
+        self.path.parent().map_or(Ok(()), sync)
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::machine::{Target, Value, check_value};
 
 // The most damaged lines of a journal that are reported, each with its reason.
@@ -156,11 +157,11 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     while let Some(line) = lines.next() {
         number += 1;
         let half = whole.is_none() && lines.peek().is_none();
-        let read = if half { Err("it is only half written".to_owned()) } else { read(line) };
+        let read = if half { Err("it is only half written".to_owned().into()) } else { read(line) };
         if let Err(why) = read.and_then(|record| parsed.add(number, record)) {
             parsed.damaged_lines += 1;
             if parsed.damaged.len() < MOST_DAMAGE {
-                parsed.damaged.push(Damage { line: number, why });
+                parsed.damaged.push(Damage { line: number, why: why.to_string() });
             }
         }
     }
@@ -186,27 +187,27 @@ pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Parsed {
-    fn add(&mut self, line: usize, record: Record) -> Result<(), String> {
+    fn add(&mut self, line: usize, record: Record) -> Result<(), Error> {
         match record {
-            Record::Begun(header) if line == 1 && (OLDEST..=FORMAT).contains(&header.format) => {
+            Record::Begun(header) if line == 1 => {
+                if !(OLDEST..=FORMAT).contains(&header.format) {
+                    return Err(Error::from(format!(
+                        "it is of format {}, and this version knows formats {OLDEST} to {FORMAT}",
+                        header.format
+                    )));
+                }
                 if header.boot.is_empty() || header.network.is_empty() {
-                    return Err("it does not name the boot or the network namespace".to_owned());
+                    return Err("it does not name the boot or the network namespace".to_owned().into());
                 }
                 self.header = Some(header);
             }
-            Record::Begun(header) if line == 1 => {
-                return Err(format!(
-                    "it is of format {}, and this version knows formats {OLDEST} to {FORMAT}",
-                    header.format
-                ));
-            }
-            Record::Begun(_) => return Err("a journal begins only once".to_owned()),
-            _ if line == 1 => return Err("it does not name the process that wrote it".to_owned()),
+            Record::Begun(_) => return Err("a journal begins only once".to_owned().into()),
+            _ if line == 1 => return Err("it does not name the process that wrote it".to_owned().into()),
             Record::Change(Announced { number, target, before }) => {
                 target.check()?;
                 check_value(&before)?;
                 if self.places.contains_key(&number) {
-                    return Err(format!("there is a change {number} already"));
+                    return Err(format!("there is a change {number} already").into());
                 }
                 self.places.insert(number, self.changes.len());
                 self.changes.push(Change { number, target, before, after: None });
@@ -222,34 +223,33 @@ impl Parsed {
                     self.undone.remove(&number);
                 }
             }
-            Record::Unchanged(numbers) => {
-                for number in numbers {
-                    self.change(number)?;
-                    self.undone.insert(number);
-                }
-            }
-            Record::Undone(number) => {
-                self.change(number)?;
-                self.undone.insert(number);
-            }
+            Record::Unchanged(numbers) => numbers.into_iter().try_for_each(|number| self.close(number))?,
+            Record::Undone(number) => self.close(number)?,
             Record::Applied(why) => self.applied = Some(words::shortened_reason(&why)),
         }
         Ok(())
     }
 
-    fn change(&mut self, number: u32) -> Result<&mut Change, String> {
+    fn close(&mut self, number: u32) -> Result<(), Error> {
+        self.change(number)?;
+        self.undone.insert(number);
+        Ok(())
+    }
+
+    fn change(&mut self, number: u32) -> Result<&mut Change, Error> {
         let found = self.places.get(&number).and_then(|place| self.changes.get_mut(*place));
-        found.ok_or_else(|| format!("no line before it announces change {number}"))
+        found.ok_or_else(|| format!("no line before it announces change {number}").into())
     }
 }
 
-fn read(line: &[u8]) -> Result<Record, String> {
-    let (sum, json) = line.split_at_checked(SUM).ok_or("it is too short")?;
-    let json = json.strip_prefix(b" ").ok_or("no space after the checksum")?;
+fn read(line: &[u8]) -> Result<Record, Error> {
+    let damaged = |why: &str| Error::from(why.to_owned());
+    let (sum, json) = line.split_at_checked(SUM).ok_or_else(|| damaged("it is too short"))?;
+    let json = json.strip_prefix(b" ").ok_or_else(|| damaged("no space after the checksum"))?;
     if sum != hex(json).as_bytes() {
-        return Err("its checksum does not match: it was changed, or cut short".to_owned());
+        return Err(damaged("its checksum does not match: it was changed, or cut short"));
     }
-    serde_json::from_slice(json).map_err(|error| error.to_string())
+    serde_json::from_slice(json).map_err(|error| error.to_string().into())
 }
 
 /// A record as a line, with its end.

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
-use super::line::{Damage, Header, parse};
+use super::line::{Damage, parse};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::{JournalError, journal_directory};
-use crate::cpu::stat;
+use super::{JournalError, directory};
+use crate::cpu::threads::ThreadStat;
 use crate::machine::{Identity, Machine};
 
 /// The result for a journal.
@@ -185,7 +185,7 @@ fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
         Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(errno) => return Err(JournalError::file("look for", directory)(errno)),
     };
-    journal_directory::check(directory)?;
+    directory::check(directory)?;
     let mut journals = Vec::new();
     for entry in entries {
         let path = entry.map_err(JournalError::file("look for", directory))?.path();
@@ -223,7 +223,7 @@ fn follow(
     if header.boot != here.boot {
         return settle(file, manner, report(JournalFate::Restarted));
     }
-    if is_alive(header) {
+    if start_of(header.pid) == Some(header.start) {
         return Ok(Some(JournalReport::new(path, JournalFate::InUse)));
     }
     if let Some(why) = parsed.applied.clone().filter(|_| !manner.applied) {
@@ -268,17 +268,11 @@ fn settle(
 // The field `starttime` of `/proc/PID/stat`, as proc(5) numbers them.
 const STARTED: usize = 22;
 
-fn is_alive(header: &Header) -> bool {
-    start_of(header.pid).is_some_and(|start| start == header.start)
-}
-
 /// The start of a process, in ticks since the machine's; `None` if it does not run.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let line = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let (_, mut fields) = stat::parse(&line)?;
-    // A process that has ended and was not waited for (zombie, dead) owns no journal any more.
-    let ended = matches!(fields.next()?, "Z" | "X");
-    if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
+    // A process that has ended and was not waited for owns no journal any more.
+    ThreadStat::parse(&line).filter(|stat| !stat.has_ended())?.number(STARTED)
 }
 
 #[cfg(test)]

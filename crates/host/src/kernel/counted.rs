@@ -1,25 +1,27 @@
 //! Groups of counters that only grow: their differences and sums.
 
-/// Declares a struct of `u64` counters with `since`, `plus` and `sum`.
+/// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`.
 macro_rules! counted {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident),* $(,)? }) => {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident $(: $group:ty)?),* $(,)?
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $name { $($(#[$field_meta])* pub $field: u64),* }
+        pub struct $name { $($(#[$field_meta])* pub $field: counted!(@type $($group)?)),* }
 
         impl $name {
             /// The difference from `earlier`. A counter that went backwards counts as 0: it was
             /// replaced or estimated again.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
-                Self { $($field: self.$field.saturating_sub(earlier.$field)),* }
+                Self { $($field: counted!(@since self.$field, earlier.$field $(, $group)?)),* }
             }
 
             /// The sum of both.
             #[must_use]
             pub fn plus(&self, other: &Self) -> Self {
-                Self { $($field: self.$field.saturating_add(other.$field)),* }
+                Self { $($field: counted!(@plus self.$field, other.$field $(, $group)?)),* }
             }
 
             /// The sum of several.
@@ -29,6 +31,12 @@ macro_rules! counted {
             }
         }
     };
+    (@type) => { u64 };
+    (@type $group:ty) => { $group };
+    (@since $later:expr, $earlier:expr) => { $later.saturating_sub($earlier) };
+    (@since $later:expr, $earlier:expr, $group:ty) => { $later.since(&$earlier) };
+    (@plus $one:expr, $other:expr) => { $one.saturating_add($other) };
+    (@plus $one:expr, $other:expr, $group:ty) => { $one.plus(&$other) };
 }
 
 pub(crate) use counted;
@@ -37,7 +45,7 @@ pub(crate) use counted;
 mod tests {
     use proptest::prelude::*;
 
-    use crate::cpu::thread_times::ThreadTimes;
+    use crate::cpu::threads::ThreadTimes;
     use crate::link::interface::LinkCounters;
 
     #[test]

@@ -36,6 +36,12 @@ impl From<&str> for Value {
     }
 }
 
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes())
+    }
+}
+
 /// One line for people: unprintable characters are escaped, and a long value is cut.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{SampleBatch, StackSample};
+use super::sampler::{SampleBatch, StackSample};
 use super::symbols::Symbols;
 
 /// The most functions that a profile keeps, as the kernel has them on its stacks.
@@ -199,11 +199,6 @@ impl Profile {
     pub fn other(&self) -> f64 {
         let kept: u64 = self.stacks.iter().map(|stack| stack.samples).sum();
         self.message * self.samples.saturating_sub(kept) as f64 / self.samples.max(1) as f64
-    }
-
-    /// The stacks in which a function ran, or one that it called.
-    pub fn stacks_with(&self, name: &str) -> impl Iterator<Item = &SampledStack> {
-        self.stacks.iter().filter(move |stack| self.names(stack).contains(&name))
     }
 
     fn names(&self, stack: &SampledStack) -> Vec<&str> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::call::{Command, call, made};
+use super::{Command, call, made};
 
 /// `BPF_TCX_INGRESS` and `BPF_TCX_EGRESS` (`enum bpf_attach_type`): traffic control without a
 /// queueing discipline, since Linux 6.6.
