@@ -209,7 +209,9 @@ fn sysctls(files: &Files) -> BTreeMap<String, String> {
         let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
         Some(((*name).to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
     };
-    SYSCTLS.iter().chain(RECORDED).filter_map(read).collect()
+    // A list of ports has no bound.
+    let changeable = SYSCTLS.iter().filter(|name| **name != "net.ipv4.ip_local_reserved_ports");
+    changeable.chain(RECORDED).filter_map(read).collect()
 }
 
 // Settings that influence speed or loss of packets, beside those that a study may change.

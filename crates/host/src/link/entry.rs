@@ -4,6 +4,8 @@
 
 use std::net::IpAddr;
 
+use nix::libc;
+
 use crate::error::Error;
 use crate::kernel::attributes::{TYPE, attribute, attributes, long, push, short};
 use crate::kernel::netlink::{APPEND, CREATE, REPLACE, Request};
@@ -22,20 +24,12 @@ impl EntryKind {
     pub(crate) const ALL: [Self; 3] = [Self::Address, Self::Route, Self::Neighbour];
 
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Address => "address",
-            Self::Route => "route",
-            Self::Neighbour => "neighbour",
-        }
+        ["address", "route", "neighbour"][self as usize]
     }
 
     /// `RTM_NEW*`. The next number deletes, the one after it gets.
     fn new_kind(self) -> u16 {
-        match self {
-            Self::Address => 20,
-            Self::Route => 24,
-            Self::Neighbour => 28,
-        }
+        [libc::RTM_NEWADDR, libc::RTM_NEWROUTE, libc::RTM_NEWNEIGH][self as usize]
     }
 
     /// The length of `struct ifaddrmsg`, `rtmsg`, `ndmsg`.

@@ -172,17 +172,12 @@ impl Ipv6State {
                 continue;
             }
             let sort = EntryKind::ALL.into_iter().find(|sort| sort.word() == word)?;
-            let (hex, lifetime) = rest.split_once(LIFETIME).map_or((rest, None), |(hex, lifetime)| {
-                (
-                    hex,
-                    Some(
-                        lifetime.split_once(' ').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?])),
-                    ),
-                )
-            });
-            let lifetime = match lifetime {
-                Some(lifetime) => Some(lifetime?),
-                None => None,
+            let (hex, lifetime) = match rest.split_once(LIFETIME) {
+                None => (rest, None),
+                Some((hex, lifetime)) => {
+                    let (preferred, valid) = lifetime.split_once(' ')?;
+                    (hex, Some([preferred.parse().ok()?, valid.parse().ok()?]))
+                }
             };
             state.entries.push(Entry { sort, message: bytes(hex)?, lifetime, is_tentative: false });
         }
@@ -257,22 +252,17 @@ const LIFETIME: &str = " for ";
 /// The writable sysctls by name. A sysctl that cannot be read has no value.
 fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
     let mut all = Vec::new();
-    for directory_name in DIRECTORIES {
-        let Ok(entries) = std::fs::read_dir(directory(files, directory_name, link)) else { continue };
-        let mut found: Vec<Sysctl> = entries
-            .filter_map(|entry| {
-                let entry = entry.ok()?;
-                let name = entry.file_name().into_string().ok()?;
-                let is_writable = entry.metadata().ok()?.permissions().mode() & 0o200 != 0;
-                if !is_writable || !scope.has_sysctl(directory_name, &name) {
-                    return None;
-                }
-                let value = value(&entry.path())?;
-                Some(Sysctl { directory: directory_name.to_owned(), name, value })
-            })
-            .collect();
-        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        all.extend(found);
+    for of in DIRECTORIES {
+        for name in files.names(&format!("proc/sys/net/ipv6/{of}/{}", link.name), "") {
+            let path = directory(files, of, link).join(&name);
+            let is_writable = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o200 != 0);
+            if is_writable
+                && scope.has_sysctl(of, &name)
+                && let Some(value) = value(&path)
+            {
+                all.push(Sysctl { directory: of.to_owned(), name, value });
+            }
+        }
     }
     all
 }

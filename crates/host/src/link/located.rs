@@ -150,18 +150,13 @@ impl PairFacts {
 /// Whether two addresses with the lengths of their prefixes are in one network.
 #[must_use]
 pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) -> bool {
-    let network =
-        |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(prefix))).unwrap_or(0);
-    prefix == with
-        && match (one, other) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => {
-                network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
-            }
-            (IpAddr::V6(one), IpAddr::V6(other)) => {
-                network(one.to_bits(), 128) == network(other.to_bits(), 128)
-            }
-            _ => false,
-        }
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => (true, u128::from(address.to_bits()) << 96),
+        IpAddr::V6(address) => (false, address.to_bits()),
+    };
+    let ((one_is_ipv4, one), (other_is_ipv4, other)) = (bits(one), bits(other));
+    (one_is_ipv4, prefix) == (other_is_ipv4, with)
+        && (one ^ other).leading_zeros() >= u32::from(prefix).min(u128::BITS)
 }
 
 /// The interface that shares a network with one of these addresses; one that carries the
