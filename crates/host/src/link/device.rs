@@ -8,7 +8,6 @@ use words::DeviceSetting;
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, long, number, wide};
-use crate::kernel::netlink::Failure;
 use crate::link::ethtool::Ethtool;
 use crate::link::features::SettingsChange;
 use crate::link::ioctl::{flow_hashes, set_flow_hash};
@@ -110,25 +109,20 @@ impl Ethtool {
     }
 
     fn group(&mut self, interface: &str, group: SettingGroup) -> Result<DeviceSettings, Error> {
-        match self.ask(group.get, (interface, 0), &[])? {
+        let action = format_args!("read the {} of interface {interface:?}", group.name);
+        match self.ask(group.get, (interface, 0), &[], action) {
             Ok(answer) => Ok(parse(&answer, group)),
-            Err(failure) => {
-                let is_refused = matches!(failure, Failure::Refused { .. });
-                let action = format_args!("read the {} of interface {interface:?}", group.name);
-                match Error::netlink(action, interface, failure) {
-                    missing @ Error::NoInterface { .. } => Err(missing),
-                    // Most drivers have only some of the groups (EOPNOTSUPP).
-                    _ if is_refused => Ok(DeviceSettings::new()),
-                    error => Err(error),
-                }
-            }
+            // Most drivers have only some of the groups (EOPNOTSUPP).
+            Err(Error::Failed { .. }) => Ok(DeviceSettings::new()),
+            Err(missing) => Err(missing),
         }
     }
 
     /// The pause frames of the interface: received, sent. `None` if the driver does not count them
     /// for the kernel.
     pub(crate) fn pause_frames(&mut self, interface: &str) -> Option<[u64; 2]> {
-        frames(&self.ask(PAUSE_GET, (interface, FLAG_STATS), &[]).ok()?.ok()?)
+        let action = format_args!("count pause frames");
+        frames(&self.ask(PAUSE_GET, (interface, FLAG_STATS), &[], action).ok()?)
     }
 
     /// Requests settings of the interface's device, and reads back the result. Only differing
@@ -147,7 +141,7 @@ impl Ethtool {
         let (sendable, mut refused) = sendable(requested, &before);
         for group in GROUPS {
             let of_group = |(setting, value): (&DeviceSetting, &u32)| {
-                let (.., kind, _) = group.attributes.iter().find(|(one, ..)| one == setting)?;
+                let (_, kind, _) = group.attributes.iter().find(|(one, ..)| one == setting)?;
                 let bytes = if setting.is_switch() { vec![u8::from(*value != 0)] } else { number(*value) };
                 Some((*setting, (*kind, bytes)))
             };
@@ -155,17 +149,15 @@ impl Ethtool {
             if settings.is_empty() {
                 continue;
             }
-            if let Err(failure) = self.ask(group.get + 1, (interface, 0), &attributes)? {
-                let action = format_args!("change the {}", group.name);
-                let why = match Error::netlink(action, interface, failure) {
-                    missing @ Error::NoInterface { .. } => return Err(missing),
-                    error => error.to_string(),
-                };
-                let bound = |setting: &DeviceSetting| match before.get(setting).and_then(|value| value.most) {
-                    Some(most) => format!("{why}; this device has at most {most}"),
-                    None => why.clone(),
-                };
-                refused.extend(settings.iter().map(|setting| (*setting, bound(setting))));
+            let action = format_args!("change the {}", group.name);
+            match self.ask(group.get + 1, (interface, 0), &attributes, action) {
+                Ok(_) => {}
+                Err(missing @ Error::NoInterface { .. }) => return Err(missing),
+                Err(why) => refused.extend(settings.iter().map(|setting| {
+                    let most = before.get(setting).and_then(|value| value.most);
+                    let most = most.map(|most| format!("; this device has at most {most}"));
+                    (*setting, format!("{why}{}", most.unwrap_or_default()))
+                })),
             }
         }
         for (setting, fields) in &sendable {
@@ -203,15 +195,11 @@ fn sendable(
         };
         match setting.chosen_by().filter(|switch| is_on(*switch)) {
             _ if now.now == value => {}
-            Some(switch) => {
-                refused.insert(
-                    setting,
-                    format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"),
-                );
-            }
-            None => {
-                sendable.insert(setting, value);
-            }
+            Some(switch) => drop(refused.insert(
+                setting,
+                format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"),
+            )),
+            None => drop(sendable.insert(setting, value)),
         }
     }
     (sendable, refused)

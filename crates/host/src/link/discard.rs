@@ -54,13 +54,13 @@ impl fmt::Display for DiscardDevice {
 }
 
 impl FromStr for DiscardDevice {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(word: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|device| device.word() == word)
-            .ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|device| device.word() == word);
+        found.ok_or_else(|| {
+            format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are").into()
+        })
     }
 }
 
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn words_read_back_and_are_serdes() {
         for device in DiscardDevice::ALL {
-            assert_eq!(device.to_string().parse(), Ok(device));
+            assert_eq!(device.to_string().parse::<DiscardDevice>().unwrap(), device);
             assert_eq!(serde_json::to_value(device).unwrap(), device.to_string());
         }
-        assert!("null".parse::<DiscardDevice>().unwrap_err().contains("bridge"));
+        assert!("null".parse::<DiscardDevice>().unwrap_err().to_string().contains("bridge"));
     }
 }

@@ -1,6 +1,7 @@
 //! Ethtool's generic netlink family: its requests, and offload features.
 
 use std::collections::BTreeMap;
+use std::fmt::Arguments;
 
 use netlink_sys::protocols::NETLINK_GENERIC;
 
@@ -63,12 +64,10 @@ impl Ethtool {
 
     /// The features of the interface.
     pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
-        let answer = self.ask(FEATURES_GET, (interface, 0), &[])?;
-        let features = answer.and_then(|answer| {
-            parse_features(&answer).ok_or_else(|| Failure::Malformed("no features in it".to_owned()))
-        });
-        features.map_err(|failure| {
-            Error::netlink(format_args!("read the features of interface {interface:?}"), interface, failure)
+        let action = format_args!("read the features of interface {interface:?}");
+        let answer = self.ask(FEATURES_GET, (interface, 0), &[], action)?;
+        parse_features(&answer).ok_or_else(|| {
+            Error::netlink(action, interface, Failure::Malformed("no features in it".to_owned()))
         })
     }
 
@@ -88,30 +87,27 @@ impl Ethtool {
         let sendable = sendable(requested, &before);
         if !sendable.is_empty() {
             let bits = [wanted_bits(&sendable)];
-            self.ask(FEATURES_SET, (interface, FLAG_OMIT_REPLY), &bits)?.map_err(|failure| {
-                let names = sendable.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                let action = format_args!("change the features {names} of interface {interface:?}");
-                Error::netlink(action, interface, failure)
-            })?;
+            let names = sendable.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let action = format_args!("change the features {names} of interface {interface:?}");
+            self.ask(FEATURES_SET, (interface, FLAG_OMIT_REPLY), &bits, action)?;
         }
         Ok(FeatureChange::compare(requested, self.features(interface)?))
     }
 
     /// Sends a command about an interface, with flags of its header; returns the attributes of the
-    /// answer.
-    ///
-    /// # Errors
-    /// An impossible name of an interface; within, the kernel's error.
+    /// answer. `action` is for error messages.
     pub(crate) fn ask(
         &mut self,
         command: u8,
         (interface, flags): (&str, u32),
         attributes: &[(u16, Vec<u8>)],
-    ) -> Result<Result<Vec<u8>, Failure>, Error> {
+        action: Arguments<'_>,
+    ) -> Result<Vec<u8>, Error> {
         check_name(interface)?;
         let header = encode(&[(HEADER_DEV_NAME, string(interface)), (HEADER_FLAGS, number(flags))]);
         let attributes = [&[(HEADER | NESTED, header)], attributes].concat();
-        Ok(ask(&mut self.netlink, self.family, command, &attributes))
+        ask(&mut self.netlink, self.family, command, &attributes)
+            .map_err(|failure| Error::netlink(action, interface, failure))
     }
 }
 

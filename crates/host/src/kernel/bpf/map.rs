@@ -13,31 +13,22 @@ use crate::kernel::pages::{Pages, page_size};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapKind {
     /// Values by any key.
-    Hash,
+    Hash = 1,
     /// Values by their index.
-    Array,
+    Array = 2,
     /// Values by their index, of each CPU its own.
-    ArrayByCpu,
+    ArrayByCpu = 6,
     /// Records in the order in which they were written, without keys: `entries` is its bytes, a
-    /// power of two of at least a page. [`super::Ring`] reads it.
-    Ring,
+    /// power of two of at least a page. [`Ring`] reads it.
+    Ring = 27,
 }
 
 impl MapKind {
-    fn number(self) -> u32 {
-        match self {
-            Self::Hash => 1,
-            Self::Array => 2,
-            Self::ArrayByCpu => 6,
-            Self::Ring => 27,
-        }
-    }
-
     /// The kind with this number.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
-        all.into_iter().find(|kind| kind.number() == number)
+        all.into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
@@ -58,7 +49,7 @@ impl Map {
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
     pub fn new(kind: MapKind, key: usize, value: usize, entries: u32) -> io::Result<Self> {
         let attributes = MapAttributes {
-            map_type: kind.number(),
+            map_type: kind as u32,
             key_size: key as u32,
             value_size: value as u32,
             max_entries: entries,
@@ -188,7 +179,7 @@ struct ElementAttributes {
     flags: u64,
 }
 
-/// A map of kind [`super::MapKind::Ring`], and its memory: as `Documentation/bpf/ringbuf.rst`
+/// A map of kind [`MapKind::Ring`], and its memory: as `Documentation/bpf/ringbuf.rst`
 /// describes it.
 #[derive(Debug)]
 pub struct Ring {
