@@ -60,16 +60,15 @@ impl InterfaceEnvironment {
         let sysfs = link.sysfs(files);
         let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
         let number = |name: &str| file(name)?.parse().ok();
-        let masks = |prefix: &str, mask: &str| -> BTreeMap<String, String> {
-            let queues = sysfs.as_ref().map(|directory| files.names(&format!("{directory}/queues"), prefix));
-            let read = |queue: String| Some((queue.clone(), file(&format!("queues/{queue}/{mask}"))?));
-            queues.unwrap_or_default().into_iter().filter_map(read).collect()
+        let masks = |prefix: &str, mask: &str| {
+            let queues = sysfs.as_ref().map(|directory| format!("{directory}/queues"));
+            queues.map(|queues| files.texts(&queues, prefix, mask)).unwrap_or_default()
         };
         Some(Self {
             gro_flush_timeout: number("gro_flush_timeout"),
             napi_defer_hard_irqs: number("napi_defer_hard_irqs"),
-            receive_steering: masks("rx-", "rps_cpus"),
-            transmit_steering: masks("tx-", "xps_cpus"),
+            receive_steering: masks("rx-", "/rps_cpus"),
+            transmit_steering: masks("tx-", "/xps_cpus"),
             driver: file("device/uevent").and_then(|text| {
                 text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
             }),

@@ -1,5 +1,6 @@
 //! The kernel's text files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A tree of text files: the machine's, or a made-up one in tests.
@@ -54,6 +55,12 @@ impl Files {
             .collect();
         names.sort_by_cached_key(|name| (name[prefix.len()..].parse::<u64>().ok(), name.clone()));
         names
+    }
+
+    /// The texts of the same file below each name in a directory with a prefix, by name.
+    pub(crate) fn texts(&self, directory: &str, prefix: &str, below: &str) -> BTreeMap<String, String> {
+        let text = |name: String| Some((name.clone(), self.text(&format!("{directory}/{name}{below}"))?));
+        self.names(directory, prefix).into_iter().filter_map(text).collect()
     }
 }
 

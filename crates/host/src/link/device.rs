@@ -182,26 +182,21 @@ fn sendable(
     requested: &BTreeMap<DeviceSetting, u32>,
     before: &DeviceSettings,
 ) -> (BTreeMap<DeviceSetting, u32>, BTreeMap<DeviceSetting, String>) {
-    let mut sendable = BTreeMap::new();
-    let mut refused = BTreeMap::new();
-    for (&setting, &value) in requested {
-        let Some(now) = before.get(&setting) else {
-            refused.insert(setting, ABSENT.to_owned());
-            continue;
-        };
-        let is_on = |switch: DeviceSetting| {
-            let before = before.get(&switch).is_some_and(|value| value.now != 0);
-            before && requested.get(&switch).is_none_or(|value| *value != 0)
-        };
-        match setting.chosen_by().filter(|switch| is_on(*switch)) {
-            _ if now.now == value => {}
-            Some(switch) => drop(refused.insert(
-                setting,
-                format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"),
-            )),
-            None => drop(sendable.insert(setting, value)),
-        }
-    }
+    let is_on = |switch: &DeviceSetting| {
+        let before = before.get(switch).is_some_and(|value| value.now != 0);
+        before && requested.get(switch).is_none_or(|value| *value != 0)
+    };
+    let refusal = |setting: DeviceSetting| match before.get(&setting) {
+        None => Some(ABSENT.to_owned()),
+        Some(_) => setting.chosen_by().filter(is_on).map(|switch| {
+            format!("the driver chooses it while `{switch}` is on: set `{switch}` to off")
+        }),
+    };
+    let mut sendable = requested.clone();
+    sendable.retain(|setting, value| before.get(setting).is_none_or(|before| before.now != *value));
+    let refused: BTreeMap<_, _> =
+        sendable.keys().filter_map(|setting| Some((*setting, refusal(*setting)?))).collect();
+    sendable.retain(|setting, _| !refused.contains_key(setting));
     (sendable, refused)
 }
 

@@ -147,13 +147,10 @@ fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> R
 /// that network (unless `promote_secondaries` is set): they are put back.
 fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<(), Error> {
     let (family, bytes) = family(address);
-    let before = links.entries(EntryKind::Address, family, link.index)?;
-    let (removed, others): (Vec<_>, Vec<_>) =
-        before.into_iter().partition(|one| one.is_address(&bytes, prefix));
-    removed.iter().try_for_each(|one| one.delete(links, &link.name))?;
-    let after = links.entries(EntryKind::Address, family, link.index)?;
-    let is_lost = |one: &&Entry| !after.iter().any(|left| left.message == one.message);
-    others.iter().filter(is_lost).try_for_each(|one| one.add(links, &link.name))
+    let mut others = links.entries(EntryKind::Address, family, link.index)?;
+    others.retain(|one| !one.is_address(&bytes, prefix));
+    let is_address = |one: &Entry| one.sort == EntryKind::Address;
+    links.restore_entries(&others, is_address, family, (link.index, &link.name))
 }
 
 fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {

@@ -71,18 +71,14 @@ impl Machine {
         // If /sys shows another network namespace, no process has steered the queues.
         if let Ok(directory) = self.sysfs(interface) {
             let queues = |prefix: &str, mask: &str| -> Vec<u32> {
-                let directory = format!("{directory}/queues");
-                let names = self.files.names(&directory, prefix);
                 // A device with one queue has no choice of CPUs for it, and refuses to be read.
-                let readable = names
-                    .iter()
-                    .filter(|name| self.files.text(&format!("{directory}/{name}/{mask}")).is_some());
-                readable.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
+                let readable = self.files.texts(&format!("{directory}/queues"), prefix, mask);
+                readable.keys().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
             };
             let interface = || interface.clone();
-            let receive = queues("rx-", "rps_cpus").into_iter();
+            let receive = queues("rx-", "/rps_cpus").into_iter();
             all.extend(receive.map(|queue| Target::Steering { interface: interface(), queue }));
-            let transmit = queues("tx-", "xps_cpus").into_iter();
+            let transmit = queues("tx-", "/xps_cpus").into_iter();
             all.extend(transmit.map(|queue| Target::TransmitSteering { interface: interface(), queue }));
         }
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
