@@ -162,23 +162,16 @@ impl Machine {
                 }
                 format!("{directory}/smp_affinity_list")
             }
-            Target::Steering { interface, queue } => {
-                self.queue_file(interface, &format!("rx-{queue}"), "rps_cpus")?
+            target => {
+                let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
+                let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
+                if !self.files.path(&directory).is_dir() {
+                    return Err(Error::NoQueue { interface: interface.name().to_owned(), queue });
+                }
+                format!("{directory}/{file}")
             }
-            Target::TransmitSteering { interface, queue } => {
-                self.queue_file(interface, &format!("tx-{queue}"), "xps_cpus")?
-            }
-            _ => return Ok(None),
         };
         Ok(Some(self.files.path(&below)))
-    }
-
-    fn queue_file(&self, interface: &Interface, queue: &str, file: &str) -> Result<String, Error> {
-        let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
-        if self.files.path(&directory).is_dir() {
-            return Ok(format!("{directory}/{file}"));
-        }
-        Err(Error::NoQueue { interface: interface.name().to_owned(), queue: queue.to_owned() })
     }
 }
 

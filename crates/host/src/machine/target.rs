@@ -210,8 +210,19 @@ impl Target {
         is_file || self.is_of_queue()
     }
 
+    /// The queue whose CPUs this setting is, as sysfs names it, and their file there.
+    pub(super) fn queue(&self) -> Option<(&Interface, String, &'static str)> {
+        match self {
+            Self::Steering { interface, queue } => Some((interface, format!("rx-{queue}"), "rps_cpus")),
+            Self::TransmitSteering { interface, queue } => {
+                Some((interface, format!("tx-{queue}"), "xps_cpus"))
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_of_queue(&self) -> bool {
-        matches!(self, Self::Steering { .. } | Self::TransmitSteering { .. })
+        self.queue().is_some()
     }
 
     /// Whether a driver may change it when it restarts its device.
