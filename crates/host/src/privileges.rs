@@ -202,22 +202,21 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
         half.effective &= kept;
         half.inheritable = 0;
     }
-    set_capabilities(&halves)?;
+    exchange(libc::SYS_capset, &mut halves)?;
     gain_no_privileges()
 }
 
 fn capabilities() -> io::Result<[CapabilityHalf; 2]> {
-    let mut header = CapabilityHeader { version: VERSION, process: 0 };
     let mut halves = [CapabilityHalf::default(); 2];
-    // SAFETY: a header and the two halves that its version has, which outlive the call.
-    check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
+    exchange(libc::SYS_capget, &mut halves)?;
     Ok(halves)
 }
 
-fn set_capabilities(halves: &[CapabilityHalf; 2]) -> io::Result<()> {
+/// Reads (`capget`) or sets (`capset`) the capabilities of the calling thread.
+fn exchange(call: libc::c_long, halves: &mut [CapabilityHalf; 2]) -> io::Result<()> {
     let mut header = CapabilityHeader { version: VERSION, process: 0 };
     // SAFETY: a header and the two halves that its version has, which outlive the call.
-    check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })
+    check(unsafe { libc::syscall(call, &raw mut header, halves.as_mut_ptr()) })
 }
 
 /// Removes all capabilities except the set `kept` (a bit for each) from what the calling thread,
@@ -352,7 +351,7 @@ mod tests {
     fn inherit_all() {
         let mut halves = capabilities().unwrap();
         halves.iter_mut().for_each(|half| half.inheritable = half.permitted);
-        set_capabilities(&halves).unwrap();
+        exchange(libc::SYS_capset, &mut halves).unwrap();
     }
 
     #[test]

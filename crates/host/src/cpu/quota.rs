@@ -3,7 +3,6 @@
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -96,7 +95,7 @@ impl Quotas {
             let stat = files.open(&format!("{directory}/cpu.stat"), OpenOptions::new().read(true)).ok()?;
             Some(QuotaGroup { directory, quota, stat })
         };
-        Self(directories(files).unwrap_or_default().into_iter().filter_map(group).collect())
+        Self(directories(files).into_iter().filter_map(group).collect())
     }
 
     /// The smallest quota, with the directory of its group.
@@ -126,34 +125,59 @@ fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
-/// The quota of a group; `max` stands for none.
+/// The quota of a group: in one file with cgroups v2, in two files with v1.
 fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
-    let text = files.text(&format!("{directory}/cpu.max"))?;
-    let (runtime, period) = text.split_once(' ')?;
+    let [runtime, period] = match files.text(&format!("{directory}/cpu.max")) {
+        Some(both) => both.split_once(' ').map(|(runtime, period)| [runtime.to_owned(), period.to_owned()]),
+        None => {
+            let file = |name: &str| files.text(&format!("{directory}/cpu.cfs_{name}_us"));
+            file("quota").zip(file("period")).map(<[String; 2]>::from)
+        }
+    }?;
+    // `max` and `-1` stand for no quota.
     Some(CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? })
 }
 
-/// The directories of the group of this process and of the groups above, the nearest first
-/// (cgroups v2).
-fn directories(files: &Files) -> Option<Vec<String>> {
-    let [groups, mounts] = ["cgroup", "mountinfo"].map(|file| files.text(&format!("proc/self/{file}")));
-    let path = groups.as_ref()?.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let (root, at) = mounts.as_ref()?.lines().find_map(mounted)?;
-    let at = at.trim_start_matches('/');
-    // A group outside of the mounted tree is shown as `/..`: the tree's root stands for it.
-    let below = path.strip_prefix(root.trim_end_matches('/')).filter(|below| {
-        (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
-    });
-    let own = format!("{at}{}", below.unwrap_or_default());
-    let all = Path::new(own.trim_end_matches('/')).ancestors().map(|path| path.to_string_lossy().into_owned());
-    Some(all.take_while(|directory| directory.len() >= at.len()).collect())
+/// The directories of the groups of this process that can have a quota: its own group and the
+/// groups above.
+fn directories(files: &Files) -> Vec<String> {
+    let mut all = Vec::new();
+    let [groups, mounts] =
+        ["cgroup", "mountinfo"].map(|file| files.text(&format!("proc/self/{file}")).unwrap_or_default());
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let is_second = controllers.is_empty();
+        if !is_second && !controllers.split(',').any(|one| one == "cpu") {
+            continue;
+        }
+        let Some((root, at)) = mounts.lines().find_map(|line| mounted(line, is_second)) else { continue };
+        // A group outside of the mounted tree is shown as `/..`: the tree's root stands for it.
+        let below = path.strip_prefix(root.trim_end_matches('/')).filter(|below| {
+            (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
+        });
+        let at = at.trim_start_matches('/');
+        let mut directory = format!("{at}{}", below.unwrap_or_default()).trim_end_matches('/').to_owned();
+        while directory.len() > at.len() {
+            all.push(directory.clone());
+            directory.truncate(directory.rfind('/').unwrap_or(0));
+        }
+        all.push(at.to_owned());
+    }
+    all
 }
 
-/// The root and the mount point of the groups, if a line of mountinfo mounts them.
-fn mounted(line: &str) -> Option<(&str, &str)> {
+/// The root and the mount point of the groups of this version, if a line of mountinfo mounts them.
+fn mounted(line: &str, is_second: bool) -> Option<(&str, &str)> {
     let (before, after) = line.split_once(" - ")?;
+    let mut after = after.split(' ');
+    let (kind, options) = (after.next()?, after.nth(1)?);
+    let is_it = match is_second {
+        true => kind == "cgroup2",
+        false => kind == "cgroup" && options.split(',').any(|one| one == "cpu"),
+    };
     let mut before = before.split(' ').skip(3);
-    Some((before.next()?, before.next()?)).filter(|_| after.starts_with("cgroup2 "))
+    Some((before.next()?, before.next()?)).filter(|_| is_it)
 }
 
 #[cfg(test)]
@@ -162,6 +186,10 @@ mod tests {
     use crate::kernel::files::fixture::files;
 
     const V2: &str = "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+    const V1: &str = "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs rw\n\
+                      32 31 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n\
+                      33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                      34 31 0:31 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
     /// The smallest quota of a machine with these mounts, groups and files, and its counters.
     fn read(mounts: &str, groups: &str, of_groups: &[(&str, &str)]) -> String {
@@ -182,6 +210,18 @@ mod tests {
         let stat = "usage_usec 9\nnr_periods 22\nnr_throttled 17\nthrottled_usec 1\nnr_bursts 0\n";
         let (max, own, above) =
             ("sys/fs/cgroup/a/b/cpu.max", "sys/fs/cgroup/a/b/cpu.stat", "sys/fs/cgroup/a/cpu.stat");
+        let v1 = [
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "150000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/d/cpu.stat", "nr_periods 4\nnr_throttled 1\nthrottled_time 5\n"),
+        ];
+        let unlimited = [("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "-1\n"), v1[1], v1[2]];
+        let inside = "31 23 0:28 /d /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpuacct,cpu\n";
+        let at_root = [
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.stat", ""),
+        ];
         let container = [("sys/fs/cgroup/cpu.max", "200000 100000\n"), ("sys/fs/cgroup/cpu.stat", stat)];
         for (mounts, groups, of_groups, expected) in [
             (
@@ -205,10 +245,23 @@ mod tests {
             // A namespace of groups, and one that this process is outside of.
             (V2, "0::/\n", &container, "2 CPUs in each 100 ms: sys/fs/cgroup 17/22"),
             (V2, "0::/../../x\n", &container, "2 CPUs in each 100 ms: sys/fs/cgroup 17/22"),
+            (
+                V1,
+                "4:cpuset:/\n3:cpu,cpuacct:/d\n0::/\n",
+                &v1,
+                "1.5 CPUs in each 100 ms: sys/fs/cgroup/cpu,cpuacct/d 1/4",
+            ),
+            (V1, "3:cpu,cpuacct:/d\n0::/\n", &unlimited, "none"),
+            // A container sees its own group as the root of the mount.
+            (
+                inside,
+                "3:cpu,cpuacct:/d\n",
+                &at_root,
+                "0.5 CPUs in each 100 ms: sys/fs/cgroup/cpu,cpuacct 0/0",
+            ),
             (V2, "0::/a\n", &[("sys/fs/cgroup/a/cpu.max", "x y")], "none"),
             ("", "0::/a\n", &container, "none"),
             (V2, "", &container, "none"),
-            (V2, "3:cpu,cpuacct:/\n", &container, "none"),
         ] {
             assert_eq!(read(mounts, groups, of_groups), expected, "{groups} {of_groups:?}");
         }
