@@ -181,9 +181,8 @@ impl Softirqs {
             sum.write(0)?;
             Ok(Self { sum, _attached: attached })
         };
-        counting().map_err(|error: io::Error| {
-            Error::failed("soft interrupts cannot be traced (BPF)", error, "")
-        })
+        counting()
+            .map_err(|error: io::Error| Error::failed("soft interrupts cannot be traced (BPF)", error, ""))
     }
 
     /// The time in soft interrupts so far, in ns.

@@ -86,7 +86,8 @@ impl ThreadTimes {
     pub fn parse(stat: &[u8], schedstat: &str, tick: u64) -> Option<Self> {
         let stat = ThreadStat::parse(stat)?;
         // utime and stime.
-        let [user_ns, system_ns] = [stat.number(14)?, stat.number(15)?].map(|ticks| ticks.saturating_mul(tick));
+        let [user_ns, system_ns] =
+            [stat.number(14)?, stat.number(15)?].map(|ticks| ticks.saturating_mul(tick));
         let mut numbers = schedstat.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
         let mut next = || numbers.next().flatten();
         let running_ns = next().unwrap_or_else(|| user_ns.saturating_add(system_ns));

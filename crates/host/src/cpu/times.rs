@@ -209,10 +209,7 @@ mod tests {
     fn a_usage_is_of_the_time_there_was() {
         let spent = CpuTimes { user: 10, system: 20, irq: 0, softirq: 10, steal: 10, idle: 50 };
         let [user, system, _, softirq, steal, idle] = spent.percentages().unwrap();
-        assert_eq!(
-            (user, system, softirq, steal, idle),
-            (10.0, 20.0, 10.0, 10.0, 50.0)
-        );
+        assert_eq!((user, system, softirq, steal, idle), (10.0, 20.0, 10.0, 10.0, 50.0));
         assert_eq!((spent.busy(), spent.total()), (40, 100));
         assert_eq!(CpuTimes::default().percentages(), None);
     }

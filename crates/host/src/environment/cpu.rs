@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use words::{format_cpu_list, parse_cpu_list};
 
-use crate::cpu::latency::latency_bound;
+use crate::cpu::power::latency_bound;
 use crate::kernel::files::{Files, field};
 
 /// The CPUs of a host.

@@ -425,7 +425,10 @@ mod tests {
         let (_keep, files) = files(&[]);
         let facts = Disturbances::read_from(&files);
         assert_eq!(facts.interrupt_balancing, None);
-        assert_eq!((facts.environment.cpu.turbo, facts.deepest_idle_state(), facts.environment.load.average), (None, None, None));
+        assert_eq!(
+            (facts.environment.cpu.turbo, facts.deepest_idle_state(), facts.environment.load.average),
+            (None, None, None)
+        );
     }
 
     #[test]

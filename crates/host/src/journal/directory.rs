@@ -1,7 +1,7 @@
 //! The directory of journals, its owner, and files there that one process at a time has locked.
 
 use std::fmt;
-use fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
-use super::line::{Header, Record, parse, unfinished, write};
 use super::JournalError;
 use super::directory::{check_ours, sync};
+use super::line::{Header, Record, parse, unfinished, write};
 
 // More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;

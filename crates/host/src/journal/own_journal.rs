@@ -345,7 +345,9 @@ impl Journal {
         let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
         let settled: Vec<u32> = settled.collect();
         self.close(&settled);
-        done.iter().find(|one| !one.outcome.is_settled()).map_or(Ok(()), |left| Err(left.sentence(false).into()))
+        done.iter()
+            .find(|one| !one.outcome.is_settled())
+            .map_or(Ok(()), |left| Err(left.sentence(false).into()))
     }
 
     fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {

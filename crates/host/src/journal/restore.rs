@@ -110,9 +110,8 @@ pub fn restore_of(
         let mut journals = find(directory)?;
         // An unreadable journal belongs to no process.
         journals.retain(|path| {
-            JournalFile::header(path).is_some_and(|header| {
-                (header.pid, header.start) == (process.pid, process.start)
-            })
+            JournalFile::header(path)
+                .is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
         });
         if journals.is_empty() {
             return Ok(Vec::new());
@@ -242,7 +241,8 @@ fn follow(
 fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> Option<JournalReport> {
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
-    let fate = if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } };
+    let fate =
+        if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } };
     Some(JournalReport::new(path, fate))
 }
 

@@ -188,9 +188,10 @@ fn sendable(
     };
     let refusal = |setting: DeviceSetting| match before.get(&setting) {
         None => Some(ABSENT.to_owned()),
-        Some(_) => setting.chosen_by().filter(is_on).map(|switch| {
-            format!("the driver chooses it while `{switch}` is on: set `{switch}` to off")
-        }),
+        Some(_) => setting
+            .chosen_by()
+            .filter(is_on)
+            .map(|switch| format!("the driver chooses it while `{switch}` is on: set `{switch}` to off")),
     };
     let mut sendable = requested.clone();
     sendable.retain(|setting, value| before.get(setting).is_none_or(|before| before.now != *value));

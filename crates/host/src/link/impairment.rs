@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn others_disciplines_are_passed_over() {
         let orders = Impairment::new(Some(Duration::from_secs(1)), None, Some(8)).orders(1500);
-        let foreign: Vec<Order> = orders.into_iter().map(|order| Order { handle: 0x10000, ..order }).collect();
+        let foreign: Vec<Order> =
+            orders.into_iter().map(|order| Order { handle: 0x10000, ..order }).collect();
         assert_eq!(Impairment::from_disciplines(&made(&foreign)), Impairment::default());
     }
 

@@ -63,9 +63,8 @@ impl DriverInfo {
     pub(crate) fn read(interface: &str) -> Self {
         // `struct ethtool_drvinfo`: the command, five texts of 32 bytes (the first is the driver),
         // 12 bytes, five numbers.
-        let answer = open().and_then(|socket| {
-            request(&socket, interface, encoded(&[DRIVER]), 4 + 5 * NAME + 12 + 5 * 4)
-        });
+        let answer = open()
+            .and_then(|socket| request(&socket, interface, encoded(&[DRIVER]), 4 + 5 * NAME + 12 + 5 * 4));
         let Ok(answer) = answer else { return Self::default() };
         let text = |index: usize| {
             let start = 4 + index * NAME;
@@ -216,7 +215,8 @@ mod tests {
     #[test]
     fn a_device_without_a_hash_has_none_and_refuses_one() {
         assert_eq!(flow_hashes("lo").chain(flow_hashes("a-name-that-is-too-long")).count(), 0);
-        let refused = set_flow_hash("lo", DeviceSetting::FlowHashUdp4, 0xf0).unwrap().unwrap_err().to_string();
+        let refused =
+            set_flow_hash("lo", DeviceSetting::FlowHashUdp4, 0xf0).unwrap().unwrap_err().to_string();
         assert!(refused.contains("EOPNOTSUPP") || refused.contains("EPERM"), "{refused}");
         assert!(set_flow_hash("lo", DeviceSetting::RxRing, 256).is_none());
     }

@@ -71,7 +71,12 @@ pub(crate) struct Ipv6State {
 
 impl Ipv6State {
     /// Reads the state. `files` has `proc` in it.
-    pub(crate) fn read(links: &mut Links, files: &Files, link: &Link, scope: Ipv6Part) -> Result<Self, Error> {
+    pub(crate) fn read(
+        links: &mut Links,
+        files: &Files,
+        link: &Link,
+        scope: Ipv6Part,
+    ) -> Result<Self, Error> {
         if !directory(files, "conf", link).is_dir() {
             return Ok(Self::default());
         }

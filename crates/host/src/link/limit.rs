@@ -94,8 +94,8 @@ fn negotiated(files: &Files, link: &Link) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::files::fixture::files;
     use crate::kernel::attributes::encode;
+    use crate::kernel::files::fixture::files;
     use crate::link::traffic_control::fixture::{answer, specification};
 
     fn link(kind: Option<&str>) -> Link {
@@ -111,7 +111,11 @@ mod tests {
     /// A discipline, or a class, with a rate in bytes/s.
     fn discipline(kind: &str, handle: u32, parent: u32, rate: u32) -> Discipline {
         // Before the ceiling of a class is its guaranteed rate.
-        let parameters = if kind == "htb" { [specification(1), specification(rate)].concat() } else { specification(rate) };
+        let parameters = if kind == "htb" {
+            [specification(1), specification(rate)].concat()
+        } else {
+            specification(rate)
+        };
         Discipline::parse(&answer([2, handle, parent], kind, encode(&[(1, parameters)]))).unwrap()
     }
 

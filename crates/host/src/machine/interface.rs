@@ -116,13 +116,16 @@ mod tests {
         let mut links = Links::open().unwrap();
         let lo = Interface::find("lo").unwrap();
         assert_eq!(lo.now(&mut links).unwrap().name, "lo");
-        let renamed = Interface { name: "before".to_owned(), ..lo.clone() };
-        assert_eq!(renamed.now(&mut links).unwrap().name, "lo");
-        let identity = DeviceIdentity { device: "veth".to_owned(), ..lo.identity.unwrap() };
-        let other = Interface { name: "lo".to_owned(), identity: Some(identity.clone()) };
+        let Interface::Device { index, device, .. } = lo else { panic!("{lo:?}") };
+        let named = |name: &str, index: u32, device: &str| Interface::Device {
+            name: name.to_owned(),
+            index,
+            device: device.to_owned(),
+        };
+        assert_eq!(named("before", index, &device).now(&mut links).unwrap().name, "lo");
+        let other = named("lo", index, "veth");
         assert!(matches!(other.now(&mut links), Err(Error::NoInterface { .. })));
-        let gone = DeviceIdentity { index: 1 << 30, ..identity };
-        let gone = Interface { name: "lo".to_owned(), identity: Some(gone) };
+        let gone = named("lo", 1 << 30, &device);
         assert!(matches!(gone.now(&mut links), Err(Error::NoInterface { .. })));
     }
 }
