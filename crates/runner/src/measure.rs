@@ -248,7 +248,9 @@ mod tests {
         HostAccount {
             elapsed_ns: 500_000_000,
             cpu_each: vec![host::CpuTimes::default()],
-            interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 300)).collect(),
+            interrupts: host::Interrupts(
+                host::InterruptKind::kinds().map(|interrupt| (interrupt, 300)).collect(),
+            ),
             io: host::ThreadTimes { running_ns: 200_000_000, ..host::ThreadTimes::default() },
             underlay: tunnel.then(underlay),
             ..guest(cpu, &[(300, 50), (100, 150)])

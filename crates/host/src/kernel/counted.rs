@@ -1,9 +1,10 @@
 //! Groups of counters that only grow: their differences and sums.
 
-/// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`.
+/// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`. The
+/// kernel keeps a counter of the group `wrapping` in 32 bits.
 macro_rules! counted {
     ($(#[$meta:meta])* pub struct $name:ident {
-        $($(#[$field_meta:meta])* $field:ident $(: $group:ty)?),* $(,)?
+        $($(#[$field_meta:meta])* $field:ident $(: $group:tt)?),* $(,)?
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -31,12 +32,29 @@ macro_rules! counted {
             }
         }
     };
-    (@type) => { u64 };
-    (@type $group:ty) => { $group };
+    (@type $(wrapping)?) => { u64 };
+    (@type $group:tt) => { $group };
     (@since $later:expr, $earlier:expr) => { $later.saturating_sub($earlier) };
-    (@since $later:expr, $earlier:expr, $group:ty) => { $later.since(&$earlier) };
-    (@plus $one:expr, $other:expr) => { $one.saturating_add($other) };
-    (@plus $one:expr, $other:expr, $group:ty) => { $one.plus(&$other) };
+    (@since $later:expr, $earlier:expr, wrapping) => {
+        $crate::kernel::counted::wrapping_since($later, $earlier)
+    };
+    (@since $later:expr, $earlier:expr, $group:tt) => { $later.since(&$earlier) };
+    (@plus $one:expr, $other:expr $(, wrapping)?) => { $one.saturating_add($other) };
+    (@plus $one:expr, $other:expr, $group:tt) => { $one.plus(&$other) };
+}
+
+/// The difference between two readings of 32 bits. A wrapped counter is corrected; one that was
+/// reset counts as 0.
+pub(crate) fn wrapping_since(later: u64, earlier: u64) -> u64 {
+    const RANGE: u64 = 1 << 32;
+    match later.checked_sub(earlier) {
+        Some(passed) => passed,
+        // Less than half the range ahead: it wrapped. More: it was reset.
+        None => {
+            let passed = (later + RANGE).saturating_sub(earlier);
+            if passed < RANGE / 2 { passed } else { 0 }
+        }
+    }
 }
 
 pub(crate) use counted;
@@ -45,6 +63,7 @@ pub(crate) use counted;
 mod tests {
     use proptest::prelude::*;
 
+    use super::wrapping_since;
     use crate::cpu::threads::ThreadTimes;
     use crate::link::interface::LinkCounters;
 
@@ -53,6 +72,14 @@ mod tests {
         let earlier = LinkCounters { rx_packets: 3, rx_bytes: 10, ..LinkCounters::default() };
         let later = LinkCounters { rx_packets: 8, rx_bytes: 4, ..LinkCounters::default() };
         assert_eq!(later.since(&earlier), LinkCounters { rx_packets: 5, ..LinkCounters::default() });
+    }
+
+    #[test]
+    fn a_wrap_is_understood_and_a_reset_counts_as_nothing() {
+        assert_eq!(wrapping_since(12, 5), 7);
+        assert_eq!(wrapping_since(4, (1 << 32) - 6), 10);
+        assert_eq!(wrapping_since(4, 1000), 0);
+        assert_eq!(wrapping_since(0, 1 << 40), 0);
     }
 
     proptest! {

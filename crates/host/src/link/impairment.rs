@@ -1,7 +1,6 @@
 //! The impairment of a path: delay, loss, rate. Queueing disciplines apply it where packets leave
 //! an interface: `netem` delays and drops, `tbf` limits the rate.
 
-use std::fmt;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -23,15 +22,6 @@ pub struct Impairment {
     loss: u32,
     /// Bytes per second; 0: no limit.
     rate: u64,
-}
-
-impl fmt::Display for Impairment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { delay_ns, loss, rate } = self;
-        let loss = 100.0 * f64::from(*loss) / f64::from(u32::MAX);
-        write!(f, "a delay of {delay_ns} ns, a loss of {loss} % and ")?;
-        if *rate == 0 { f.write_str("no rate") } else { write!(f, "a rate of {rate} bytes/s") }
-    }
 }
 
 /// A discipline to be made.
@@ -126,7 +116,7 @@ impl Links {
         }
         let read = self.impairment(link.index, name)?;
         if read != *wanted {
-            let why = format!("set {wanted}, read back {read}");
+            let why = format!("set {wanted:?}, read back {read:?}");
             let action = format_args!("impair interface {name:?}");
             return Err(Error::netlink(action, name, Failure::Malformed(why)));
         }

@@ -1,10 +1,10 @@
 //! Queueing disciplines, classes and filters of interfaces, as the kernel reports them.
 
 use nix::libc;
-use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::attributes::{attribute, long, text, wide};
+use crate::kernel::counted::counted;
 use crate::kernel::netlink::Request;
 use crate::link::links::Links;
 
@@ -25,21 +25,21 @@ pub(crate) struct Discipline {
     queue: QueueCounters,
 }
 
-/// The counters of an interface's queueing disciplines since they were made (`RTM_GETQDISC`,
-/// `TCA_STATS2`).
-///
-/// Sums only the disciplines at the root (for transmit) and at ingress: the kernel counts in them
-/// what a discipline below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its children), so a
-/// sum of all would count twice. The kernel's counters have 32 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct QueueCounters {
-    /// Packets dropped by a queue: lost on the sender's side, before the device.
-    pub drops: u64,
-    /// Packets put back because the device was busy.
-    pub requeues: u64,
-    /// Times a packet had to wait for a rate limit.
-    pub overlimits: u64,
+counted! {
+    /// The counters of an interface's queueing disciplines since they were made (`RTM_GETQDISC`,
+    /// `TCA_STATS2`).
+    ///
+    /// Sums only the disciplines at the root (for transmit) and at ingress: the kernel counts in
+    /// them what a discipline below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its
+    /// children), so a sum of all would count twice.
+    pub struct QueueCounters {
+        /// Packets dropped by a queue: lost on the sender's side, before the device.
+        drops: wrapping,
+        /// Packets put back because the device was busy.
+        requeues: wrapping,
+        /// Times a packet had to wait for a rate limit.
+        overlimits: wrapping,
+    }
 }
 
 // `struct tcmsg`: family (with padding), index, handle, parent, information.
@@ -97,43 +97,10 @@ impl QueueCounters {
         Self { drops: number(8), requeues: number(12), overlimits: number(16) }
     }
 
-    /// The difference from `earlier`. A wrapped 32-bit counter is corrected; one that was reset
-    /// counts as 0.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            drops: wrapping_since(self.drops, earlier.drops),
-            requeues: wrapping_since(self.requeues, earlier.requeues),
-            overlimits: wrapping_since(self.overlimits, earlier.overlimits),
-        }
-    }
-
-    /// The sum of both.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            drops: self.drops.saturating_add(other.drops),
-            requeues: self.requeues.saturating_add(other.requeues),
-            overlimits: self.overlimits.saturating_add(other.overlimits),
-        }
-    }
-
     /// The sum over the disciplines of an interface that count (see the type).
-    fn sum(all: &[Discipline]) -> Self {
+    fn of_interface(all: &[Discipline]) -> Self {
         let counting = all.iter().filter(|one| matches!(one.parent, Discipline::ROOT | Discipline::INGRESS));
         counting.fold(Self::default(), |sum, one| sum.plus(&one.queue))
-    }
-}
-
-fn wrapping_since(later: u64, earlier: u64) -> u64 {
-    const RANGE: u64 = 1 << 32;
-    match later.checked_sub(earlier) {
-        Some(passed) => passed,
-        // Less than half the range ahead: it wrapped. More: it was reset.
-        None => {
-            let passed = (later + RANGE).saturating_sub(earlier);
-            if passed < RANGE / 2 { passed } else { 0 }
-        }
     }
 }
 
@@ -168,7 +135,7 @@ impl Links {
 
     /// The counters of the transmit queues of an interface that was just found.
     pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
-        Ok(QueueCounters::sum(&self.disciplines(index, name)?))
+        Ok(QueueCounters::of_interface(&self.disciplines(index, name)?))
     }
 }
 
@@ -246,15 +213,10 @@ mod tests {
             discipline(Discipline::INGRESS, &[0, 0, 1, 0, 0]),
             discipline(0x8001_0001, &[0, 0, 100, 100, 100]),
         ];
-        assert_eq!(QueueCounters::sum(&all), QueueCounters { drops: 11, requeues: 20, overlimits: 30 });
-    }
-
-    #[test]
-    fn a_wrap_is_understood_and_a_reset_counts_as_nothing() {
-        assert_eq!(wrapping_since(12, 5), 7);
-        assert_eq!(wrapping_since(4, (1 << 32) - 6), 10);
-        assert_eq!(wrapping_since(4, 1000), 0);
-        assert_eq!(wrapping_since(0, 1 << 40), 0);
+        assert_eq!(
+            QueueCounters::of_interface(&all),
+            QueueCounters { drops: 11, requeues: 20, overlimits: 30 }
+        );
     }
 
     proptest! {
