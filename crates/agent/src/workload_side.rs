@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
-    ProcessTimes, Quotas, ThreadTimes, Throttled, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, Power, ProcessTimes,
+    Quotas, ThreadTimes, Throttled, WireCounters,
 };
 use load::{Endpoint, Kind, Phase, SocketSwitches};
 
@@ -169,11 +169,11 @@ impl WorkloadSide {
         let step = series::step(step, window, self.flows);
 
         // In a tunnel's traffic, the driver below the tunnel counts.
-        let mut device = DeviceReader::open(self.lowest());
+        let device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);
-        let first = self.edge(links, &mut device, cpus, Phase::Window)?;
+        let first = self.edge(links, &device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.reading.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
@@ -185,7 +185,7 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
-        let last = self.edge(links, &mut device, cpus, Phase::Tail)?;
+        let last = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
             device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
@@ -208,7 +208,7 @@ impl WorkloadSide {
     fn edge(
         &self,
         links: &mut Links,
-        device: &mut DeviceReader,
+        device: &DeviceReader,
         cpus: &[u32],
         next: Phase,
     ) -> Result<EdgeReading, Refusal> {
@@ -267,7 +267,7 @@ fn within(time: Duration, flows: u32) -> Instant {
 
 struct EdgeReading {
     power: Power,
-    device: DeviceReading,
+    device: Vec<u64>,
     reading: Reading,
 }
 

@@ -21,8 +21,8 @@ pub mod perf;
 pub mod user_file;
 
 pub use counters::{
-    ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SnmpTable,
-    SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+    ContextSwitches, Counters, DeviceCounters, DeviceReader, IpCounters, SnmpTable, SoftnetCounters,
+    TcpCounters, UdpCounters, WireCounters,
 };
 pub use cpu::affinity::{self, prioritise_current_thread};
 pub use cpu::interrupts::{InterruptKind, Interrupts, Softirqs};

@@ -5,7 +5,7 @@ mod protocols;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-pub use device::{DeviceCounters, DeviceReader, DeviceReading};
+pub use device::{DeviceCounters, DeviceReader};
 pub use protocols::{IpCounters, SnmpTable, SoftnetCounters, TcpCounters, UdpCounters};
 
 use crate::error::Error;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use words::DeviceSetting;
 
 use crate::error::Error;
-use crate::kernel::attributes::{attribute, long, number, wide};
+use crate::kernel::attributes::{attribute, long, number};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::SettingsChange;
 use crate::link::ioctl::{flow_hashes, set_flow_hash};
@@ -76,7 +76,7 @@ const GROUPS: [SettingGroup; 4] = [
     },
     SettingGroup {
         name: "pause frames",
-        get: PAUSE_GET,
+        get: 21,
         attributes: &[
             (DeviceSetting::PauseAutoneg, 2, None),
             (DeviceSetting::PauseRx, 3, None),
@@ -84,14 +84,6 @@ const GROUPS: [SettingGroup; 4] = [
         ],
     },
 ];
-
-// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
-// and `ETHTOOL_A_PAUSE_STAT_*`.
-const PAUSE_GET: u8 = 21;
-const FLAG_STATS: u32 = 4;
-const PAUSE_STATS: u16 = 5;
-const STAT_TX_FRAMES: u16 = 2;
-const STAT_RX_FRAMES: u16 = 3;
 
 // The reason for a setting that is missing.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
@@ -116,13 +108,6 @@ impl Ethtool {
             Err(Error::Failed { .. }) => Ok(DeviceSettings::new()),
             Err(missing) => Err(missing),
         }
-    }
-
-    /// The pause frames of the interface: received, sent. `None` if the driver does not count them
-    /// for the kernel.
-    pub(crate) fn pause_frames(&mut self, interface: &str) -> Option<[u64; 2]> {
-        let action = format_args!("count pause frames");
-        frames(&self.ask(PAUSE_GET, (interface, FLAG_STATS), &[], action).ok()?)
     }
 
     /// Requests settings of the interface's device, and reads back the result. Only differing
@@ -217,16 +202,9 @@ fn parse(attributes: &[u8], group: SettingGroup) -> DeviceSettings {
     group.attributes.iter().filter_map(value).collect()
 }
 
-fn frames(attributes: &[u8]) -> Option<[u64; 2]> {
-    let all = attribute(attributes, PAUSE_STATS)?;
-    let frames = |kind| wide(attribute(all, kind)?, 0);
-    Some([frames(STAT_RX_FRAMES)?, frames(STAT_TX_FRAMES)?])
-}
-
 /// (fuzzing) Reads an answer as that of each group.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn parse_any(attributes: &[u8]) {
-    let _ = frames(attributes);
     for group in GROUPS {
         assert!(parse(attributes, group).len() <= group.attributes.len());
     }
@@ -274,17 +252,6 @@ mod tests {
             let option = setting.ethtool().option;
             assert!(group.attributes.iter().all(|one| one.0.ethtool().option == option));
         }
-    }
-
-    #[test]
-    fn pause_frames_are_read_where_the_driver_counts_both() {
-        let frames_of = |stats: &[(u16, u64)]| {
-            let stats: Vec<_> =
-                stats.iter().map(|(kind, count)| (*kind, count.to_ne_bytes().to_vec())).collect();
-            frames(&encode(&[(PAUSE_STATS, encode(&stats))]))
-        };
-        assert_eq!(frames_of(&[(STAT_TX_FRAMES, 7), (STAT_RX_FRAMES, 5)]), Some([5, 7]));
-        assert_eq!(frames_of(&[]), None);
     }
 
     #[test]
