@@ -54,13 +54,11 @@ impl fmt::Display for DiscardDevice {
 }
 
 impl FromStr for DiscardDevice {
-    type Err = Error;
+    type Err = String;
 
-    fn from_str(word: &str) -> Result<Self, Error> {
+    fn from_str(word: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|device| device.word() == word);
-        found.ok_or_else(|| {
-            format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are").into()
-        })
+        found.ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
     }
 }
 
@@ -158,6 +156,6 @@ mod tests {
             assert_eq!(device.to_string().parse::<DiscardDevice>().unwrap(), device);
             assert_eq!(serde_json::to_value(device).unwrap(), device.to_string());
         }
-        assert!("null".parse::<DiscardDevice>().unwrap_err().to_string().contains("bridge"));
+        assert!("null".parse::<DiscardDevice>().unwrap_err().contains("bridge"));
     }
 }

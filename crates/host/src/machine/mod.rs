@@ -153,7 +153,8 @@ impl Machine {
     /// The file of a setting; `None` if netlink reads and writes it.
     fn path(&self, target: &Target) -> Result<Option<PathBuf>, Error> {
         let below = match target {
-            Target::Sysctl { name } => format!("proc/sys/{}", target::sysctl_path(name)),
+            // No name on the list has a slash, or a dot inside a part.
+            Target::Sysctl { name } => format!("proc/sys/{}", name.replace('.', "/")),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
             Target::IrqAffinity { irq } => {
                 let directory = format!("proc/irq/{irq}");

@@ -307,11 +307,6 @@ fn number(text: &str) -> Option<i128> {
         .map(|number| sign * number)
 }
 
-/// The path below `/proc/sys`. No name on the list has a slash, or a dot inside a part.
-pub(super) fn sysctl_path(name: &str) -> String {
-    name.replace('.', "/")
-}
-
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
