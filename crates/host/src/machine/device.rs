@@ -161,9 +161,6 @@ fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
     }
 }
 
-// Stands between kinds of which the first that the kernel has is made.
-const OR: &str = " or ";
-
 /// The text that distinguishes an interface that was made from any later interface of its name.
 fn made(link: &Link) -> String {
     format!("{} {}", link.index, link.kind.as_deref().unwrap_or("device"))
@@ -180,7 +177,7 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
         Err(error) => return Err(error),
     };
     // A session that was killed early did not note the index.
-    if !found.is_ours || !kind.split(OR).any(|kind| found.link.kind.as_deref() == Some(kind)) {
+    if !found.is_ours || found.link.kind.as_deref() != Some(kind) {
         let why = format!("the interface of this name is {}, and not netassay's", made(&found.link));
         return Err(forbidden(target, &why));
     }

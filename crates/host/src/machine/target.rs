@@ -49,7 +49,7 @@ pub enum Target {
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
         name: String,
-        /// `vxlan`, `bridge`, `veth`, `tun`, `dummy`, or several with ` or ` between.
+        /// `vxlan`, `bridge`, `veth` or `tun`.
         kind: String,
     },
 }
