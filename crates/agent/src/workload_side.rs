@@ -223,7 +223,7 @@ impl WorkloadSide {
     pub(crate) fn read(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Reading, Refusal> {
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
-        let interrupts = Interrupts::read(cpus);
+        let interrupts = Interrupts::sum(&Interrupts::read_each(cpus));
         let cpu_each = CpuTimes::read_each(cpus)?;
         // A thread that has ended has failed; `wait_until` reports that better.
         let threads = self.endpoint.threads();
@@ -239,7 +239,7 @@ impl WorkloadSide {
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<SeriesRow, Refusal> {
         let queue = links.queue(&self.interface)?;
-        Ok(SeriesRow { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
+        Ok(SeriesRow { queue, cpu: CpuTimes::sum(&CpuTimes::read_each(cpus)?), load: self.sample() })
     }
 
     /// The sum of all flows: single flows are only reported at the end.

@@ -75,14 +75,8 @@ impl InterruptKind {
 pub struct Interrupts(pub BTreeMap<InterruptKind, u64>);
 
 impl Interrupts {
-    /// Reads the interrupts of `cpus` together. The kernel counts them for the whole machine, other
-    /// work on these CPUs included.
-    #[must_use]
-    pub fn read(cpus: &[u32]) -> Self {
-        Self::sum(&Self::read_each(cpus))
-    }
-
-    /// Reads the interrupts of each of `cpus`, in their order.
+    /// Reads the interrupts of each of `cpus`, in their order. The kernel counts them for the whole
+    /// machine, other work on these CPUs included.
     #[must_use]
     pub fn read_each(cpus: &[u32]) -> Vec<Self> {
         let texts = [HARD, SOFT].map(|file| (file, std::fs::read_to_string(file).unwrap_or_default()));
@@ -280,7 +274,7 @@ IPI1:        50         60       Function call interrupts
     #[test]
     fn this_machine_counts_interrupts() {
         let cpus = crate::cpu::affinity::online_cpus();
-        let counted = Interrupts::read(&cpus).0;
+        let counted = Interrupts::sum(&Interrupts::read_each(&cpus)).0;
         assert!(
             counted.contains_key(&InterruptKind::SoftNetRx) && counted.contains_key(&InterruptKind::Timer),
             "{counted:?}"

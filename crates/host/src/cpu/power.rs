@@ -137,7 +137,7 @@ impl HeldLatency {
         }
         let failed = |errno| Error::failed(format!("{what}: /{FILE}"), errno, "; it needs root");
         let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
-        let mut file = files.open(FILE, File::options().read(true).write(true)).map_err(failed)?;
+        let mut file = File::options().read(true).write(true).open(files.path(FILE)).map_err(failed)?;
         file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
         // The least bound of all programs counts.
         match bound(&mut file) {
@@ -150,7 +150,7 @@ impl HeldLatency {
 
 /// The bound in force, in µs; `None` if there is none, or it may not be read.
 pub(crate) fn latency_bound(files: &Files) -> Option<u32> {
-    let now = bound(&mut files.open(FILE, File::options().read(true)).ok()?)?;
+    let now = bound(&mut File::open(files.path(FILE)).ok()?)?;
     u32::try_from(now).ok().filter(|_| now < UNBOUND)
 }
 

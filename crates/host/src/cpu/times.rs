@@ -34,11 +34,6 @@ counted! {
 }
 
 impl CpuTimes {
-    /// Reads the time since boot of `cpus` together.
-    pub fn read(cpus: &[u32]) -> Result<Self, Error> {
-        Self::read_each(cpus).map(|each| Self::sum(&each))
-    }
-
     /// Reads the time since boot of each of `cpus`, in their order.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
@@ -217,11 +212,12 @@ mod tests {
     #[test]
     fn this_machines_cpus_are_read_and_one_it_has_not_is_named() {
         let cpus = crate::cpu::affinity::online_cpus();
-        let earlier = CpuTimes::read(&cpus).unwrap();
+        let read = || CpuTimes::sum(&CpuTimes::read_each(&cpus).unwrap());
+        let earlier = read();
         assert!(earlier.total() > 0);
-        let later = CpuTimes::read(&cpus).unwrap();
+        let later = read();
         assert!(later.since(&earlier).busy() < later.busy());
-        let error = CpuTimes::read(&[60_000]).unwrap_err().to_string();
+        let error = CpuTimes::read_each(&[60_000]).unwrap_err().to_string();
         assert!(
             error.contains("CPU 60000 is not online") && error.contains(&format_cpu_list(&cpus)),
             "{error}"

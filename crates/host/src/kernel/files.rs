@@ -32,11 +32,6 @@ impl Files {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Opens a file that is no text.
-    pub(crate) fn open(&self, path: &str, how: &std::fs::OpenOptions) -> std::io::Result<std::fs::File> {
-        how.open(self.path(path))
-    }
-
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
     }
