@@ -65,7 +65,7 @@ impl Session {
             }
             Request::CreateDiscard { name, device, addresses, behind } => {
                 let make = |links: &mut Links| links.create_discard(&name, device);
-                let discard = self.interfaces.make(&name, "discard", make)?;
+                let discard = self.interfaces.make(&name, "dummy or bridge or veth", make)?;
                 self.configure(&name, &addresses)?;
                 self.interfaces.add_addresses_behind(&name, behind)?;
                 Ok(Answer::Discards(discard))
