@@ -4,6 +4,7 @@ mod any;
 mod applied;
 mod changes;
 mod left;
+mod lines;
 mod trust;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
