@@ -138,21 +138,14 @@ struct LoadAttributes {
     log_level: u32,
     log_size: u32,
     log_buffer: u64,
-    kernel_version: u32,
-    flags: u32,
-    name: [u8; 16],
-    interface: u32,
+    /// The kernel's version, flags, a name, an interface.
+    _unused: [u32; 7],
     expected_attach_type: u32,
-    types: u32,
-    function_info_size: u32,
-    function_info: u64,
-    function_info_count: u32,
-    line_info_size: u32,
-    line_info: u64,
-    line_info_count: u32,
+    /// Types, and where functions and lines are.
+    _without_types: [u32; 9],
     function: u32,
-    program: u32,
-    _padding: u32,
+    /// A program, and padding.
+    _without_program: [u32; 2],
 }
 
 /// The first fields for `BPF_PROG_TEST_RUN`.

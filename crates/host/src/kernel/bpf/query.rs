@@ -68,10 +68,8 @@ struct QueryAttributes {
     numbers: u64,
     count: u32,
     _padding: u32,
-    flags_of_programs: u64,
-    links: u64,
-    flags_of_links: u64,
-    revision: u64,
+    /// Addresses of flags and links, and the revision.
+    _unused: [u64; 4],
 }
 
 /// The fields for `BPF_PROG_GET_FD_BY_ID`.
@@ -96,15 +94,8 @@ struct InfoAttributes {
 #[repr(C)]
 #[derive(Debug, Default)]
 struct ProgramInfo {
-    kind: u32,
-    number: u32,
-    tag: [u8; 8],
-    lengths: [u32; 2],
-    instructions: [u64; 2],
-    load_time: u64,
-    user: u32,
-    map_count: u32,
-    maps: u64,
+    /// Kind, number, tag, lengths and addresses of instructions, time, user, maps.
+    _unused: [u64; 8],
     name: [u8; 16],
 }
 
