@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn nothing_that_the_kernel_writes_lies_beyond_what_it_is_given() {
-        // `query.revision` and `bpf_prog_info.name` (linux/bpf.h).
-        assert_eq!(std::mem::offset_of!(QueryAttributes, revision), 56);
+        // The end of `query.revision`, and `bpf_prog_info.name` (linux/bpf.h).
+        assert_eq!(size_of::<QueryAttributes>(), 56 + 8);
         assert_eq!(std::mem::offset_of!(ProgramInfo, name), 64);
     }
 }
