@@ -38,7 +38,7 @@ const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0
 // `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
 
-const UP: u32 = libc::IFF_UP.cast_unsigned();
+pub(crate) const UP: u32 = libc::IFF_UP.cast_unsigned();
 
 /// An attribute: its type and flags, and its value.
 type Attribute = (u16, Vec<u8>);
@@ -174,14 +174,14 @@ impl Links {
 
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
-        let request = link_request(libc::RTM_SETLINK, [0, UP, UP], &[named(name)?]);
-        self.change(&request, 0, name, format_args!("set interface {name:?} up"))
+        self.set_state(name, "up", UP)
     }
 
-    /// Sets the interface down. The kernel then removes its routes, and most of its IPv6 addresses.
-    pub(crate) fn set_down(&mut self, name: &str) -> Result<(), Error> {
-        let request = link_request(libc::RTM_SETLINK, [0, 0, UP], &[named(name)?]);
-        self.change(&request, 0, name, format_args!("set interface {name:?} down"))
+    /// Sets the interface up or down. Of an interface that is down the kernel removes its routes,
+    /// and most of its IPv6 addresses.
+    pub(crate) fn set_state(&mut self, name: &str, state: &str, flags: u32) -> Result<(), Error> {
+        let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);
+        self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
     /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue

@@ -251,21 +251,7 @@ impl Target {
             .and_then(Ipv6State::of_text)
             .map_or_else(|| value.to_string(), |state| state.summary())
     }
-}
 
-/// The end of a [`Target::Device`] number that the driver chose by itself.
-pub(super) const CHOSEN: &str = " (adaptive)";
-
-/// Checks that this can be the value of a setting.
-pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
-    let bytes = value.bytes().len();
-    if bytes > LONGEST_VALUE {
-        return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known").into());
-    }
-    Ok(())
-}
-
-impl Target {
     /// Whether a value that was read back is the requested one. The kernel has one form for equal
     /// values: decimal numbers, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
@@ -286,6 +272,18 @@ impl Target {
             }
         }
     }
+}
+
+/// The end of a [`Target::Device`] number that the driver chose by itself.
+pub(super) const CHOSEN: &str = " (adaptive)";
+
+/// Checks that this can be the value of a setting.
+pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
+    let bytes = value.bytes().len();
+    if bytes > LONGEST_VALUE {
+        return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known").into());
+    }
+    Ok(())
 }
 
 /// Compares lists of ports or CPUs: numbers up to 65535.
