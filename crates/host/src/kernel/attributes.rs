@@ -13,8 +13,8 @@ const HEADER: usize = 4;
 /// The attributes in bytes, each with its type and flags. An attribute that is cut short ends them.
 pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
-        let length = usize::from(short(rest, 0)?);
-        let (kind, value) = (short(rest, 2)?, rest.get(HEADER..length)?);
+        let length = usize::from(u16_at(rest, 0)?);
+        let (kind, value) = (u16_at(rest, 2)?, rest.get(HEADER..length)?);
         rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some((kind, value))
     })
@@ -57,15 +57,15 @@ pub(crate) fn text(value: &[u8]) -> Option<String> {
     String::from_utf8(value.strip_suffix(b"\0").unwrap_or(value).to_vec()).ok()
 }
 
-pub(crate) fn short(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-pub(crate) fn long(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-pub(crate) fn wide(bytes: &[u8], at: usize) -> Option<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 

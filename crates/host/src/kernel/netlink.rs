@@ -4,7 +4,7 @@ use std::io;
 
 use netlink_sys::{Socket, SocketAddr};
 
-use crate::kernel::attributes::{attribute, long, short, text};
+use crate::kernel::attributes::{attribute, text, u16_at, u32_at};
 
 /// A socket to the kernel. It belongs to the network namespace of the thread that opened it, even
 /// if that thread enters another one later.
@@ -159,12 +159,12 @@ pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, 
         if bytes.is_empty() {
             return None;
         }
-        let length = long(bytes, 0).map_or(0, |length| length as usize);
+        let length = u32_at(bytes, 0).map_or(0, |length| length as usize);
         let Some(payload) = bytes.get(HEADER..length) else {
             return Some(Err(Failure::Malformed("a message does not end with its datagram".to_owned())));
         };
         rest = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
-        let (kind, flags, sequence) = (short(bytes, 4)?, short(bytes, 6)?, long(bytes, 8)?);
+        let (kind, flags, sequence) = (u16_at(bytes, 4)?, u16_at(bytes, 6)?, u32_at(bytes, 8)?);
         Some(Ok(Frame { kind, flags, sequence, payload }))
     })
 }
@@ -176,7 +176,7 @@ impl Frame<'_> {
         match self.kind {
             // Since Linux 4.15 the end of a dump carries an errno too.
             DONE if self.payload.is_empty() => Some(Ok(())),
-            kind @ (ERROR | DONE) => match long(self.payload, 0).map(u32::cast_signed) {
+            kind @ (ERROR | DONE) => match u32_at(self.payload, 0).map(u32::cast_signed) {
                 Some(code) if code >= 0 => Some(Ok(())),
                 Some(code) => Some(Err(Failure::Refused {
                     errno: io::Error::from_raw_os_error(code.saturating_neg()),
@@ -199,7 +199,7 @@ impl Frame<'_> {
         let request = match self.kind {
             DONE => 0,
             _ if self.flags & CAPPED != 0 => HEADER,
-            _ => (long(behind_code, 0)? as usize).next_multiple_of(4),
+            _ => (u32_at(behind_code, 0)? as usize).next_multiple_of(4),
         };
         text(attribute(behind_code.get(request..)?, NLMSGERR_ATTR_MSG)?)
     }

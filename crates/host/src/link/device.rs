@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use words::DeviceSetting;
 
 use crate::error::Error;
-use crate::kernel::attributes::{attribute, long, number};
+use crate::kernel::attributes::{attribute, number, u32_at};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::SettingsChange;
 use crate::link::ioctl::{flow_hashes, set_flow_hash};
@@ -195,8 +195,8 @@ pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool
 fn parse(attributes: &[u8], group: SettingGroup) -> DeviceSettings {
     let value = |&(setting, kind, most): &(DeviceSetting, u16, Option<u16>)| {
         let value = attribute(attributes, kind)?;
-        let now = if setting.is_switch() { u32::from(*value.first()? != 0) } else { long(value, 0)? };
-        let most = most.and_then(|most| long(attribute(attributes, most)?, 0));
+        let now = if setting.is_switch() { u32::from(*value.first()? != 0) } else { u32_at(value, 0)? };
+        let most = most.and_then(|most| u32_at(attribute(attributes, most)?, 0));
         Some((setting, DeviceValue { now, most }))
     };
     group.attributes.iter().filter_map(value).collect()

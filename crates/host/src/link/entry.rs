@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{TYPE, attribute, attributes, long, push, short};
+use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
 use crate::kernel::netlink::{APPEND, CREATE, REPLACE, Request};
 use crate::link::links::Links;
 
@@ -165,7 +165,7 @@ impl Entry {
         let mut bytes = header.to_vec();
         for (kind, value) in attributes(inside) {
             if kind & TYPE == IFA_FLAGS {
-                let flags = long(value, 0).unwrap_or(0) | flag;
+                let flags = u32_at(value, 0).unwrap_or(0) | flag;
                 push(&mut bytes, kind, &flags.to_ne_bytes());
             } else {
                 push(&mut bytes, kind, value);
@@ -186,10 +186,11 @@ impl Entry {
 }
 
 fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
-    if long(header, 4)? != index {
+    if u32_at(header, 4)? != index {
         return None;
     }
-    let flags = attribute(inside, IFA_FLAGS).and_then(|value| long(value, 0)).unwrap_or(u32::from(header[2]));
+    let flags =
+        attribute(inside, IFA_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(u32::from(header[2]));
     // In IPv4 this flag marks a second address of a network.
     if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
         return None;
@@ -203,14 +204,14 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     }
     push(&mut message, IFA_FLAGS, &(flags & IFA_SETTABLE).to_ne_bytes());
     let lifetime = attribute(inside, IFA_CACHEINFO)
-        .and_then(|cache| Some([long(cache, 0)?, long(cache, 4)?]))
+        .and_then(|cache| Some([u32_at(cache, 0)?, u32_at(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
     let is_tentative = flags & (IFA_F_TENTATIVE | IFA_F_STABLE_PRIVACY) == IFA_F_TENTATIVE;
     Some(Entry { sort: EntryKind::Address, message, lifetime, is_tentative })
 }
 
 fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
-    let flags = long(header, 8)?;
+    let flags = u32_at(header, 8)?;
     let [table, protocol] = [header[4], header[5]];
     // The kernel makes and removes local routes with their addresses.
     if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
@@ -221,14 +222,14 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let (mut is_ours, mut seconds) = (false, 0);
     for (kind, value) in attributes(inside) {
         match kind & TYPE {
-            RTA_CACHEINFO => seconds = long(value, 8)? / TICKS,
+            RTA_CACHEINFO => seconds = u32_at(value, 8)? / TICKS,
             RTA_MULTIPATH => {
                 let hops = hops(value, index);
                 is_ours |= !hops.is_empty();
                 push(&mut message, kind, &hops);
             }
             other => {
-                is_ours |= other == RTA_OIF && long(value, 0) == Some(index);
+                is_ours |= other == RTA_OIF && u32_at(value, 0) == Some(index);
                 push(&mut message, kind, value);
             }
         }
@@ -240,10 +241,10 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
 /// The next hops of a route (`struct rtnexthop`) that leave by the interface: other hops stay.
 fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
-    while let Some(length) = short(rest, 0).map(usize::from)
+    while let Some(length) = u16_at(rest, 0).map(usize::from)
         && let Some(hop) = rest.get(..length).filter(|hop| hop.len() >= 8)
     {
-        if long(hop, 4) == Some(index) {
+        if u32_at(hop, 4) == Some(index) {
             let start = ours.len();
             ours.extend(hop);
             ours[start + 2] &= RTNH_F_ONLINK;
@@ -256,7 +257,7 @@ fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
 
 fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     // The state has 16 bits.
-    if long(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
+    if u32_at(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
         return None;
     }
     let mut message = header.to_vec();

@@ -6,7 +6,7 @@ use std::fmt::Arguments;
 use netlink_sys::protocols::NETLINK_GENERIC;
 
 use crate::error::Error;
-use crate::kernel::attributes::{NESTED, attribute, encode, number, short, string};
+use crate::kernel::attributes::{NESTED, attribute, encode, number, string, u16_at};
 use crate::kernel::netlink::{Failure, Netlink, Request};
 use crate::link::features::{FeatureChange, Features, parse_features, sendable, wanted_bits};
 use crate::link::links::check_name;
@@ -52,7 +52,7 @@ impl Ethtool {
             Err(Failure::Refused { .. }) => Vec::new(),
             Err(failure) => return Err(Error::netlink("look for ethtool's netlink family", "", failure)),
         };
-        let family = attribute(&answer, FAMILY_ID).and_then(|value| short(value, 0));
+        let family = attribute(&answer, FAMILY_ID).and_then(|value| u16_at(value, 0));
         let family = family.ok_or_else(|| {
             Error::from(
                 "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"

@@ -8,7 +8,7 @@ use nix::libc;
 use words::PATH_QUEUE;
 
 use crate::error::Error;
-use crate::kernel::attributes::{attribute, encode, long, number, push, string, wide};
+use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
 use crate::kernel::netlink::{CREATE_NEW, Failure, Request};
 use crate::link::links::Links;
 use crate::link::traffic_control::{Discipline, header};
@@ -86,8 +86,8 @@ impl Impairment {
         for Discipline { options, handle, .. } in all {
             if *handle == NETEM {
                 let delay = attribute(options.get(NETEM_OPTIONS..).unwrap_or_default(), TCA_NETEM_LATENCY64);
-                found.delay_ns = delay.and_then(|delay| wide(delay, 0)).unwrap_or(0);
-                found.loss = long(options, 8).unwrap_or(0);
+                found.delay_ns = delay.and_then(|delay| u64_at(delay, 0)).unwrap_or(0);
+                found.loss = u32_at(options, 8).unwrap_or(0);
             }
         }
         let bucket = all.iter().find(|one| one.handle == TBF);

@@ -3,7 +3,7 @@
 use nix::libc;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::attributes::{TYPE, attribute, attributes, long, text, wide};
+use crate::kernel::attributes::{TYPE, attribute, attributes, text, u32_at, u64_at};
 use crate::kernel::counted::counted;
 use crate::kernel::files::Files;
 use crate::link::links::GROUP;
@@ -114,10 +114,10 @@ impl LinkFacts {
     /// attributes of an unexpected size, so that one odd interface does not hide the others.
     pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         let mut facts = Self::default();
-        let flags = long(payload, 8)?;
+        let flags = u32_at(payload, 8)?;
         let has = |flag: libc::c_int| flags & flag.cast_unsigned() != 0;
         let link = &mut facts.link;
-        link.index = long(payload, 4)?;
+        link.index = u32_at(payload, 4)?;
         link.up = has(libc::IFF_UP);
         link.carrier = has(libc::IFF_LOWER_UP);
         link.running = has(libc::IFF_RUNNING);
@@ -129,7 +129,7 @@ impl LinkFacts {
 
     fn add(&mut self, kind: u16, value: &[u8]) {
         let link = &mut self.link;
-        let number = long(value, 0);
+        let number = u32_at(value, 0);
         match kind {
             libc::IFLA_IFNAME => link.name = text(value).unwrap_or_default(),
             libc::IFLA_MTU => link.mtu = number.unwrap_or_default(),
@@ -148,7 +148,7 @@ impl LinkFacts {
             }
             libc::IFLA_AF_SPEC => {
                 let ipv6 = attribute(value, IPV6).and_then(|ipv6| attribute(ipv6, IFLA_INET6_FLAGS));
-                let flags = ipv6.and_then(|flags| long(flags, 0)).unwrap_or(0);
+                let flags = ipv6.and_then(|flags| u32_at(flags, 0)).unwrap_or(0);
                 self.has_ipv6_ready = flags & IF_READY != 0;
             }
             libc::IFLA_XDP => self.xdp = xdp(value),
@@ -160,7 +160,7 @@ impl LinkFacts {
 impl LinkCounters {
     /// Reads `struct rtnl_link_stats64`.
     fn parse(value: &[u8]) -> Self {
-        let number = |place: usize| wide(value, 8 * place).unwrap_or(0);
+        let number = |place: usize| u64_at(value, 8 * place).unwrap_or(0);
         Self {
             rx_packets: number(0),
             tx_packets: number(1),
@@ -176,14 +176,14 @@ impl LinkCounters {
 
 fn vxlan(data: &[u8]) -> Option<(u32, u16)> {
     let port = attribute(data, IFLA_VXLAN_PORT)?.try_into().ok()?;
-    Some((long(attribute(data, IFLA_VXLAN_ID)?, 0)?, u16::from_be_bytes(port)))
+    Some((u32_at(attribute(data, IFLA_VXLAN_ID)?, 0)?, u16::from_be_bytes(port)))
 }
 
 fn xdp(value: &[u8]) -> Option<(ProgramPlace, u32)> {
     let is_generic = *attribute(value, XDP_ATTACHED)?.first()? == XDP_GENERIC;
     let place = if is_generic { ProgramPlace::XdpGeneric } else { ProgramPlace::Xdp };
     let (_, number) = attributes(value).find(|(kind, _)| XDP_NUMBERS.contains(&(kind & TYPE)))?;
-    Some((place, long(number, 0).filter(|number| *number != 0)?))
+    Some((place, u32_at(number, 0).filter(|number| *number != 0)?))
 }
 
 /// A link-layer address in words; `None` for an empty one.

@@ -9,7 +9,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use words::DeviceSetting;
 
 use crate::error::Error;
-use crate::kernel::attributes::{long, wide};
+use crate::kernel::attributes::{u32_at, u64_at};
 
 /// The driver and firmware of an interface. Empty texts are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -82,14 +82,14 @@ impl DriverCounters {
         // for each set.
         let count = encoded(&[COUNT, 0, 1 << COUNTERS, 0, 0]);
         let count = request(&socket, interface, count, 0).ok()?;
-        let expected = long(&count, 16).filter(|_| long(&count, 8) == Some(1 << COUNTERS))?;
+        let expected = u32_at(&count, 16).filter(|_| u32_at(&count, 8) == Some(1 << COUNTERS))?;
         if expected == 0 || expected as usize > MOST {
             return None;
         }
         // `struct ethtool_gstrings`: the command, the set, the number of names, the names.
         let names = encoded(&[NAMES, COUNTERS, expected]);
         let names = request(&socket, interface, names, 12 + ROOM * NAME).ok()?;
-        let found = (long(&names, 8)? as usize).min(MOST);
+        let found = (u32_at(&names, 8)? as usize).min(MOST);
         let names = names[12..12 + found * NAME].chunks_exact(NAME).map(name).collect();
         Some(Self { socket, interface: interface.to_owned(), names })
     }
@@ -100,10 +100,10 @@ impl DriverCounters {
         let count = self.names.len();
         let values = encoded(&[VALUES, u32::try_from(count).ok()?]);
         let values = request(&self.socket, &self.interface, values, 8 + ROOM * 8).ok()?;
-        if long(&values, 4)? as usize != count {
+        if u32_at(&values, 4)? as usize != count {
             return None;
         }
-        (1..=count).map(|place| wide(&values, 8 * place)).collect()
+        (1..=count).map(|place| u64_at(&values, 8 * place)).collect()
     }
 }
 
@@ -143,7 +143,7 @@ fn flow_hash(command: u32, flow: u32, fields: u64) -> Vec<u8> {
 
 /// The fields in such a message; `None` for fields of a future kernel.
 fn fields(message: &[u8]) -> Option<u32> {
-    wide(message, 8)?.try_into().ok()
+    u64_at(message, 8)?.try_into().ok()
 }
 
 fn encoded(numbers: &[u32]) -> Vec<u8> {

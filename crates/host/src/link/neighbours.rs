@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{attribute, encode, long, number, short};
+use crate::kernel::attributes::{attribute, encode, number, u16_at, u32_at};
 use crate::kernel::netlink::{CREATE, REPLACE, Request};
 use crate::link::entry::family;
 use crate::link::links::Links;
@@ -87,10 +87,10 @@ impl Neighbour {
         const FOR_NOW: u16 = libc::NUD_REACHABLE | libc::NUD_STALE | libc::NUD_DELAY | libc::NUD_PROBE;
         let inside = payload.get(HEADER..)?;
         Some(Self {
-            interface: long(payload, 4)?,
+            interface: u32_at(payload, 4)?,
             address: ip(attribute(inside, libc::NDA_DST)?)?,
             link_address: attribute(inside, libc::NDA_LLADDR)?.to_vec(),
-            is_for_now: short(payload, 8)? & FOR_NOW != 0,
+            is_for_now: u16_at(payload, 8)? & FOR_NOW != 0,
         })
     }
 

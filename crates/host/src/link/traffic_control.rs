@@ -3,7 +3,7 @@
 use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{attribute, long, text, wide};
+use crate::kernel::attributes::{attribute, text, u32_at, u64_at};
 use crate::kernel::counted::counted;
 use crate::kernel::netlink::Request;
 use crate::link::links::Links;
@@ -57,9 +57,9 @@ impl Discipline {
         let inside = payload.get(HEADER..)?;
         let queue = attribute(inside, libc::TCA_STATS2).and_then(|all| attribute(all, TCA_STATS_QUEUE));
         Some(Self {
-            index: long(payload, 4)?,
-            handle: long(payload, 8)?,
-            parent: long(payload, 12)?,
+            index: u32_at(payload, 4)?,
+            handle: u32_at(payload, 8)?,
+            parent: u32_at(payload, 12)?,
             kind: attribute(inside, libc::TCA_KIND).and_then(text).unwrap_or_default(),
             options: attribute(inside, libc::TCA_OPTIONS).unwrap_or_default().to_vec(),
             queue: queue.map(QueueCounters::parse).unwrap_or_default(),
@@ -77,8 +77,8 @@ impl Discipline {
             "htb" => (1, 20, 7),
             _ => return None,
         };
-        let large = attribute(&self.options, large).and_then(|value| wide(value, 0));
-        let small = attribute(&self.options, parameters).and_then(|value| long(value, place));
+        let large = attribute(&self.options, large).and_then(|value| u64_at(value, 0));
+        let small = attribute(&self.options, parameters).and_then(|value| u32_at(value, place));
         let bytes = large.or(small.map(u64::from))?;
         (bytes > 0).then(|| bytes.saturating_mul(8))
     }
@@ -86,14 +86,16 @@ impl Discipline {
     /// (`htb`) The class, in the minor half, for packets that no filter classifies: in `struct
     /// tc_htb_glob` after the version and `rate2quantum`.
     pub(crate) fn default_class(&self) -> Option<u32> {
-        attribute(&self.options, TCA_HTB_INIT).filter(|_| self.kind == "htb").and_then(|value| long(value, 8))
+        attribute(&self.options, TCA_HTB_INIT)
+            .filter(|_| self.kind == "htb")
+            .and_then(|value| u32_at(value, 8))
     }
 }
 
 impl QueueCounters {
     /// Reads `struct gnet_stats_queue`: length, backlog, then these counters.
     fn parse(value: &[u8]) -> Self {
-        let number = |at| long(value, at).map_or(0, u64::from);
+        let number = |at| u32_at(value, at).map_or(0, u64::from);
         Self { drops: number(8), requeues: number(12), overlimits: number(16) }
     }
 
@@ -117,7 +119,7 @@ impl Links {
         let action = format_args!("read the traffic control of interface {name:?}");
         // For disciplines the kernel ignores an index, and lists those of all interfaces.
         let payloads = self.dump(&request, name, action)?.into_iter();
-        let own = payloads.filter(|payload| long(payload, 4) == Some(index));
+        let own = payloads.filter(|payload| u32_at(payload, 4) == Some(index));
         Ok(own.filter_map(|payload| Discipline::parse(&payload)).collect())
     }
 
