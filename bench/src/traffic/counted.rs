@@ -172,8 +172,9 @@ impl<'a> Counted<'a> {
             }
             _ => 0,
         };
-        let busy =
-            |cpus: &Vec<u32>| CpuTimes::read(cpus).map(|times| times.busy()).map_err(Failure::environment);
+        let busy = |cpus: &Vec<u32>| {
+            CpuTimes::read_each(cpus).map(|each| CpuTimes::sum(&each).busy()).map_err(Failure::environment)
+        };
         let busy = match &self.cpus {
             Some([transmitter, receiver]) => Some([busy(transmitter)?, busy(receiver)?]),
             None => None,

@@ -85,7 +85,7 @@ impl OtherEnd {
 struct Counting(host::Softirqs);
 
 fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
-    Ok(Box::new(Counting(host::Softirqs::count()?)))
+    Ok(Box::new(Counting(host::Softirqs::count().map_err(|error| error.to_string())?)))
 }
 
 impl exact::Softirqs for Counting {

@@ -299,7 +299,7 @@ impl Interfaces {
 
     /// Runs the receive work of an interface on these CPUs.
     pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
-        let steer = || host::steering::steer(name, cpus);
+        let steer = || host::machine::steer(name, cpus);
         match self.journalled(name)? {
             Some(interface) => {
                 let affected =
@@ -315,7 +315,7 @@ impl Interfaces {
         if self.machine.is_allowed() {
             return Err("the interfaces that other programs make on this machine are not steered: steer each interface".into());
         }
-        host::steering::steer_new(cpus).map_err(Refusal::passing)
+        host::machine::steer_new(cpus).map_err(Refusal::passing)
     }
 
     /// Applies an impairment to packets that leave an interface. The machine's own interfaces keep

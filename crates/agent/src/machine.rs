@@ -92,7 +92,7 @@ impl MachineSettings {
     }
 
     fn hold_latency(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
-        if self.latency.as_ref().map(HeldLatency::microseconds) != microseconds {
+        if self.latency.as_ref().map(|held| held.microseconds) != microseconds {
             // The old bound holds until the new one does.
             self.latency = microseconds.map(HeldLatency::hold).transpose().map_err(Refusal::passing)?;
         }

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
-    ProcessTimes, Quotas, ThreadTimes, Throttled, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, Power, ProcessTimes,
+    Quotas, ThreadTimes, Throttled, WireCounters,
 };
 use load::{Endpoint, Kind, Phase, SocketSwitches};
 
@@ -169,11 +169,11 @@ impl WorkloadSide {
         let step = series::step(step, window, self.flows);
 
         // In a tunnel's traffic, the driver below the tunnel counts.
-        let mut device = DeviceReader::open(self.lowest());
+        let device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);
-        let first = self.edge(links, &mut device, cpus, Phase::Window)?;
+        let first = self.edge(links, &device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.reading.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
@@ -185,7 +185,7 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
-        let last = self.edge(links, &mut device, cpus, Phase::Tail)?;
+        let last = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
             device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
@@ -208,7 +208,7 @@ impl WorkloadSide {
     fn edge(
         &self,
         links: &mut Links,
-        device: &mut DeviceReader,
+        device: &DeviceReader,
         cpus: &[u32],
         next: Phase,
     ) -> Result<EdgeReading, Refusal> {
@@ -223,7 +223,7 @@ impl WorkloadSide {
     pub(crate) fn read(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Reading, Refusal> {
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
-        let interrupts = Interrupts::read(cpus);
+        let interrupts = Interrupts::sum(&Interrupts::read_each(cpus));
         let cpu_each = CpuTimes::read_each(cpus)?;
         // A thread that has ended has failed; `wait_until` reports that better.
         let threads = self.endpoint.threads();
@@ -239,7 +239,7 @@ impl WorkloadSide {
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<SeriesRow, Refusal> {
         let queue = links.queue(&self.interface)?;
-        Ok(SeriesRow { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
+        Ok(SeriesRow { queue, cpu: CpuTimes::sum(&CpuTimes::read_each(cpus)?), load: self.sample() })
     }
 
     /// The sum of all flows: single flows are only reported at the end.
@@ -267,7 +267,7 @@ fn within(time: Duration, flows: u32) -> Instant {
 
 struct EdgeReading {
     power: Power,
-    device: DeviceReading,
+    device: Vec<u64>,
     reading: Reading,
 }
 

@@ -58,10 +58,7 @@ impl Error {
         match self {
             Self::Read { errno, .. } => errno.raw_os_error(),
             Self::Failed { errno, .. } => *errno,
-            Self::InterfaceName { .. }
-            | Self::NoInterface { .. }
-            | Self::NoQueue { .. }
-            | Self::NoInterrupt { .. } => None,
+            _ => None,
         }
     }
 
@@ -79,8 +76,7 @@ impl Error {
     }
 
     /// The error of `action` on the interface `name`.
-    pub(crate) fn netlink(action: impl Into<String>, name: &str, failure: Failure) -> Self {
-        let action = action.into();
+    pub(crate) fn netlink(action: impl Display, name: &str, failure: Failure) -> Self {
         match failure {
             Failure::Transport(errno) => {
                 Self::failed(format!("cannot {action}: the netlink socket failed"), errno, "")
@@ -91,7 +87,7 @@ impl Error {
             Failure::Refused { errno, said } => {
                 let number = errno.raw_os_error().map(Errno::from_raw);
                 if number == Some(Errno::ENODEV) && !name.is_empty() {
-                    return Self::NoInterface { action, name: name.to_owned() };
+                    return Self::NoInterface { action: action.to_string(), name: name.to_owned() };
                 }
                 let said = said.map(|text| format!(" (the kernel says: {text})")).unwrap_or_default();
                 Self::failed(format!("cannot {action}"), errno, said + hint(number))

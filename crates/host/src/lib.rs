@@ -20,47 +20,38 @@ pub mod namespace;
 pub mod perf;
 pub mod user_file;
 
-pub use counters::snmp::SnmpTable;
 pub use counters::{
-    ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SoftnetCounters,
+    ContextSwitches, Counters, DeviceCounters, DeviceReader, IpCounters, SnmpTable, SoftnetCounters,
     TcpCounters, UdpCounters, WireCounters,
 };
-pub use cpu::affinity;
-pub use cpu::clock::{ClockCheck, ClockReading};
-pub use cpu::interrupts::{InterruptKind, Interrupts};
-pub use cpu::latency::HeldLatency;
-pub use cpu::power::Power;
-pub use cpu::priority::prioritise_current_thread;
-pub use cpu::process_threads::ProcessThreads;
+pub use cpu::affinity::{self, prioritise_current_thread};
+pub use cpu::interrupts::{InterruptKind, Interrupts, Softirqs};
+pub use cpu::power::{HeldLatency, Power};
 pub use cpu::quota::{CpuQuota, Quotas, Throttled};
-pub use cpu::softirqs::Softirqs;
 pub use cpu::tasks::{OtherProcesses, ProcessOnCpu, Tasks};
-pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
-pub use cpu::times::{CpuTimes, CpuUsage};
+pub use cpu::threads::{ProcessThreads, ProcessTimes, ThreadTimes};
+pub use cpu::times::{ClockCheck, ClockReading, CpuTimes};
 pub use environment::{
     CpuEnvironment, Disturbances, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment,
     KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
+pub use journal::LockHolder;
 pub use kernel::bpf;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
-pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;
-pub use link::features::{FeatureChange, FeatureState, Features, RefusalReason};
+pub use link::features::{FeatureChange, FeatureState, Features, SettingsChange};
 pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
 pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
-pub use link::links::{GROUP, Links, forget_path_mtus};
-pub use link::located::{LocatedInterface, same_network};
-pub use link::pair::{PairFacts, TakenAddress};
+pub use link::links::{GROUP, Links, create_tap, forget_path_mtus};
+pub use link::located::{LocatedInterface, PairFacts, TakenAddress, same_network};
 pub use link::programs::{ProgramPlace, Programs};
-pub use link::queue::QueueCounters;
-pub use link::steering;
-pub use link::tap::create_tap;
+pub use link::traffic_control::QueueCounters;
 pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
-pub use measuring_lock::{LockHolder, MeasuringLock};
+pub use measuring_lock::MeasuringLock;
 pub use privileges::{
     Capability, Privileges, UserNamespaces, close_inherited, gain_no_privileges, keep_capabilities,
     lower_bounds, open_files,

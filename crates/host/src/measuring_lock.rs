@@ -1,6 +1,5 @@
 //! The lock that lets one measuring session at a time run on a machine.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,8 @@ use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
 use crate::error::Error;
-use crate::journal::{self, JournalError, journal_directory, lock};
+use crate::journal::directory::{in_user_namespace, lock, make, process};
+use crate::journal::{self, JournalError, LockHolder};
 
 // The directory of root's lock files.
 const OF_ROOT: &str = "/run/netassay";
@@ -24,10 +24,6 @@ pub struct MeasuringLock {
     _file: File,
 }
 
-/// The process, command line and user of the session that has the lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockHolder(String);
-
 impl MeasuringLock {
     /// Takes the lock, or names the session that has it.
     ///
@@ -36,7 +32,7 @@ impl MeasuringLock {
     pub fn take() -> Result<Result<Self, LockHolder>, Error> {
         let name = network_file()?;
         let mut refused = None;
-        let is_root = geteuid().is_root() && !journal_directory::in_user_namespace();
+        let is_root = geteuid().is_root() && !in_user_namespace();
         if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
             return Ok(Err(holder));
         }
@@ -59,9 +55,9 @@ impl MeasuringLock {
 
     fn take_in(directory: &Path, name: &str) -> Result<Result<Self, LockHolder>, JournalError> {
         // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
-        journal_directory::make(directory, 0o711)?;
-        let taken = lock::take(&directory.join(name))?;
-        Ok(taken.map(|file| Self { _file: file }).map_err(LockHolder))
+        make(directory, 0o711)?;
+        let taken = lock(&directory.join(name))?;
+        Ok(taken.map(|file| Self { _file: file }))
     }
 }
 
@@ -99,13 +95,7 @@ fn holder_seen_from_outside(path: &Path) -> Option<LockHolder> {
         let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
         (kind == "FLOCK" && locked == id).then(|| process.parse().ok()).flatten()
     })?;
-    Some(LockHolder(format!("{}, user root", lock::process(process))))
-}
-
-impl fmt::Display for LockHolder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+    Some(LockHolder(format!("{}, user root", self::process(process))))
 }
 
 #[cfg(test)]

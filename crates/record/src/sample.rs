@@ -46,7 +46,9 @@ pub fn account() -> RunAccount {
                 link: host::LinkLimit::default(),
                 series: Series::default(),
                 counters,
-                interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect(),
+                interrupts: host::Interrupts(
+                    host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect(),
+                ),
                 device: None,
                 power: None,
                 throttled: None,

@@ -43,7 +43,7 @@ pub(crate) fn proof(metrics: &mut MetricValues, kind: Kind, side: Side, own: &Si
 
 /// The rate of each kind of interrupt, in 1/s.
 fn interrupts(metrics: &mut MetricValues, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
-    for (interrupt, count) in counted.counts() {
+    for (interrupt, &count) in &counted.0 {
         metrics.ratio(&format!("{prefix}{}", interrupt.key()), count as f64, elapsed_ns as f64 / 1e9);
     }
 }

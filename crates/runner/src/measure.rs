@@ -145,15 +145,15 @@ fn latencies(metrics: &mut MetricValues, account: &RunAccount) {
 }
 
 fn cpu(metrics: &mut MetricValues, side: Side, own: &SideAccount) {
-    let Some(usage) = own.window.cpu.usage() else { return };
+    let Some([user, system, irq, softirq, steal, idle]) = own.window.cpu.percentages() else { return };
     let parts = [
-        ("cpu", usage.busy()),
-        ("cpu_user", usage.user),
-        ("cpu_system", usage.system),
-        ("cpu_irq", usage.irq),
-        ("cpu_softirq", usage.softirq),
-        ("cpu_steal", usage.steal),
-        ("cpu_idle", usage.idle),
+        ("cpu", user + system + irq + softirq),
+        ("cpu_user", user),
+        ("cpu_system", system),
+        ("cpu_irq", irq),
+        ("cpu_softirq", softirq),
+        ("cpu_steal", steal),
+        ("cpu_idle", idle),
     ];
     for (part, percent) in parts {
         metrics.put(&format!("{side}.{part}"), percent);
@@ -248,7 +248,9 @@ mod tests {
         HostAccount {
             elapsed_ns: 500_000_000,
             cpu_each: vec![host::CpuTimes::default()],
-            interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 300)).collect(),
+            interrupts: host::Interrupts(
+                host::InterruptKind::kinds().map(|interrupt| (interrupt, 300)).collect(),
+            ),
             io: host::ThreadTimes { running_ns: 200_000_000, ..host::ThreadTimes::default() },
             underlay: tunnel.then(underlay),
             ..guest(cpu, &[(300, 50), (100, 150)])

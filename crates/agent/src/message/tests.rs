@@ -32,7 +32,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         own: host::ProcessTimes { user_ns: n, system_ns: n },
         threads: vec![host::ThreadTimes { running_ns: n, user_ns: n, system_ns: n, waiting_ns: n }; threads],
         counters: host::Counters::default(),
-        interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, n)).collect(),
+        interrupts: host::Interrupts(host::InterruptKind::kinds().map(|interrupt| (interrupt, n)).collect()),
         device: None,
         power: None,
         throttled: None,

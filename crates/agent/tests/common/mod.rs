@@ -52,7 +52,7 @@ fn measured() -> Measured {
         own: host::ProcessTimes::default(),
         threads: vec![host::ThreadTimes::default()],
         counters: host::Counters::default(),
-        interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect(),
+        interrupts: host::Interrupts(host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect()),
         device: None,
         power: None,
         throttled: None,
@@ -90,7 +90,9 @@ pub(crate) fn answers() -> Vec<Answer> {
         late: Late::default(),
         guests: vec![GuestTimes { vcpu_each: vec![host::ThreadTimes::default()], ..GuestTimes::default() }],
         cpu_each: vec![host::CpuTimes::default()],
-        interrupts_each: vec![host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect()],
+        interrupts_each: vec![host::Interrupts(
+            host::InterruptKind::kinds().map(|interrupt| (interrupt, 1)).collect(),
+        )],
         underlay: None,
         throttled: None,
     };

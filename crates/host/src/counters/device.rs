@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::link::driver::DriverCounters;
-use crate::link::ethtool::Ethtool;
+use crate::link::ioctl::DriverCounters;
 
 const MOST: usize = 32;
 
@@ -17,7 +16,7 @@ pub struct DeviceCounters {
     #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// Counters that changed, at most 32: first counters of drops, errors and pauses, then those of
-    /// queues. The kernel tells `pause frames received` and `pause frames sent` by netlink.
+    /// queues.
     pub changed: BTreeMap<String, u64>,
     /// The number of further counters that changed.
     pub left_out: u64,
@@ -45,51 +44,31 @@ impl DeviceCounters {
 pub struct DeviceReader {
     interface: String,
     driver: Option<DriverCounters>,
-    ethtool: Option<Ethtool>,
 }
-
-/// The counters of one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeviceReading {
-    values: Vec<u64>,
-    pause: Option<[u64; 2]>,
-}
-
-// The names of the counters of pause frames.
-const PAUSE: [&str; 2] = ["pause frames received", "pause frames sent"];
 
 impl DeviceReader {
     /// Finds the counters of the driver.
     #[must_use]
     pub fn open(interface: &str) -> Self {
-        let mut ethtool = Ethtool::open().ok();
-        let counts_pauses = ethtool.as_mut().is_some_and(|ethtool| ethtool.pause_frames(interface).is_some());
-        Self {
-            interface: interface.to_owned(),
-            driver: DriverCounters::open(interface),
-            ethtool: ethtool.filter(|_| counts_pauses),
-        }
+        Self { interface: interface.to_owned(), driver: DriverCounters::open(interface) }
     }
 
     /// The names of the driver's counters.
     #[must_use]
     pub fn names(&self) -> &[String] {
-        self.driver.as_ref().map(DriverCounters::names).unwrap_or_default()
+        self.driver.as_ref().map(|driver| &*driver.names).unwrap_or_default()
     }
 
-    /// Reads the counters. A driver without counters has no values.
-    pub fn read(&mut self) -> DeviceReading {
-        let pause = self.ethtool.as_mut().and_then(|ethtool| ethtool.pause_frames(&self.interface));
-        let values = self.driver.as_ref().and_then(DriverCounters::values).unwrap_or_default();
-        DeviceReading { values, pause }
+    /// The values of the counters, in the order of the names. A driver without counters has none.
+    #[must_use]
+    pub fn read(&self) -> Vec<u64> {
+        self.driver.as_ref().and_then(DriverCounters::values).unwrap_or_default()
     }
 
     /// The differences between two readings.
     #[must_use]
-    pub fn passed(&self, earlier: &DeviceReading, later: &DeviceReading) -> DeviceCounters {
-        let driver = self.names().iter().map(String::as_str).zip(earlier.values.iter().zip(&later.values));
-        let pauses = earlier.pause.iter().flatten().zip(later.pause.iter().flatten());
-        changed(&self.interface, PAUSE.into_iter().zip(pauses).chain(driver))
+    pub fn passed(&self, earlier: &[u64], later: &[u64]) -> DeviceCounters {
+        changed(&self.interface, self.names().iter().map(String::as_str).zip(earlier.iter().zip(later)))
     }
 }
 
@@ -115,9 +94,22 @@ const LOSS: u8 = 0;
 
 /// Losses first, then the counters of single queues, then totals, which the kernel has too.
 fn rank(name: &str) -> u8 {
-    const WORDS: [&str; 12] = [
-        "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf",
-        "out_of", "pause",
+    const WORDS: [&str; 15] = [
+        "drop",
+        "error",
+        "errs",
+        "missed",
+        "discard",
+        "fail",
+        "timeout",
+        "overrun",
+        "no_buf",
+        "nobuf",
+        "out_of",
+        "pause",
+        "flow_control",
+        "xon",
+        "xoff",
     ];
     let name = name.to_lowercase();
     if WORDS.iter().any(|word| name.contains(word)) {

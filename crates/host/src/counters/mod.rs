@@ -2,43 +2,41 @@
 
 mod device;
 mod protocols;
-pub(crate) mod snmp;
 
 use nix::sys::resource::{UsageWho, getrusage};
-use serde::{Deserialize, Serialize};
 
-pub use device::{DeviceCounters, DeviceReader, DeviceReading};
-pub use protocols::{IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
-use snmp::SnmpTable;
+pub use device::{DeviceCounters, DeviceReader};
+pub use protocols::{IpCounters, SnmpTable, SoftnetCounters, TcpCounters, UdpCounters};
 
 use crate::error::Error;
 use crate::kernel::counted::counted;
 use crate::link::interface::LinkCounters;
 use crate::link::links::Links;
-use crate::link::queue::QueueCounters;
+use crate::link::traffic_control::QueueCounters;
 
-/// A reading of the counters of one interface, its network namespace and this process;
-/// [`Counters::since`] gives the difference of two.
-///
-/// Protocols are counted in the network namespace of the reading thread, IPv4 and IPv6 together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Counters {
-    /// The interface.
-    pub link: LinkCounters,
-    /// The interface's transmit queue.
-    pub queue: QueueCounters,
-    /// TCP.
-    pub tcp: TcpCounters,
-    /// UDP.
-    pub udp: UdpCounters,
-    /// IP.
-    pub ip: IpCounters,
-    /// The receive work of the *whole machine*: the kernel counts it per CPU, not per network
-    /// namespace.
-    pub softnet: SoftnetCounters,
-    /// This process, all of its threads.
-    pub context_switches: ContextSwitches,
+counted! {
+    /// A reading of the counters of one interface, its network namespace and this process;
+    /// [`Counters::since`] gives the difference of two.
+    ///
+    /// Protocols are counted in the network namespace of the reading thread, IPv4 and IPv6
+    /// together.
+    pub struct Counters {
+        /// The interface.
+        link: LinkCounters,
+        /// The interface's transmit queue.
+        queue: QueueCounters,
+        /// TCP.
+        tcp: TcpCounters,
+        /// UDP.
+        udp: UdpCounters,
+        /// IP.
+        ip: IpCounters,
+        /// The receive work of the *whole machine*: the kernel counts it per CPU, not per network
+        /// namespace.
+        softnet: SoftnetCounters,
+        /// This process, all of its threads.
+        context_switches: ContextSwitches,
+    }
 }
 
 counted! {
@@ -51,17 +49,17 @@ counted! {
     }
 }
 
-/// The counters of one interface and of its IP layer: those of a tunnel's underlay, beside the
-/// [`Counters`] of the tunnel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WireCounters {
-    /// The interface.
-    pub link: LinkCounters,
-    /// The interface's transmit queue.
-    pub queue: QueueCounters,
-    /// IP of the network namespace: with a tunnel, the tunnel's packets and those inside it.
-    pub ip: IpCounters,
+counted! {
+    /// The counters of one interface and of its IP layer: those of a tunnel's underlay, beside the
+    /// [`Counters`] of the tunnel.
+    pub struct WireCounters {
+        /// The interface.
+        link: LinkCounters,
+        /// The interface's transmit queue.
+        queue: QueueCounters,
+        /// IP of the network namespace: with a tunnel, the tunnel's packets and those inside it.
+        ip: IpCounters,
+    }
 }
 
 impl WireCounters {
@@ -69,26 +67,6 @@ impl WireCounters {
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let Counters { link, queue, ip, .. } = Counters::read(links, interface)?;
         Ok(Self { link, queue, ip })
-    }
-
-    /// The difference from `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            link: self.link.since(&earlier.link),
-            queue: self.queue.since(&earlier.queue),
-            ip: self.ip.since(&earlier.ip),
-        }
-    }
-
-    /// The sum of both.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            link: self.link.plus(&other.link),
-            queue: self.queue.plus(&other.queue),
-            ip: self.ip.plus(&other.ip),
-        }
     }
 }
 
@@ -115,34 +93,6 @@ impl Counters {
             softnet: SoftnetCounters::from_softnet_stat(softnet),
             context_switches: ContextSwitches::read(),
         })
-    }
-
-    /// The difference from `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            link: self.link.since(&earlier.link),
-            queue: self.queue.since(&earlier.queue),
-            tcp: self.tcp.since(&earlier.tcp),
-            udp: self.udp.since(&earlier.udp),
-            ip: self.ip.since(&earlier.ip),
-            softnet: self.softnet.since(&earlier.softnet),
-            context_switches: self.context_switches.since(&earlier.context_switches),
-        }
-    }
-
-    /// The sum of both.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            link: self.link.plus(&other.link),
-            queue: self.queue.plus(&other.queue),
-            tcp: self.tcp.plus(&other.tcp),
-            udp: self.udp.plus(&other.udp),
-            ip: self.ip.plus(&other.ip),
-            softnet: self.softnet.plus(&other.softnet),
-            context_switches: self.context_switches.plus(&other.context_switches),
-        }
     }
 }
 

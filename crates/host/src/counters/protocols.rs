@@ -1,97 +1,169 @@
-//! Counters of a network namespace's protocols, and of the machine's receive work.
+//! Counters of a network namespace's protocols, in `/proc/net/snmp`, `snmp6` and `netstat`, as
+//! untrusted text, and of the machine's receive work.
 
-use super::snmp::SnmpTable;
+use std::collections::HashMap;
+
 use crate::kernel::counted::counted;
 
-counted! {
+/// Counters by protocol and name, for example `("Udp", "InErrors")`.
+#[derive(Debug, Default)]
+pub struct SnmpTable<'a>(HashMap<(&'a str, &'a str), u64>);
+
+impl<'a> SnmpTable<'a> {
+    /// Adds a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
+    /// `netstat`). Skips values without a name and text that is not a number.
+    #[must_use]
+    pub fn pairs(mut self, text: &'a str) -> Self {
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            let Some((protocol, names)) = line.split_once(':') else { continue };
+            let Some(values) = lines.peek().and_then(|next| next.strip_prefix(protocol)?.strip_prefix(':'))
+            else {
+                continue;
+            };
+            lines.next();
+            for (name, value) in names.split_whitespace().zip(values.split_whitespace()) {
+                if let Ok(value) = value.parse() {
+                    self.0.insert((protocol, name), value);
+                }
+            }
+        }
+        self
+    }
+
+    /// Adds a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is the first word with the
+    /// digit: `Udp6`.
+    #[must_use]
+    pub fn lines(mut self, text: &'a str) -> Self {
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(word), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) else {
+                continue;
+            };
+            if let Some(end) = word.find('6') {
+                self.0.insert(word.split_at(end + 1), value);
+            }
+        }
+        self
+    }
+
+    /// A counter; 0 if this kernel lacks it.
+    #[must_use]
+    pub fn count(&self, protocol: &str, name: &str) -> u64 {
+        self.0.get(&(protocol, name)).copied().unwrap_or(0)
+    }
+
+    /// The sum of a counter over IPv4 and IPv6. TCP over IPv6 has the same counters.
+    pub(crate) fn sum(&self, protocol: &str, name: &str) -> u64 {
+        let ipv6 = ["Ip6", "Udp6"].into_iter().find(|ipv6| ipv6.strip_suffix('6') == Some(protocol));
+        self.count(protocol, name).saturating_add(ipv6.map_or(0, |ipv6| self.count(ipv6, name)))
+    }
+}
+
+/// Declares counters with the protocol and the name of each in a table.
+macro_rules! from_table {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident: $protocol:literal $counter:literal),* $(,)?
+    }) => {
+        counted! { $(#[$meta])* pub struct $name { $($(#[$field_meta])* $field),* } }
+
+        impl $name {
+            pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
+                Self { $($field: table.sum($protocol, $counter)),* }
+            }
+        }
+    };
+}
+
+from_table! {
     /// TCP of a network namespace.
     pub struct TcpCounters {
         /// Segments received; those merged before TCP (by GRO, or never split between namespaces)
         /// count once.
-        in_segs,
+        in_segs: "Tcp" "InSegs",
         /// Segments sent, without retransmitted ones. With segmentation offload the kernel counts
         /// the segments of the wire.
-        out_segs,
+        out_segs: "Tcp" "OutSegs",
         /// Segments retransmitted.
-        retrans_segs,
+        retrans_segs: "Tcp" "RetransSegs",
         /// Segments that the peer received twice (duplicate selective acknowledgments, RFC 2883).
         /// Not counted before Linux 5.10.
-        dsack_segs,
+        dsack_segs: "TcpExt" "TCPDSACKRecvSegs",
         /// Duplicate selective acknowledgments received below the acknowledged data.
-        dsacks,
+        dsacks: "TcpExt" "TCPDSACKRecv",
         /// Duplicate selective acknowledgments received above the acknowledged data.
-        dsacks_ofo,
+        dsacks_ofo: "TcpExt" "TCPDSACKOfoRecv",
         /// Duplicate selective acknowledgments sent for data below the acknowledged data.
-        dsacks_sent,
+        dsacks_sent: "TcpExt" "TCPDSACKOldSent",
         /// Reordering detected by selective acknowledgments.
-        sack_reorders,
+        sack_reorders: "TcpExt" "TCPSACKReorder",
         /// Reordering detected by duplicate acknowledgments.
-        reno_reorders,
+        reno_reorders: "TcpExt" "TCPRenoReorder",
         /// Reordering detected by timestamps.
-        ts_reorders,
+        ts_reorders: "TcpExt" "TCPTSReorder",
         /// Recoveries undone completely: nothing had been lost.
-        full_undos,
+        full_undos: "TcpExt" "TCPFullUndo",
         /// Recoveries undone in part.
-        partial_undos,
+        partial_undos: "TcpExt" "TCPPartialUndo",
         /// Recoveries undone because everything retransmitted had arrived twice.
-        dsack_undos,
+        dsack_undos: "TcpExt" "TCPDSACKUndo",
         /// Recoveries undone after the retransmission timer had fired.
-        loss_undos,
+        loss_undos: "TcpExt" "TCPLossUndo",
         /// Retransmission timeouts that were spurious.
-        spurious_timeouts,
+        spurious_timeouts: "TcpExt" "TCPSpuriousRTOs",
         /// Tail loss probes sent.
-        loss_probes,
+        loss_probes: "TcpExt" "TCPLossProbes",
         /// Bad segments received.
-        in_errors,
+        in_errors: "Tcp" "InErrs",
         /// Bad segments with a wrong checksum.
-        in_csum_errors,
+        in_csum_errors: "Tcp" "InCsumErrors",
         /// Segments sent that reset a connection.
-        out_resets,
+        out_resets: "Tcp" "OutRsts",
         /// Times the retransmission timer fired.
-        timeouts,
+        timeouts: "TcpExt" "TCPTimeouts",
         /// Segments dropped because the socket was in use and its backlog full.
-        backlog_drops,
+        backlog_drops: "TcpExt" "TCPBacklogDrop",
         /// Segments dropped because the receive queue was full.
-        receive_queue_drops,
+        receive_queue_drops: "TcpExt" "TCPRcvQDrop",
     }
 }
 
-counted! {
+from_table! {
     /// UDP of a network namespace.
     pub struct UdpCounters {
         /// Datagrams delivered to sockets.
-        in_datagrams,
+        in_datagrams: "Udp" "InDatagrams",
         /// Datagrams sent.
-        out_datagrams,
+        out_datagrams: "Udp" "OutDatagrams",
         /// Datagrams received that could not be delivered, with `rcvbuf_errors` and
         /// `in_csum_errors`.
-        in_errors,
+        in_errors: "Udp" "InErrors",
         /// Datagrams dropped because the socket's receive buffer was full.
-        rcvbuf_errors,
+        rcvbuf_errors: "Udp" "RcvbufErrors",
         /// Datagrams not sent because the socket's send buffer was full.
-        sndbuf_errors,
+        sndbuf_errors: "Udp" "SndbufErrors",
         /// Datagrams received for a port on which nobody listened.
-        no_ports,
+        no_ports: "Udp" "NoPorts",
         /// Datagrams received with a wrong checksum.
-        in_csum_errors,
+        in_csum_errors: "Udp" "InCsumErrors",
     }
 }
 
-counted! {
+from_table! {
     /// IP of a network namespace.
     pub struct IpCounters {
         /// Packets received and discarded without an error in them.
-        in_discards,
+        in_discards: "Ip" "InDiscards",
         /// Packets not sent without an error in them: a queue below was full.
-        out_discards,
+        out_discards: "Ip" "OutDiscards",
         /// Packets without a route.
-        out_no_routes,
+        out_no_routes: "Ip" "OutNoRoutes",
         /// Fragments made.
-        frag_creates,
+        frag_creates: "Ip" "FragCreates",
         /// Packets that could not be fragmented.
-        frag_fails,
+        frag_fails: "Ip" "FragFails",
         /// Packets that could not be reassembled.
-        reasm_fails,
+        reasm_fails: "Ip" "ReasmFails",
     }
 }
 
@@ -102,67 +174,6 @@ counted! {
         dropped,
         /// Times the receive work stopped because its time or budget was used up.
         time_squeeze,
-    }
-}
-
-impl TcpCounters {
-    /// Sums IPv4 and IPv6: TCP over IPv6 has the same counters.
-    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
-        let tcp = |name| table.count("Tcp", name);
-        let extended = |name| table.count("TcpExt", name);
-        Self {
-            in_segs: tcp("InSegs"),
-            out_segs: tcp("OutSegs"),
-            retrans_segs: tcp("RetransSegs"),
-            dsack_segs: extended("TCPDSACKRecvSegs"),
-            dsacks: extended("TCPDSACKRecv"),
-            dsacks_ofo: extended("TCPDSACKOfoRecv"),
-            dsacks_sent: extended("TCPDSACKOldSent"),
-            sack_reorders: extended("TCPSACKReorder"),
-            reno_reorders: extended("TCPRenoReorder"),
-            ts_reorders: extended("TCPTSReorder"),
-            full_undos: extended("TCPFullUndo"),
-            partial_undos: extended("TCPPartialUndo"),
-            dsack_undos: extended("TCPDSACKUndo"),
-            loss_undos: extended("TCPLossUndo"),
-            spurious_timeouts: extended("TCPSpuriousRTOs"),
-            loss_probes: extended("TCPLossProbes"),
-            in_errors: tcp("InErrs"),
-            in_csum_errors: tcp("InCsumErrors"),
-            out_resets: tcp("OutRsts"),
-            timeouts: extended("TCPTimeouts"),
-            backlog_drops: extended("TCPBacklogDrop"),
-            receive_queue_drops: extended("TCPRcvQDrop"),
-        }
-    }
-}
-
-impl UdpCounters {
-    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
-        let udp = |name| table.count_both_families(["Udp", "Udp6"], name);
-        Self {
-            in_datagrams: udp("InDatagrams"),
-            out_datagrams: udp("OutDatagrams"),
-            in_errors: udp("InErrors"),
-            rcvbuf_errors: udp("RcvbufErrors"),
-            sndbuf_errors: udp("SndbufErrors"),
-            no_ports: udp("NoPorts"),
-            in_csum_errors: udp("InCsumErrors"),
-        }
-    }
-}
-
-impl IpCounters {
-    pub(super) fn from_table(table: &SnmpTable<'_>) -> Self {
-        let ip = |name| table.count_both_families(["Ip", "Ip6"], name);
-        Self {
-            in_discards: ip("InDiscards"),
-            out_discards: ip("OutDiscards"),
-            out_no_routes: ip("OutNoRoutes"),
-            frag_creates: ip("FragCreates"),
-            frag_fails: ip("FragFails"),
-            reasm_fails: ip("ReasmFails"),
-        }
     }
 }
 
@@ -253,5 +264,33 @@ Udp6InCsumErrors 2700
             SoftnetCounters::from_softnet_stat("1 2\n"),
             SoftnetCounters { dropped: 2, time_squeeze: 0 }
         );
+    }
+
+    #[test]
+    fn pairs_of_lines_are_read() {
+        let text =
+            "Tcp: RtoAlgorithm MaxConn InSegs OutSegs\nTcp: 1 -1 10 11\nUdp: InDatagrams NoPorts\nUdp: 5 6\n";
+        let table = SnmpTable::default().pairs(text);
+        assert_eq!(table.count("Tcp", "OutSegs"), 11);
+        assert_eq!(table.count("Udp", "NoPorts"), 6);
+        assert_eq!(table.count("Tcp", "MaxConn"), 0, "a limit of -1 is no counter");
+        assert_eq!(table.count("Udp", "InSegs"), 0);
+    }
+
+    #[test]
+    fn the_two_families_are_summed() {
+        let table = SnmpTable::default()
+            .pairs("Udp: InDatagrams\nUdp: 5\n")
+            .lines("Ip6OutDiscards                  \t3\nUdp6InDatagrams                 \t7\nUdpLite6InDatagrams \t9\n");
+        assert_eq!(table.sum("Udp", "InDatagrams"), 12);
+        assert_eq!(table.count("Ip6", "OutDiscards"), 3);
+        assert_eq!(table.count("UdpLite6", "InDatagrams"), 9);
+    }
+
+    #[test]
+    fn a_header_without_its_values_is_passed_over() {
+        let table = SnmpTable::default().pairs("Ip: A B\nTcp: C\nTcp: 4\nIp: 1 2\n");
+        assert_eq!(table.count("Tcp", "C"), 4);
+        assert_eq!(table.count("Ip", "A"), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The CPUs of a machine, and those that a thread may use.
+//! The CPUs of a machine, those that a thread may use, and sets of CPUs as the masks of sysfs.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -85,8 +85,57 @@ pub fn pin(thread: i32, cpus: &[u32]) -> io::Result<()> {
 
 const THIS_THREAD: i32 = 0;
 
+/// Writes a mask for `rps_cpus`: hexadecimal words of 32 CPUs, the highest first, separated by
+/// commas.
+///
+/// # Errors
+/// A CPU beyond [`HIGHEST_CPU`]: the size of a mask grows with its highest number, so a hostile one
+/// would fill the memory.
+pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, Error> {
+    let mut words = vec![0u32];
+    for &cpu in cpus {
+        if cpu > HIGHEST_CPU {
+            return Err(format!("no machine has a CPU {cpu}").into());
+        }
+        let word = (cpu / 32) as usize;
+        words.resize(words.len().max(word + 1), 0);
+        words[word] |= 1 << (cpu % 32);
+    }
+    Ok(words.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(","))
+}
+
+/// Reads such a mask, of any width.
+pub(crate) fn parse_cpu_mask(text: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for (index, word) in (0u32..).zip(text.trim().rsplit(',')) {
+        let bits = u32::from_str_radix(word, 16).ok()?;
+        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| index * 32 + bit));
+    }
+    Some(cpus)
+}
+
+// The nice value of such a thread: the highest priority.
+const URGENT: i32 = -20;
+
+/// Raises the priority of the calling thread, so that it runs soon after it wakes on busy CPUs. Its
+/// children do not inherit this. Needs `CAP_SYS_NICE` outside of any user namespace. Returns
+/// whether it was granted.
+pub fn prioritise_current_thread() -> bool {
+    // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are valid.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    // Children get normal priority.
+    attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+    attributes.sched_nice = URGENT;
+    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure states, and
+    // the flags of the call must be 0.
+    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0) == 0 }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::kernel::files::fixture::files;
 
@@ -130,5 +179,40 @@ mod tests {
         let online = online_cpus();
         assert!(!online.is_empty());
         assert!(allowed_cpus().iter().all(|cpu| online.contains(cpu)));
+    }
+
+    #[test]
+    fn urgency_is_not_inherited() {
+        // SAFETY: it takes numbers only; 0 is the calling thread.
+        let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let before = nice();
+        let hurried = std::thread::spawn(move || {
+            let granted = prioritise_current_thread();
+            (granted, nice(), std::thread::spawn(nice).join())
+        });
+        let (granted, own, child) = hurried.join().unwrap();
+        assert_eq!(own, if granted { URGENT } else { before });
+        let child = child.unwrap();
+        assert_eq!(child, if granted { 0 } else { before });
+    }
+
+    #[test]
+    fn masks_have_words_of_32_bits_the_highest_first() {
+        assert_eq!(format_cpu_mask(&[]).unwrap(), "00000000");
+        assert_eq!(format_cpu_mask(&[0, 1]).unwrap(), "00000003");
+        assert_eq!(format_cpu_mask(&[33, 0]).unwrap(), "00000002,00000001");
+        assert!(format_cpu_mask(&[0, u32::MAX]).is_err());
+        assert_eq!(parse_cpu_mask("3"), Some(vec![0, 1]));
+        assert_eq!(parse_cpu_mask("00000002,00000001\n"), Some(vec![0, 33]));
+        assert_eq!(parse_cpu_mask("x"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_mask_survives_the_round_trip(cpus in prop::collection::btree_set(0u32..500, 0..60)) {
+            let list: Vec<u32> = cpus.iter().copied().collect();
+            let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list).unwrap()).unwrap().into_iter().collect();
+            prop_assert_eq!(read, cpus);
+        }
     }
 }

@@ -1,9 +1,13 @@
-//! The frequency, the temperature and the idle states of a host's CPUs.
+//! The frequency, the temperature and the idle states of a host's CPUs, and a bound on their wake-up
+//! time.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::kernel::files::Files;
 
 /// A reading of some CPUs of this host, or the difference between two readings. Values that the
@@ -95,6 +99,67 @@ fn sensors(files: &Files) -> Vec<(String, i64)> {
     all
 }
 
+const FILE: &str = "dev/cpu_dma_latency";
+
+// The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
+const UNBOUND: i32 = 2_000_000_000;
+
+/// A bound on the wake-up time of the CPUs, which ends when this is dropped: the kernel keeps it for
+/// as long as the file is open (`Documentation/power/pm_qos_interface.rst`), so nothing has to be
+/// undone, however its holder ends.
+#[derive(Debug)]
+pub struct HeldLatency {
+    /// The bound, in µs.
+    pub microseconds: u32,
+    _file: File,
+}
+
+impl HeldLatency {
+    /// Keeps the CPUs of this machine from idle states that take longer than this to wake up from,
+    /// in µs.
+    ///
+    /// # Errors
+    /// The kernel puts no CPU into idle states, so that the bound would do nothing; or it is not
+    /// held.
+    pub fn hold(microseconds: u32) -> Result<Self, Error> {
+        Self::hold_in(&Files::system(), microseconds)
+    }
+
+    fn hold_in(files: &Files, microseconds: u32) -> Result<Self, Error> {
+        let what = format!("cannot hold the wake-up time of the CPUs at {microseconds} µs");
+        let driver = files.text("sys/devices/system/cpu/cpuidle/current_driver");
+        if driver.is_none_or(|driver| driver == "none") {
+            return Err(format!(
+                "{what}: this kernel has no driver of idle states (in a virtual machine its host decides how deep the CPUs sleep); \
+                 remove `cpu_latency`"
+            )
+            .into());
+        }
+        let failed = |errno| Error::failed(format!("{what}: /{FILE}"), errno, "; it needs root");
+        let asked = i32::try_from(microseconds).unwrap_or(UNBOUND);
+        let mut file = File::options().read(true).write(true).open(files.path(FILE)).map_err(failed)?;
+        file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
+        // The least bound of all programs counts.
+        match bound(&mut file) {
+            Some(now) if now <= asked => Ok(Self { microseconds, _file: file }),
+            Some(now) => Err(format!("{what}: it reads back {now} µs").into()),
+            None => Err(format!("{what}: it does not read back").into()),
+        }
+    }
+}
+
+/// The bound in force, in µs; `None` if there is none, or it may not be read.
+pub(crate) fn latency_bound(files: &Files) -> Option<u32> {
+    let now = bound(&mut File::open(files.path(FILE)).ok()?)?;
+    u32::try_from(now).ok().filter(|_| now < UNBOUND)
+}
+
+fn bound(file: &mut File) -> Option<i32> {
+    let mut bytes = [0; 4];
+    file.read_exact(&mut bytes).ok()?;
+    Some(i32::from_ne_bytes(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +203,27 @@ mod tests {
     fn what_a_virtual_machine_does_not_tell_is_missing() {
         let (_keep, tree) = files(&[("sys/devices/system/cpu/online", "0-1\n")]);
         assert!(Power::read_from(&tree, &[0, 1]).is_unknown());
+    }
+
+    #[test]
+    fn a_machine_without_idle_states_is_refused_with_the_reason() {
+        for driver in [&[("sys/devices/system/cpu/cpuidle/current_driver", "none\n")][..], &[]] {
+            let (_keep, files) = files(driver);
+            let error = HeldLatency::hold_in(&files, 0).unwrap_err().to_string();
+            assert!(error.contains("no driver of idle states") && error.contains("`cpu_latency`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_bounds_is_unknown() {
+        let value = |bytes: [u8; 4]| {
+            let (keep, files) = files(&[]);
+            std::fs::create_dir(keep.path().join("dev")).unwrap();
+            std::fs::write(keep.path().join(FILE), bytes).unwrap();
+            latency_bound(&files)
+        };
+        assert_eq!(value(UNBOUND.to_ne_bytes()), None);
+        assert_eq!(value(50_i32.to_ne_bytes()), Some(50));
+        assert_eq!(value(0_i32.to_ne_bytes()), Some(0));
     }
 }

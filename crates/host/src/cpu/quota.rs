@@ -1,8 +1,9 @@
 //! Quotas of CPU time of the groups of processes (cgroups) that this process is in.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,7 @@ impl Quotas {
     fn read_from(files: &Files) -> Self {
         let group = |directory: String| {
             let quota = quota(files, &directory)?;
-            let stat = files.open(&format!("{directory}/cpu.stat"), OpenOptions::new().read(true)).ok()?;
+            let stat = File::open(files.path(&format!("{directory}/cpu.stat"))).ok()?;
             Some(QuotaGroup { directory, quota, stat })
         };
         Self(directories(files).into_iter().filter_map(group).collect())
@@ -157,12 +158,9 @@ fn directories(files: &Files) -> Vec<String> {
             (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
         });
         let at = at.trim_start_matches('/');
-        let mut directory = format!("{at}{}", below.unwrap_or_default()).trim_end_matches('/').to_owned();
-        while directory.len() > at.len() {
-            all.push(directory.clone());
-            directory.truncate(directory.rfind('/').unwrap_or(0));
-        }
-        all.push(at.to_owned());
+        let own = format!("{at}{}", below.unwrap_or_default());
+        let own = Path::new(own.trim_end_matches('/')).ancestors().map(|path| path.display().to_string());
+        all.extend(own.take_while(|directory| directory.len() >= at.len()));
     }
     all
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::stat;
+use crate::cpu::threads::ThreadStat;
 use crate::cpu::times::tick;
 use crate::error::Error;
 use crate::kernel::files::numbers;
@@ -153,16 +153,15 @@ impl Tasks {
 impl Task {
     /// `None` for invalid text.
     pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
-        let (name, fields) = stat::parse(stat)?;
-        let fields: Vec<&str> = fields.collect();
-        let number = |field: usize| fields.get(field - stat::FIRST)?.parse::<u64>().ok();
+        let stat = ThreadStat::parse(stat)?;
+        let number = |field: usize| stat.number(field);
         let ticks =
             |one: usize, other: usize| Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick));
         let leader = thread == process;
         Some(Self {
             process,
             parent: u32::try_from(number(4)?).ok()?,
-            name: words::sanitised_line(&String::from_utf8_lossy(name)).into_owned(),
+            name: words::sanitised_line(&String::from_utf8_lossy(stat.name)).into_owned(),
             kernel: number(9)? & PF_KTHREAD != 0,
             cpu: u32::try_from(number(39)?).ok()?,
             ns: ticks(14, 15)?,

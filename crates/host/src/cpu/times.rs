@@ -1,7 +1,9 @@
-//! CPU time by use.
+//! CPU time by use, and a check of the clocks that measure it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use words::format_cpu_list;
 
@@ -32,11 +34,6 @@ counted! {
 }
 
 impl CpuTimes {
-    /// Reads the time since boot of `cpus` together.
-    pub fn read(cpus: &[u32]) -> Result<Self, Error> {
-        Self::read_each(cpus).map(|each| Self::sum(&each))
-    }
-
     /// Reads the time since boot of each of `cpus`, in their order.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
@@ -60,43 +57,12 @@ impl CpuTimes {
         self.busy().saturating_add(self.steal).saturating_add(self.idle)
     }
 
-    /// The parts as percentages; `None` if no counted time passed.
-    pub fn usage(&self) -> Option<CpuUsage> {
+    /// The parts as percentages of all time, in the order of the fields; `None` if no counted time
+    /// passed.
+    pub fn percentages(&self) -> Option<[f64; 6]> {
         let total = self.total();
-        let percent = |part: u64| part as f64 * 100.0 / total as f64;
-        (total > 0).then(|| CpuUsage {
-            user: percent(self.user),
-            system: percent(self.system),
-            irq: percent(self.irq),
-            softirq: percent(self.softirq),
-            steal: percent(self.steal),
-            idle: percent(self.idle),
-        })
-    }
-}
-
-/// CPU use by part, in % of all those CPUs; the parts add up to 100.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CpuUsage {
-    /// In user mode.
-    pub user: f64,
-    /// In the kernel on behalf of processes.
-    pub system: f64,
-    /// In interrupt handlers.
-    pub irq: f64,
-    /// In software interrupts.
-    pub softirq: f64,
-    /// Taken by the hypervisor.
-    pub steal: f64,
-    /// Idle.
-    pub idle: f64,
-}
-
-impl CpuUsage {
-    /// The share of time in which the CPUs worked for this machine, in %.
-    pub fn busy(&self) -> f64 {
-        self.user + self.system + self.irq + self.softirq
+        let parts = [self.user, self.system, self.irq, self.softirq, self.steal, self.idle];
+        (total > 0).then(|| parts.map(|part| part as f64 * 100.0 / total as f64))
     }
 }
 
@@ -143,6 +109,67 @@ fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
     Some((cpu, times))
 }
 
+/// This host's clocks, read one right after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    monotonic_ns: u64,
+    raw_ns: u64,
+    boottime_ns: u64,
+    source: Option<String>,
+}
+
+/// The time between two readings by each clock, in ns, and whether the kernel changed the clock
+/// source.
+///
+/// The three differ when something went wrong: NTP slews `CLOCK_MONOTONIC` (at most 0.05 % by
+/// `adjtime`, up to 10 % by `adjtimex`'s tick) but not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME`
+/// continues while the machine sleeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockCheck {
+    /// By `CLOCK_MONOTONIC`, the clock of all measurements.
+    pub monotonic_ns: u64,
+    /// By `CLOCK_MONOTONIC_RAW`.
+    pub raw_ns: u64,
+    /// By `CLOCK_BOOTTIME`.
+    pub boottime_ns: u64,
+    /// Whether the kernel changed the clock source, for example because `tsc` was unstable.
+    pub source_changed: bool,
+}
+
+const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+impl ClockReading {
+    /// Reads the clocks, in less than 1 µs where the clock source needs no system call.
+    #[must_use]
+    pub fn read() -> Self {
+        // The file first: it takes longest, and the clocks must be read together.
+        let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
+        Self {
+            monotonic_ns: now(ClockId::CLOCK_MONOTONIC),
+            raw_ns: now(ClockId::CLOCK_MONOTONIC_RAW),
+            boottime_ns: now(ClockId::CLOCK_BOOTTIME),
+            source,
+        }
+    }
+
+    /// The difference from `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> ClockCheck {
+        ClockCheck {
+            monotonic_ns: self.monotonic_ns.saturating_sub(earlier.monotonic_ns),
+            raw_ns: self.raw_ns.saturating_sub(earlier.raw_ns),
+            boottime_ns: self.boottime_ns.saturating_sub(earlier.boottime_ns),
+            source_changed: self.source != earlier.source,
+        }
+    }
+}
+
+/// The time of a clock; 0 without that clock: Linux has had all three since 2.6.39.
+fn now(clock: ClockId) -> u64 {
+    clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -176,23 +203,21 @@ mod tests {
     #[test]
     fn a_usage_is_of_the_time_there_was() {
         let spent = CpuTimes { user: 10, system: 20, irq: 0, softirq: 10, steal: 10, idle: 50 };
-        let usage = spent.usage().unwrap();
-        assert_eq!(
-            (usage.user, usage.system, usage.softirq, usage.steal, usage.idle),
-            (10.0, 20.0, 10.0, 10.0, 50.0)
-        );
-        assert_eq!((usage.busy(), spent.busy(), spent.total()), (40.0, 40, 100));
-        assert_eq!(CpuTimes::default().usage(), None);
+        let [user, system, _, softirq, steal, idle] = spent.percentages().unwrap();
+        assert_eq!((user, system, softirq, steal, idle), (10.0, 20.0, 10.0, 10.0, 50.0));
+        assert_eq!((spent.busy(), spent.total()), (40, 100));
+        assert_eq!(CpuTimes::default().percentages(), None);
     }
 
     #[test]
     fn this_machines_cpus_are_read_and_one_it_has_not_is_named() {
         let cpus = crate::cpu::affinity::online_cpus();
-        let earlier = CpuTimes::read(&cpus).unwrap();
+        let read = || CpuTimes::sum(&CpuTimes::read_each(&cpus).unwrap());
+        let earlier = read();
         assert!(earlier.total() > 0);
-        let later = CpuTimes::read(&cpus).unwrap();
+        let later = read();
         assert!(later.since(&earlier).busy() < later.busy());
-        let error = CpuTimes::read(&[60_000]).unwrap_err().to_string();
+        let error = CpuTimes::read_each(&[60_000]).unwrap_err().to_string();
         assert!(
             error.contains("CPU 60000 is not online") && error.contains(&format_cpu_list(&cpus)),
             "{error}"
@@ -215,9 +240,27 @@ mod tests {
         fn nothing_is_negative_and_percentages_add_up(earlier in times(), later in times()) {
             let spent = later.since(&earlier);
             prop_assert!(spent.user <= later.user && spent.idle <= later.idle);
-            if spent.total() < u64::MAX && let Some(usage) = spent.usage() {
-                prop_assert!((usage.busy() + usage.steal + usage.idle - 100.0).abs() < 1e-6);
+            if spent.total() < u64::MAX && let Some(parts) = spent.percentages() {
+                prop_assert!((parts.iter().sum::<f64>() - 100.0).abs() < 1e-6);
             }
         }
+    }
+
+    #[test]
+    fn the_clocks_go_on_and_a_change_of_their_source_shows() {
+        let first = ClockReading::read();
+        std::thread::sleep(Duration::from_millis(5));
+        let last = ClockReading::read();
+        let check = last.since(&first);
+        assert!(check.monotonic_ns >= 5_000_000, "{check:?}");
+        // Slewing is at most 10 %, and a machine that runs a test does not sleep for long.
+        assert!(
+            check.raw_ns >= check.monotonic_ns / 2 && check.boottime_ns >= check.monotonic_ns / 2,
+            "{check:?}"
+        );
+        assert!(!check.source_changed);
+        let other = ClockReading { source: Some("hpet".to_owned()), ..first.clone() };
+        assert!(last.since(&other).source_changed);
+        assert_eq!(first.since(&last).monotonic_ns, 0);
     }
 }

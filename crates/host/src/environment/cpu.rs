@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use words::{format_cpu_list, parse_cpu_list};
 
-use crate::cpu::latency::latency_bound;
+use crate::cpu::power::latency_bound;
 use crate::kernel::files::{Files, field};
 
 /// The CPUs of a host.
@@ -89,7 +89,7 @@ impl CpuEnvironment {
                 .or_else(|| files.text("sys/devices/system/cpu/cpuidle/current_governor_ro")),
             latency_bound: latency_bound(files),
             idle_states: online.first().map(|cpu| idle_states(files, *cpu)).unwrap_or_default(),
-            vulnerabilities: vulnerabilities(files),
+            vulnerabilities: files.texts("sys/devices/system/cpu/vulnerabilities", "", ""),
             isolated: files.text("sys/devices/system/cpu/isolated"),
             online: online.len(),
             online_list: (!online.is_empty()).then(|| format_cpu_list(&online)),
@@ -124,9 +124,7 @@ fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
 }
 
 fn nodes(files: &Files) -> BTreeMap<String, String> {
-    const DIRECTORY: &str = "sys/devices/system/node";
-    let read = |name: String| Some((name.clone(), files.text(&format!("{DIRECTORY}/{name}/cpulist"))?));
-    let all: BTreeMap<_, _> = files.names(DIRECTORY, "node").into_iter().filter_map(read).collect();
+    let all = files.texts("sys/devices/system/node", "node", "/cpulist");
     if all.len() > 1 { all } else { BTreeMap::new() }
 }
 
@@ -146,12 +144,6 @@ fn idle_states(files: &Files, cpu: u32) -> Vec<IdleState> {
         })
     };
     files.names(&directory, "state").into_iter().filter_map(read).collect()
-}
-
-fn vulnerabilities(files: &Files) -> BTreeMap<String, String> {
-    const DIRECTORY: &str = "sys/devices/system/cpu/vulnerabilities";
-    let read = |name: String| Some((name.clone(), files.text(&format!("{DIRECTORY}/{name}"))?));
-    files.names(DIRECTORY, "").into_iter().filter_map(read).collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use netlink_sys::protocols::NETLINK_NETFILTER;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
-use crate::kernel::netlink::Netlink;
-use crate::kernel::raw::RawMessage;
+use crate::kernel::netlink::{Netlink, Request};
 
 /// Filters and the tracking of connections, as far as this process may see them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,13 +67,12 @@ fn has_nftables(files: &Files) -> bool {
         list.lines().any(|module| module.ends_with("/nf_tables.ko"))
     };
     // Without the list of modules the kernel can load none.
-    files.is_there("sys/module/nf_tables") || !files.is_there("proc/modules") || is_built_in()
+    files.path("sys/module/nf_tables").exists() || !files.path("proc/modules").exists() || is_built_in()
 }
 
 fn rules() -> Option<usize> {
     let mut netlink = Netlink::open(NETLINK_NETFILTER).ok()?;
-    let all = RawMessage { kind: GET_RULES, payload: OF_ALL.to_vec() };
-    netlink.dump(all).ok().map(|rules| rules.len())
+    netlink.dump(&Request { kind: GET_RULES, payload: OF_ALL.to_vec() }).ok().map(|rules| rules.len())
 }
 
 #[cfg(test)]

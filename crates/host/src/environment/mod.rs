@@ -1,31 +1,23 @@
 //! The description of a host: everything that may explain different results.
 
-mod build;
 mod cpu;
-mod disturbances;
 mod firewall;
-mod hardware;
-mod sysctls;
+mod interface;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 
 use serde::{Deserialize, Serialize};
+use words::SYSCTLS;
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
-pub use disturbances::Disturbances;
 pub use firewall::Firewall;
-pub use hardware::Hardware;
-pub use sysctls::visible_sysctls;
+pub use interface::{Hardware, InterfaceEnvironment};
 
 use crate::kernel::files::{Files, field};
-use crate::link::device::{DeviceSettings, is_chosen};
-use crate::link::ethtool::Ethtool;
-use crate::link::features::Features;
-use crate::link::interface::Link;
-use crate::link::links::Links;
-use crate::link::programs::Programs;
 
 /// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
 /// missing from a list), never an error.
@@ -90,40 +82,6 @@ pub struct MachineEnvironment {
     pub memory: Option<u64>,
 }
 
-/// An interface of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InterfaceEnvironment {
-    /// The interface itself.
-    pub link: Link,
-    /// The driver of the hardware.
-    pub driver: Option<String>,
-    /// The longest time that receive work may wait to merge more packets, in ns
-    /// (`gro_flush_timeout`).
-    pub gro_flush_timeout: Option<u64>,
-    /// The number of times that a receive queue is polled again before its interrupt is enabled
-    /// (`napi_defer_hard_irqs`).
-    pub napi_defer_hard_irqs: Option<u64>,
-    /// Its offload features; `None` if unknown.
-    #[serde(deserialize_with = "words::names::features")]
-    pub features: Option<Features>,
-    /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
-    /// chooses by itself are missing, because they change all the time.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub device: DeviceSettings,
-    /// Its hardware, as far as the kernel tells it.
-    #[serde(default, skip_serializing_if = "Hardware::is_unknown")]
-    pub hardware: Hardware,
-    /// Programs and filters that see each of its packets beside the network stack.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub programs: Programs,
-    /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
-    /// `/sys` shows another network namespace.
-    pub receive_steering: BTreeMap<String, String>,
-    /// The CPUs that use each transmit queue (`tx-0`), as the kernel's mask.
-    pub transmit_steering: BTreeMap<String, String>,
-}
-
 /// The load of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,12 +117,12 @@ impl Environment {
     /// The part that does not depend on the interfaces.
     fn of_machine(files: &Files, version: &str) -> Self {
         Self {
-            netassay: build::read(files, version),
+            netassay: build(files, version),
             kernel: KernelEnvironment::read(files),
             cpu: CpuEnvironment::read(files),
             machine: MachineEnvironment::read(files),
             interfaces: BTreeMap::new(),
-            sysctls: sysctls::read(files),
+            sysctls: sysctls(files),
             load: LoadEnvironment::read(files),
         }
     }
@@ -212,38 +170,6 @@ impl MachineEnvironment {
     }
 }
 
-impl InterfaceEnvironment {
-    fn read(files: &Files, name: &str) -> Option<Self> {
-        let mut links = Links::open().ok()?;
-        let link = links.find(name).ok()?;
-        let name = link.name.as_str();
-        let mut ethtool = Ethtool::open().ok();
-        let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
-        let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
-        let device = device.iter().filter(|(setting, _)| !is_chosen(**setting, &device));
-        let sysfs = link.sysfs(files);
-        let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
-        let number = |name: &str| file(name)?.parse().ok();
-        let masks = |prefix: &str, mask: &str| -> BTreeMap<String, String> {
-            let queues = sysfs.as_ref().map(|directory| files.names(&format!("{directory}/queues"), prefix));
-            let read = |queue: String| Some((queue.clone(), file(&format!("queues/{queue}/{mask}"))?));
-            queues.unwrap_or_default().into_iter().filter_map(read).collect()
-        };
-        Some(Self {
-            gro_flush_timeout: number("gro_flush_timeout"),
-            napi_defer_hard_irqs: number("napi_defer_hard_irqs"),
-            receive_steering: masks("rx-", "rps_cpus"),
-            transmit_steering: masks("tx-", "xps_cpus"),
-            driver: file("device/uevent").and_then(|text| driver(&text)),
-            features,
-            device: device.map(|(setting, value)| (*setting, *value)).collect(),
-            hardware: Hardware::read(files, sysfs.as_deref(), name),
-            programs: links.programs(&link),
-            link,
-        })
-    }
-}
-
 impl LoadEnvironment {
     pub(crate) fn read(files: &Files) -> Self {
         // Only the share matters, so the unit of the numbers is arbitrary; Linux has 100 a second
@@ -253,7 +179,7 @@ impl LoadEnvironment {
         Self {
             average: files.text("proc/loadavg").and_then(|text| load_average(&text)),
             stolen: times.map(|times| times.steal),
-            stolen_percent: times.and_then(|times| times.usage()).map(|usage| usage.steal),
+            stolen_percent: times.and_then(|times| times.percentages()).map(|[.., steal, _]| steal),
         }
     }
 }
@@ -270,8 +196,120 @@ fn load_average(text: &str) -> Option<[f64; 3]> {
     Some([words.next()??, words.next()??, words.next()??])
 }
 
-fn driver(uevent: &str) -> Option<String> {
-    uevent.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
+/// The machine's sysctls of the network, by name. A network namespace shows only its own, so they
+/// are read before entering one, for [`Environment::with_hidden`].
+#[must_use]
+pub fn visible_sysctls() -> BTreeMap<String, String> {
+    sysctls(&Files::system())
+}
+
+/// The available settings: numbers on one line, separated by single spaces.
+fn sysctls(files: &Files) -> BTreeMap<String, String> {
+    let read = |name: &&str| {
+        let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
+        Some(((*name).to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
+    };
+    // A list of ports has no bound.
+    let changeable = SYSCTLS.iter().filter(|name| **name != "net.ipv4.ip_local_reserved_ports");
+    changeable.chain(RECORDED).filter_map(read).collect()
+}
+
+// Settings that influence speed or loss of packets, beside those that a study may change.
+const RECORDED: &[&str] = &[
+    "kernel.perf_event_paranoid",
+    "kernel.randomize_va_space",
+    "kernel.sched_rt_runtime_us",
+    "kernel.unprivileged_bpf_disabled",
+    "net.core.bpf_jit_enable",
+    "net.core.bpf_jit_harden",
+    "net.core.default_qdisc",
+    "net.core.flow_limit_cpu_bitmap",
+    "net.core.rps_default_mask",
+    "net.core.rps_sock_flow_entries",
+    "net.core.tstamp_allow_data",
+    "net.core.warnings",
+    "net.ipv4.conf.all.rp_filter",
+    "net.ipv4.ip_forward",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_reflect_tos",
+    "net.ipv6.conf.all.disable_ipv6",
+    "net.ipv6.conf.all.forwarding",
+];
+
+// The notes of a program lie behind its headers, in its first page.
+const BEGIN: u64 = 4096;
+// The digits of the checksum that are shown: enough to tell builds apart.
+const DIGITS: usize = 12;
+
+/// The version, and the build by the checksum that the linker made of the program
+/// (`ld --build-id`), where it made one.
+fn build(files: &Files, version: &str) -> String {
+    let mut begin = Vec::new();
+    let program = File::open(files.path("proc/self/exe"));
+    let read = program.and_then(|program| program.take(BEGIN).read_to_end(&mut begin));
+    let build = read.ok().and_then(|_| build_id(&begin));
+    build.map_or_else(|| version.to_owned(), |build| format!("{version}, build {build}"))
+}
+
+/// Reads a note: the lengths of its name and its contents, its kind, and both (`elf(5)`); here
+/// `NT_GNU_BUILD_ID` of `GNU`.
+fn build_id(program: &[u8]) -> Option<String> {
+    let is_id = |head: &[u8]| head[..4] == [4, 0, 0, 0] && head[8..] == *b"\x03\0\0\0GNU\0";
+    let place = program.windows(16).position(is_id)?;
+    let bytes = program.get(place + 16..place + 16 + DIGITS / 2)?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Facts about this machine that make measurements noisy, or different on another day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disturbances {
+    /// The machine. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system
+    /// call per reading, or an exit to the hypervisor.
+    pub environment: Environment,
+    /// Whether two threads share a core, and slow each other down.
+    pub multithreading_active: Option<bool>,
+    /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other
+    /// users' processes.
+    pub interrupt_balancing: Option<bool>,
+    /// Whether the kernel moves memory between nodes automatically.
+    pub numa_balancing: Option<bool>,
+    /// Whether the kernel merges equal pages of memory.
+    pub page_merging: Option<bool>,
+}
+
+impl Disturbances {
+    /// Reads the facts.
+    pub fn read() -> Self {
+        Self::read_from(&Files::system())
+    }
+
+    fn read_from(files: &Files) -> Self {
+        Self {
+            environment: Environment::of_machine(files, ""),
+            multithreading_active: files.switch("sys/devices/system/cpu/smt/active"),
+            interrupt_balancing: interrupt_balancing(files),
+            numa_balancing: files.switch("proc/sys/kernel/numa_balancing"),
+            page_merging: files.switch("sys/kernel/mm/ksm/run"),
+        }
+    }
+
+    /// The deepest allowed idle state; waking up from it delays packets. `None` if the CPU never
+    /// sleeps, or the kernel does not report it.
+    pub fn deepest_idle_state(&self) -> Option<&IdleState> {
+        let states = self.environment.cpu.idle_states.iter();
+        states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
+    }
+}
+
+/// Finds the daemon among the processes. `/proc` hides other users' processes if process 1 is
+/// missing.
+fn interrupt_balancing(files: &Files) -> Option<bool> {
+    files.text("proc/1/comm")?;
+    let processes =
+        files.names("proc", "").into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut commands = processes.filter_map(|process| files.text(&format!("proc/{process}/comm")));
+    Some(commands.any(|command| command == "irqbalance"))
 }
 
 #[cfg(test)]
@@ -343,5 +381,60 @@ mod tests {
         let back: Environment = serde_json::from_str(&json).unwrap();
         // Fractions may lose their last bit in JSON.
         assert_eq!(Environment { load: environment.load.clone(), ..back }, environment);
+    }
+
+    #[test]
+    fn a_build_is_told_by_its_id() {
+        let note = "\x7fELF…\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+        for (program, expected) in [
+            (format!("{note}ABCDEFGH"), "0.1.0, build 414243444546"),
+            (format!("{note}ABC"), "0.1.0"),
+            ("\x7fELF".to_owned(), "0.1.0"),
+        ] {
+            let (_keep, files) = files(&[("proc/self/exe", program.as_str())]);
+            assert_eq!(build(&files, "0.1.0"), expected, "{program:?}");
+        }
+        // This program's own.
+        assert!(build(&Files::system(), "0.1.0").starts_with("0.1.0, build "));
+    }
+
+    #[test]
+    fn the_facts_are_found() {
+        let (_keep, files) = files(&[
+            ("sys/devices/system/cpu/online", "0\n"),
+            ("sys/devices/system/cpu/smt/active", "1\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C1\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "2\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state2/latency", "133\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n"),
+            ("proc/1/comm", "init\n"),
+            ("proc/812/comm", "irqbalance\n"),
+        ]);
+        let facts = Disturbances::read_from(&files);
+        assert_eq!(facts.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
+        assert_eq!(facts.multithreading_active, Some(true));
+        assert_eq!(facts.interrupt_balancing, Some(true));
+        assert_eq!(facts.environment.load.stolen_percent, None);
+    }
+
+    #[test]
+    fn nothing_is_claimed_where_nothing_can_be_seen() {
+        let (_keep, files) = files(&[]);
+        let facts = Disturbances::read_from(&files);
+        assert_eq!(facts.interrupt_balancing, None);
+        assert_eq!(
+            (facts.environment.cpu.turbo, facts.deepest_idle_state(), facts.environment.load.average),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn the_facts_of_this_machine_are_found() {
+        let facts = Disturbances::read();
+        assert!(facts.environment.cpu.online > 0);
+        assert!(facts.environment.load.average.is_some());
     }
 }

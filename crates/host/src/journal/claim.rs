@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{JournalError, lock};
+use super::directory::lock;
+use super::{JournalError, LockHolder};
 
 /// The right to change the machine, until it is dropped or the process ends. It is the lock of a
 /// file beside the journals. Root's journals have one place in every network namespace and
@@ -26,7 +27,7 @@ impl Drop for Claim {
         let Some(own) = &self.own else { return };
         // No other process locks the file meanwhile. A file that cannot be removed goes with the
         // next claim.
-        if let Ok(Ok(_look)) = lock::take(&own.with_file_name("lock")) {
+        if let Ok(Ok(_look)) = lock(&own.with_file_name("lock")) {
             let _ = std::fs::remove_file(own);
         }
     }
@@ -49,7 +50,7 @@ impl Claim {
     pub(super) fn await_free(
         directory: &Path,
         end: &SessionEnd,
-    ) -> Result<Result<Self, String>, JournalError> {
+    ) -> Result<Result<Self, LockHolder>, JournalError> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -65,15 +66,15 @@ impl Claim {
     pub(super) fn take(
         directory: &Path,
         end: Option<&SessionEnd>,
-    ) -> Result<Result<Self, String>, JournalError> {
-        let look = match lock::take(&directory.join("lock"))? {
+    ) -> Result<Result<Self, LockHolder>, JournalError> {
+        let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),
         };
         let own = end.map(|end| directory.join(end.file_name()));
         let mut is_alone = true;
         for claimed in paths(directory, "claim").filter(|path| Some(path) != own.as_ref()) {
-            match lock::take(&claimed)? {
+            match lock(&claimed)? {
                 // Its process is gone. A file that cannot be removed is in nobody's way.
                 Ok(_file) => drop(std::fs::remove_file(&claimed)),
                 Err(_) if end.is_some_and(|end| end.is_of_session(&claimed)) => is_alone = false,
@@ -84,7 +85,7 @@ impl Claim {
             forget_unfinished(directory);
             return Ok(Ok(Self { _file: look, own: None }));
         };
-        let taken = lock::take(&own)?;
+        let taken = lock(&own)?;
         if taken.is_ok() && is_alone {
             forget_unfinished(directory);
         }

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
+use super::JournalError;
+use super::directory::{check_ours, sync};
 use super::line::{Header, Record, parse, unfinished, write};
-use super::{JournalError, journal_directory};
 
 // More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
@@ -102,7 +103,7 @@ impl JournalFile {
             Err(errno) => return Err(JournalError::file("open", path)(errno)),
         };
         let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
-        journal_directory::ours(path, &metadata)?;
+        check_ours(path, &metadata)?;
         if !metadata.is_file() || metadata.len() > LARGEST {
             let why = format!("it is not a regular file of at most {LARGEST} bytes");
             return Err(JournalError::foreign(path, &why));
@@ -112,29 +113,24 @@ impl JournalFile {
 
     /// Adds lines, and returns when they are on disk. On failure none of them is.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records, false)
+        self.append(records, false).map_err(JournalError::file("write", &self.path))
     }
 
     /// Adds lines that announce changes, if there is space on the disk for the lines of their undo.
     pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.append(records, true)
+        self.append(records, true).map_err(JournalError::file("write", &self.path))
     }
 
-    fn append(&mut self, records: &[Record], needs_undo_space: bool) -> Result<(), JournalError> {
+    fn append(&mut self, records: &[Record], needs_undo_space: bool) -> io::Result<()> {
         if records.is_empty() {
             return Ok(());
         }
-        let lines: Vec<u8> = records.iter().flat_map(write).collect();
-        self.append_lines(&lines, needs_undo_space).map_err(JournalError::file("write", &self.path))
-    }
-
-    fn append_lines(&mut self, lines: &[u8], needs_undo_space: bool) -> io::Result<()> {
         let end = match self.end {
             LastLine::Begun(place) => place,
             LastLine::Whole | LastLine::Damaged => self.file.metadata()?.len(),
         };
-        let apart: &[u8] = if self.end == LastLine::Damaged { b"\n" } else { b"" };
-        let text = [apart, lines].concat();
+        let mut text = if self.end == LastLine::Damaged { vec![b'\n'] } else { Vec::new() };
+        text.extend(records.iter().flat_map(write));
         if end + text.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
         }
@@ -171,7 +167,7 @@ impl JournalFile {
     }
 
     fn sync_place(&self) -> Result<(), JournalError> {
-        self.path.parent().map_or(Ok(()), journal_directory::sync)
+        self.path.parent().map_or(Ok(()), sync)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The journal of this process.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,7 +12,7 @@ use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
 use super::restore::{JournalFate, JournalReport, follow_all, start_of};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::{JournalError, journal_directory};
+use super::{JournalError, directory};
 use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
@@ -137,43 +137,26 @@ impl Journal {
     /// back, or the kernel rejects a new one. Changes until then stay until they are undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
-        let followers = self.followers(settings)?;
-        for target in settings.iter().map(|(target, _)| target).chain(&followers) {
+        let mut targets = self.followers(settings)?;
+        targets.extend(settings.iter().map(|(target, _)| target.clone()));
+        for target in &targets {
             self.covered.remove(target);
         }
-        let followers = self.begin(&followers)?;
-        let made = self.make(settings);
-        let ended = self.end(&followers);
+        let numbers = self.begin(&targets)?;
+        let made = self.prove(settings).and_then(|()| Ok(set_each(&self.machine, settings)?));
+        let ended = self.end(&numbers, settings);
         made.and(ended)
     }
 
-    fn make(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
-        let first = self.changes.len();
-        let mut announced = Vec::new();
-        let mut number = self.last();
+    /// Writes the present values back.
+    fn prove(&self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         for (target, _) in settings {
-            let before = self.machine.read(target)?;
-            self.machine.check_whole(target, &before)?;
-            number = number.saturating_add(1);
-            announced.push(Announced { number, target: target.clone(), before });
-        }
-        self.announce(announced)?;
-        for Change { target, before, .. } in &self.changes[first..] {
-            self.machine.write(target, before).map_err(|error| {
+            let now = self.machine.read(target)?;
+            self.machine.write(target, &now).map_err(|error| {
                 format!(
                     "{target} is not changed, because its present value could not be written back: {error}"
                 )
             })?;
-        }
-        for (index, (target, value)) in (first..).zip(settings) {
-            let set = self.machine.set(target, value);
-            // A refused write may have changed the setting too.
-            let after = self.machine.read(target)?;
-            let number = self.changes[index].number;
-            self.file()?.add(&[Record::Made(number, after.clone())])?;
-            self.changes[index].after = Some(after.clone());
-            set?;
-            self.machine.check(target, value, &after)?;
         }
         Ok(())
     }
@@ -208,7 +191,7 @@ impl Journal {
         let numbers = self.begin(targets)?;
         self.covered.extend(targets.iter().cloned());
         let done = action();
-        self.end(&numbers)?;
+        self.end(&numbers, &[])?;
         Ok(done?)
     }
 
@@ -217,21 +200,20 @@ impl Journal {
     pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
         let machine = self.machine.clone();
-        self.cover(&targets, || {
-            settings.iter().try_for_each(|(target, value)| {
-                machine.set(target, value)?;
-                machine.check(target, value, &machine.read(target)?)
-            })
-        })
+        self.cover(&targets, || set_each(&machine, settings))
     }
 
-    /// Announces changes, and returns when they are on disk.
+    /// Announces changes, and returns when they are on disk. A setting that is changed again keeps
+    /// the value before of its first change.
     fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, JournalError> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let mut last = self.last();
         let mut reader = self.machine.reader();
         for target in targets {
-            if let Some(open) = self.changes.iter().rev().find(|one| one.target == *target) {
+            if announced.iter().any(|one: &Announced| one.target == *target) {
+                continue;
+            }
+            if let Some(open) = self.changes.iter().find(|one| one.target == *target) {
                 again.push(open.number);
                 continue;
             }
@@ -257,7 +239,10 @@ impl Journal {
                 change.after = None;
             }
         }
-        self.announce(announced)?;
+        let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
+        self.file()?.announce(&records)?;
+        let change = |Announced { number, target, before }| Change { number, target, before, after: None };
+        self.changes.extend(announced.into_iter().map(change));
         numbers.extend(again);
         Ok(numbers)
     }
@@ -279,22 +264,16 @@ impl Journal {
         changed.as_str().into()
     }
 
-    fn announce(&mut self, announced: Vec<Announced>) -> Result<(), JournalError> {
-        let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
-        self.file()?.announce(&records)?;
-        let change = |Announced { number, target, before }| Change { number, target, before, after: None };
-        self.changes.extend(announced.into_iter().map(change));
-        Ok(())
-    }
-
-    /// Notes the values of the settings of these changes after the changes.
-    fn end(&mut self, numbers: &[u32]) -> Result<(), JournalError> {
+    /// Notes the values of the settings of these changes after the changes, and closes those without
+    /// a change. Requested settings stay open, so that they are watched.
+    fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), JournalError> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
             // For a setting that cannot be read, no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
-            if change.target.is_same(&now, &change.before) {
+            let is_requested = requested.iter().any(|(target, _)| *target == change.target);
+            if !is_requested && change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
             } else if !change.target.has_no_value_after() {
                 records.push(Record::Made(change.number, now.clone()));
@@ -324,11 +303,9 @@ impl Journal {
     /// Settings that [`Journal::cover`] changed since are not compared: they are set for each run,
     /// and read back then.
     pub fn differences(&self) -> Vec<Difference> {
-        // Of several changes of one setting the last counts.
         let watched = self.changes.iter().filter(|change| !self.covered.contains(&change.target));
-        let last: BTreeMap<&Target, &Value> =
-            watched.filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
-        let differs = |(target, after): (&Target, &Value)| {
+        let differs = |Change { target, after, .. }: &Change| {
+            let after = after.as_ref()?;
             let now = match self.machine.read(target) {
                 Ok(now) if target.is_same(&now, after) => return None,
                 Ok(now) => PresentValue::Reads(now),
@@ -336,7 +313,7 @@ impl Journal {
             };
             Some(Difference { target: target.clone(), after: after.clone(), now })
         };
-        last.into_iter().filter_map(differs).collect()
+        watched.filter_map(differs).collect()
     }
 
     /// Changes that were made, or tried, and are not undone.
@@ -368,10 +345,9 @@ impl Journal {
         let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
         let settled: Vec<u32> = settled.collect();
         self.close(&settled);
-        match done.iter().find(|one| !one.outcome.is_settled()) {
-            Some(left) => Err(left.sentence(false).into()),
-            None => Ok(()),
-        }
+        done.iter()
+            .find(|one| !one.outcome.is_settled())
+            .map_or(Ok(()), |left| Err(left.sentence(false).into()))
     }
 
     fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {
@@ -396,7 +372,7 @@ impl Journal {
     /// Takes the right to change the machine, and checks that no earlier owner left changes to
     /// undo.
     fn take_claim(&self, may_change_applied: bool) -> Result<Claim, JournalError> {
-        journal_directory::make(&self.directory, 0o700)?;
+        directory::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let network = self.machine.identity()?.network;
         let end = SessionEnd { session: self.session, network };
@@ -418,21 +394,19 @@ impl Journal {
             JournalFate::Applied { .. } => !may_change_applied,
             _ => true,
         };
-        if let Some(left) = left.into_iter().find(is_in_the_way) {
-            if let JournalFate::Applied { why } = &left.fate {
-                return Err(JournalError::from(format!(
-                    "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
-                     (of another machine with --host); their journal is {}",
-                    left.journal.display()
-                )));
-            }
+        let Some(left) = left.into_iter().find(is_in_the_way) else { return Ok(claim) };
+        let journal = left.journal.display();
+        Err(JournalError::from(match left.fate {
+            JournalFate::Applied { why } => format!(
+                "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
+                 (of another machine with --host); their journal is {journal}"
+            ),
             // The journal says that the changes of a process that is gone are still in force.
-            return Err(JournalError::from(format!(
-                "changes of another session to this machine are not undone: {}; `netassay undo` (from elsewhere with --host) undoes them, or says why not",
-                left.journal.display()
-            )));
-        }
-        Ok(claim)
+            _ => format!(
+                "changes of another session to this machine are not undone: {journal}; `netassay undo` (from elsewhere with --host) \
+                 undoes them, or says why not"
+            ),
+        }))
     }
 
     fn file(&mut self) -> Result<&mut JournalFile, JournalError> {
@@ -448,6 +422,14 @@ impl Journal {
         }
         Ok(self.file.as_mut().expect("it was made just above"))
     }
+}
+
+/// Sets settings, and checks that each reads back as requested.
+fn set_each(machine: &Machine, settings: &[(Target, String)]) -> Result<(), Error> {
+    settings.iter().try_for_each(|(target, value)| {
+        machine.set(target, value)?;
+        machine.check(target, value, &machine.read(target)?)
+    })
 }
 
 impl Drop for Journal {

@@ -1,5 +1,6 @@
 //! Finds and undoes journals whose processes are gone.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -7,10 +8,10 @@ use serde::Serialize;
 
 use super::claim::{Claim, SessionEnd};
 use super::file::JournalFile;
-use super::line::{Damage, Header, parse};
+use super::line::{Damage, parse};
 use super::undo::{RestoreOptions, Undoing, undo};
-use super::{JournalError, journal_directory};
-use crate::cpu::stat;
+use super::{JournalError, directory};
+use crate::cpu::threads::ThreadStat;
 use crate::machine::{Identity, Machine};
 
 /// The result for a journal.
@@ -80,10 +81,10 @@ pub fn restore(
     if journals.is_empty() {
         return Ok(Vec::new());
     }
-    let Ok(_claim) = Claim::take(directory, None)? else {
-        return Ok(journals.iter().map(|path| JournalReport::new(path, JournalFate::InUse)).collect());
-    };
-    follow_all(directory, machine, manner)
+    match Claim::take(directory, None)? {
+        Ok(_claim) => follow_all(directory, machine, manner),
+        Err(_) => Ok(in_use(&journals)),
+    }
 }
 
 /// Undoes the changes that one ended process of a session left: as [`restore`], but only that
@@ -107,13 +108,17 @@ pub fn restore_of(
     let end = SessionEnd { session, network: machine.identity()?.network };
     loop {
         let mut journals = find(directory)?;
-        journals.retain(|path| is_of(path, process));
+        // An unreadable journal belongs to no process.
+        journals.retain(|path| {
+            JournalFile::header(path)
+                .is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
+        });
         if journals.is_empty() {
             return Ok(Vec::new());
         }
         let reports = match Claim::take(directory, Some(&end))? {
             Ok(_claim) => follow_each(&journals, machine, RestoreOptions::default())?,
-            Err(_) => journals.iter().map(|path| JournalReport::new(path, JournalFate::InUse)).collect(),
+            Err(_) => in_use(&journals),
         };
         // The other end may look at a journal that it does not follow.
         if Instant::now() >= deadline || reports.iter().all(|report| report.fate != JournalFate::InUse) {
@@ -121,6 +126,10 @@ pub fn restore_of(
         }
         std::thread::sleep(WAIT);
     }
+}
+
+fn in_use(journals: &[PathBuf]) -> Vec<JournalReport> {
+    journals.iter().map(|path| JournalReport::new(path, JournalFate::InUse)).collect()
 }
 
 /// A process, identified by its number and start, also after its end.
@@ -141,11 +150,6 @@ impl Process {
     fn has_ended(self) -> bool {
         start_of(self.pid) != Some(self.start)
     }
-}
-
-/// Whether a journal belongs to a process. An unreadable journal belongs to none.
-fn is_of(path: &Path, process: Process) -> bool {
-    JournalFile::header(path).is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
 }
 
 // The interval at which a process tries again to take the right to restore.
@@ -182,19 +186,14 @@ fn follow_each(
 fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
-        Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(errno) if errno.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(errno) => return Err(JournalError::file("look for", directory)(errno)),
     };
-    journal_directory::check(directory)?;
-    let mut journals = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(JournalError::file("look for", directory))?.path();
-        if path.extension().is_some_and(|extension| extension == "journal") {
-            journals.push(path);
-        }
-    }
-    journals.sort_unstable();
-    journals.reverse();
+    directory::check(directory)?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
+    let mut journals = paths.map_err(JournalError::file("look for", directory))?;
+    journals.retain(|path| path.extension().is_some_and(|extension| extension == "journal"));
+    journals.sort_unstable_by(|one, other| other.cmp(one));
     Ok(journals)
 }
 
@@ -223,7 +222,7 @@ fn follow(
     if header.boot != here.boot {
         return settle(file, manner, report(JournalFate::Restarted));
     }
-    if is_alive(header) {
+    if start_of(header.pid) == Some(header.start) {
         return Ok(Some(JournalReport::new(path, JournalFate::InUse)));
     }
     if let Some(why) = parsed.applied.clone().filter(|_| !manner.applied) {
@@ -242,10 +241,9 @@ fn follow(
 fn not_followed(path: &Path, manner: RestoreOptions, why: String) -> Option<JournalReport> {
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
-    Some(JournalReport::new(
-        path,
-        if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } },
-    ))
+    let fate =
+        if forgotten { JournalFate::SetAside { path: aside } } else { JournalFate::NotFollowed { why } };
+    Some(JournalReport::new(path, fate))
 }
 
 /// Removes, renames or keeps the file, by its fate.
@@ -268,17 +266,11 @@ fn settle(
 // The field `starttime` of `/proc/PID/stat`, as proc(5) numbers them.
 const STARTED: usize = 22;
 
-fn is_alive(header: &Header) -> bool {
-    start_of(header.pid).is_some_and(|start| start == header.start)
-}
-
 /// The start of a process, in ticks since the machine's; `None` if it does not run.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let line = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let (_, mut fields) = stat::parse(&line)?;
-    // A process that has ended and was not waited for (zombie, dead) owns no journal any more.
-    let ended = matches!(fields.next()?, "Z" | "X");
-    if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
+    // A process that has ended and was not waited for owns no journal any more.
+    ThreadStat::parse(&line).filter(|stat| !stat.has_ended())?.number(STARTED)
 }
 
 #[cfg(test)]

@@ -1,20 +1,93 @@
-//! Netlink attributes that the linked crates lack.
+//! Attributes of netlink messages, as bytes: reading is total, and also keeps attributes that no
+//! library knows.
 
-use netlink_packet_core::{DefaultNla, Emitable, NLA_F_NESTED};
+/// The type of an attribute without its flags (`NLA_TYPE_MASK`).
+pub(crate) const TYPE: u16 = 0x3fff;
 
-/// An attribute whose value is attributes.
-pub(crate) fn nested(kind: u16, inside: &[DefaultNla]) -> DefaultNla {
-    DefaultNla::new(kind | NLA_F_NESTED, bytes(inside))
+/// The flag of an attribute whose value is attributes; some families of messages require it.
+pub(crate) const NESTED: u16 = 1 << 15;
+
+// `struct nlattr`: length and type.
+const HEADER: usize = 4;
+
+/// The attributes in bytes, each with its type and flags. An attribute that is cut short ends them.
+pub(crate) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = usize::from(u16_at(rest, 0)?);
+        let (kind, value) = (u16_at(rest, 2)?, rest.get(HEADER..length)?);
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
 }
 
-/// An attribute whose value is a text with its closing NUL.
-pub(crate) fn string(kind: u16, text: &str) -> DefaultNla {
-    DefaultNla::new(kind, text.bytes().chain([0]).collect())
+/// The value of the first attribute of a type.
+pub(crate) fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value)
 }
 
-/// Attributes in the kernel's encoding.
-pub(crate) fn bytes(attributes: &[DefaultNla]) -> Vec<u8> {
-    let mut bytes = vec![0; attributes.buffer_len()];
-    attributes.emit(&mut bytes);
+/// Appends an attribute.
+pub(crate) fn push(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    // No attribute of the kernel's is longer.
+    let length = u16::try_from(HEADER + value.len()).unwrap_or(u16::MAX);
+    bytes.extend(length.to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+/// Attributes, each with its type and flags, in the kernel's encoding.
+pub(crate) fn encode(list: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    list.iter().for_each(|(kind, value)| push(&mut bytes, *kind, value));
     bytes
+}
+
+/// The value of an attribute that is a number.
+pub(crate) fn number(number: u32) -> Vec<u8> {
+    number.to_ne_bytes().to_vec()
+}
+
+/// The value of an attribute that is a text.
+pub(crate) fn string(text: &str) -> Vec<u8> {
+    [text.as_bytes(), b"\0"].concat()
+}
+
+/// The text in a value; `None` for bytes that are no text.
+pub(crate) fn text(value: &[u8]) -> Option<String> {
+    String::from_utf8(value.strip_suffix(b"\0").unwrap_or(value).to_vec()).ok()
+}
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn attributes_are_read_as_they_were_written(
+            list in prop::collection::vec((any::<u16>(), prop::collection::vec(any::<u8>(), 0..40)), 0..6)
+        ) {
+            let bytes = encode(&list);
+            let read: Vec<_> = attributes(&bytes).map(|(kind, value)| (kind, value.to_vec())).collect();
+            prop_assert_eq!(read, list);
+        }
+
+        #[test]
+        fn any_bytes_are_read_to_their_end(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            prop_assert!(attributes(&bytes).count() <= bytes.len() / HEADER);
+        }
+    }
 }

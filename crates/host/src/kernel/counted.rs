@@ -1,25 +1,28 @@
 //! Groups of counters that only grow: their differences and sums.
 
-/// Declares a struct of `u64` counters with `since`, `plus` and `sum`.
+/// Declares a struct of `u64` counters, or of such structs, with `since`, `plus` and `sum`. The
+/// kernel keeps a counter of the group `wrapping` in 32 bits.
 macro_rules! counted {
-    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident),* $(,)? }) => {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$field_meta:meta])* $field:ident $(: $group:tt)?),* $(,)?
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $name { $($(#[$field_meta])* pub $field: u64),* }
+        pub struct $name { $($(#[$field_meta])* pub $field: counted!(@type $($group)?)),* }
 
         impl $name {
             /// The difference from `earlier`. A counter that went backwards counts as 0: it was
             /// replaced or estimated again.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
-                Self { $($field: self.$field.saturating_sub(earlier.$field)),* }
+                Self { $($field: counted!(@since self.$field, earlier.$field $(, $group)?)),* }
             }
 
             /// The sum of both.
             #[must_use]
             pub fn plus(&self, other: &Self) -> Self {
-                Self { $($field: self.$field.saturating_add(other.$field)),* }
+                Self { $($field: counted!(@plus self.$field, other.$field $(, $group)?)),* }
             }
 
             /// The sum of several.
@@ -29,6 +32,29 @@ macro_rules! counted {
             }
         }
     };
+    (@type $(wrapping)?) => { u64 };
+    (@type $group:tt) => { $group };
+    (@since $later:expr, $earlier:expr) => { $later.saturating_sub($earlier) };
+    (@since $later:expr, $earlier:expr, wrapping) => {
+        $crate::kernel::counted::wrapping_since($later, $earlier)
+    };
+    (@since $later:expr, $earlier:expr, $group:tt) => { $later.since(&$earlier) };
+    (@plus $one:expr, $other:expr $(, wrapping)?) => { $one.saturating_add($other) };
+    (@plus $one:expr, $other:expr, $group:tt) => { $one.plus(&$other) };
+}
+
+/// The difference between two readings of 32 bits. A wrapped counter is corrected; one that was
+/// reset counts as 0.
+pub(crate) fn wrapping_since(later: u64, earlier: u64) -> u64 {
+    const RANGE: u64 = 1 << 32;
+    match later.checked_sub(earlier) {
+        Some(passed) => passed,
+        // Less than half the range ahead: it wrapped. More: it was reset.
+        None => {
+            let passed = (later + RANGE).saturating_sub(earlier);
+            if passed < RANGE / 2 { passed } else { 0 }
+        }
+    }
 }
 
 pub(crate) use counted;
@@ -37,7 +63,8 @@ pub(crate) use counted;
 mod tests {
     use proptest::prelude::*;
 
-    use crate::cpu::thread_times::ThreadTimes;
+    use super::wrapping_since;
+    use crate::cpu::threads::ThreadTimes;
     use crate::link::interface::LinkCounters;
 
     #[test]
@@ -45,6 +72,14 @@ mod tests {
         let earlier = LinkCounters { rx_packets: 3, rx_bytes: 10, ..LinkCounters::default() };
         let later = LinkCounters { rx_packets: 8, rx_bytes: 4, ..LinkCounters::default() };
         assert_eq!(later.since(&earlier), LinkCounters { rx_packets: 5, ..LinkCounters::default() });
+    }
+
+    #[test]
+    fn a_wrap_is_understood_and_a_reset_counts_as_nothing() {
+        assert_eq!(wrapping_since(12, 5), 7);
+        assert_eq!(wrapping_since(4, (1 << 32) - 6), 10);
+        assert_eq!(wrapping_since(4, 1000), 0);
+        assert_eq!(wrapping_since(0, 1 << 40), 0);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! The kernel's text files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A tree of text files: the machine's, or a made-up one in tests.
@@ -17,26 +18,22 @@ impl Files {
         Self { root: root.as_ref().to_owned() }
     }
 
+    /// The path of a file of the tree.
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.root.join(below)
+    }
+
     /// The text of a file, trimmed and without control characters (users choose some names). `None`
     /// if it is missing, unreadable or empty: that depends on kernel, machine and privileges, and
     /// is no error.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let bytes = std::fs::read(self.root.join(path)).ok()?;
+        let bytes = std::fs::read(self.path(path)).ok()?;
         let text = words::sanitised_lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// Opens a file that is no text.
-    pub(crate) fn open(&self, path: &str, how: &std::fs::OpenOptions) -> std::io::Result<std::fs::File> {
-        how.open(self.root.join(path))
-    }
-
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()
-    }
-
-    pub(crate) fn is_there(&self, path: &str) -> bool {
-        self.root.join(path).exists()
     }
 
     /// The value of a switch: `0` or `1`.
@@ -46,13 +43,19 @@ impl Files {
 
     /// The names in a directory with a prefix, sorted by their numbers (`cpu2` before `cpu10`).
     pub(crate) fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
+        let Ok(entries) = std::fs::read_dir(self.path(directory)) else { return Vec::new() };
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter(|name| name.starts_with(prefix))
             .collect();
         names.sort_by_cached_key(|name| (name[prefix.len()..].parse::<u64>().ok(), name.clone()));
         names
+    }
+
+    /// The texts of the same file below each name in a directory with a prefix, by name.
+    pub(crate) fn texts(&self, directory: &str, prefix: &str, below: &str) -> BTreeMap<String, String> {
+        let text = |name: String| Some((name.clone(), self.text(&format!("{directory}/{name}{below}"))?));
+        self.names(directory, prefix).into_iter().filter_map(text).collect()
     }
 }
 

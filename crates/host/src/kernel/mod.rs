@@ -7,4 +7,3 @@ pub(crate) mod event;
 pub(crate) mod files;
 pub(crate) mod netlink;
 pub(crate) mod pages;
-pub(crate) mod raw;

@@ -2,12 +2,9 @@
 
 use std::io;
 
-use netlink_packet_core::{
-    DecodeError, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_CAPPED, NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST,
-    NLMSG_DONE, NLMSG_ERROR, NLMSG_OVERRUN, NetlinkBuffer, NetlinkMessage, NetlinkSerializable, NlasIterator,
-    parse_i32, parse_string,
-};
 use netlink_sys::{Socket, SocketAddr};
+
+use crate::kernel::attributes::{attribute, text, u16_at, u32_at};
 
 /// A socket to the kernel. It belongs to the network namespace of the thread that opened it, even
 /// if that thread enters another one later.
@@ -15,6 +12,15 @@ use netlink_sys::{Socket, SocketAddr};
 pub(crate) struct Netlink {
     socket: Socket,
     sequence: u32,
+}
+
+/// A request, kept as bytes: so it may be an answer of the kernel that is sent back.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// Its type, for example `RTM_NEWLINK`.
+    pub(crate) kind: u16,
+    /// The bytes after the netlink header.
+    pub(crate) payload: Vec<u8>,
 }
 
 /// The reason why an exchange failed.
@@ -25,11 +31,29 @@ pub(crate) enum Failure {
     Malformed(String),
 }
 
-impl From<DecodeError> for Failure {
-    fn from(why: DecodeError) -> Self {
-        Self::Malformed(why.to_string())
-    }
-}
+// Flags of messages (linux/netlink.h).
+const REQUEST: u16 = 1;
+const ACKNOWLEDGE: u16 = 4;
+const DUMP: u16 = 0x300;
+const INTERRUPTED: u16 = 0x10;
+const CAPPED: u16 = 0x100;
+const HAS_ATTRIBUTES: u16 = 0x200;
+pub(crate) const REPLACE: u16 = 0x100;
+pub(crate) const APPEND: u16 = 0x800;
+/// Makes something that must not be there yet (`NLM_F_CREATE` with `NLM_F_EXCL`).
+pub(crate) const CREATE_NEW: u16 = CREATE | 0x200;
+pub(crate) const CREATE: u16 = 0x400;
+
+// Types of messages.
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+const OVERRUN: u16 = 4;
+
+// `struct nlmsghdr`.
+const HEADER: usize = 16;
+// An `int` at the beginning of `NLMSG_ERROR` and `NLMSG_DONE`.
+const ERRNO: usize = 4;
+const NLMSGERR_ATTR_MSG: u16 = 1;
 
 // The number of attempts at a dump that a concurrent change disturbs; then the last answer is
 // used.
@@ -49,24 +73,16 @@ impl Netlink {
     }
 
     /// Requests one thing; returns the payloads before the acknowledgement.
-    pub(crate) fn ask<M>(&mut self, message: M, flags: u16) -> Result<Vec<Vec<u8>>, Failure>
-    where
-        M: NetlinkSerializable,
-        NetlinkMessage<M>: From<M>,
-    {
-        self.send(message, NLM_F_REQUEST | NLM_F_ACK | flags)?;
+    pub(crate) fn ask(&mut self, request: &Request, flags: u16) -> Result<Vec<Vec<u8>>, Failure> {
+        self.send(request, REQUEST | ACKNOWLEDGE | flags)?;
         self.collect().map(|(answers, _)| answers)
     }
 
     /// Requests a dump.
-    pub(crate) fn dump<M>(&mut self, message: M) -> Result<Vec<Vec<u8>>, Failure>
-    where
-        M: NetlinkSerializable + Clone,
-        NetlinkMessage<M>: From<M>,
-    {
+    pub(crate) fn dump(&mut self, request: &Request) -> Result<Vec<Vec<u8>>, Failure> {
         let mut attempt = 1;
         loop {
-            self.send(message.clone(), NLM_F_REQUEST | NLM_F_DUMP)?;
+            self.send(request, REQUEST | DUMP)?;
             let (answers, interrupted) = self.collect()?;
             if !interrupted || attempt == DUMPS {
                 return Ok(answers);
@@ -75,18 +91,9 @@ impl Netlink {
         }
     }
 
-    fn send<M>(&mut self, message: M, flags: u16) -> Result<(), Failure>
-    where
-        M: NetlinkSerializable,
-        NetlinkMessage<M>: From<M>,
-    {
+    fn send(&mut self, request: &Request, flags: u16) -> Result<(), Failure> {
         self.sequence = self.sequence.wrapping_add(1);
-        let mut message = NetlinkMessage::from(message);
-        message.header.flags = flags;
-        message.header.sequence_number = self.sequence;
-        message.finalize();
-        let mut bytes = vec![0; message.buffer_len()];
-        message.serialize(&mut bytes);
+        let bytes = request.encoded(flags, self.sequence);
         loop {
             match self.socket.send(&bytes, 0) {
                 Ok(_) => return Ok(()),
@@ -109,134 +116,129 @@ impl Netlink {
             for frame in frames(&datagram) {
                 let frame = frame?;
                 // An answer to an earlier request whose collection ended with an error.
-                if frame.sequence_number() != self.sequence {
+                if frame.sequence != self.sequence {
                     continue;
                 }
-                interrupted |= frame.flags() & NLM_F_DUMP_INTR != 0;
-                match reply_kind(&frame) {
-                    ReplyKind::Answer => answers.push(frame.payload().to_vec()),
-                    ReplyKind::Done => return Ok((answers, interrupted)),
-                    ReplyKind::Failed(failure) => return Err(failure),
+                interrupted |= frame.flags & INTERRUPTED != 0;
+                match frame.end() {
+                    None => answers.push(frame.payload.to_vec()),
+                    Some(end) => return end.map(|()| (answers, interrupted)),
                 }
             }
         }
     }
 }
 
-/// One message of a datagram, with a checked header.
-pub(crate) type Frame<'a> = NetlinkBuffer<&'a [u8]>;
+impl Request {
+    pub(crate) fn encoded(&self, flags: u16, sequence: u32) -> Vec<u8> {
+        // No request has 4 GiB.
+        let mut bytes = ((HEADER + self.payload.len()) as u32).to_ne_bytes().to_vec();
+        bytes.extend(self.kind.to_ne_bytes());
+        bytes.extend(flags.to_ne_bytes());
+        bytes.extend(sequence.to_ne_bytes());
+        // The kernel's own port.
+        bytes.extend([0; 4]);
+        bytes.extend(&self.payload);
+        bytes
+    }
+}
 
-pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, DecodeError>> {
+/// One message of a datagram.
+#[derive(Debug)]
+pub(crate) struct Frame<'a> {
+    kind: u16,
+    flags: u16,
+    sequence: u32,
+    pub(crate) payload: &'a [u8],
+}
+
+/// The messages of a datagram. A message whose length is wrong ends them.
+pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, Failure>> {
     std::iter::from_fn(move || {
         let bytes = std::mem::take(&mut rest);
         if bytes.is_empty() {
             return None;
         }
-        let frame = NetlinkBuffer::new_checked(bytes);
-        if let Ok(frame) = &frame {
-            rest = bytes.get((frame.length() as usize).next_multiple_of(4)..).unwrap_or_default();
-        }
-        Some(frame)
+        let length = u32_at(bytes, 0).map_or(0, |length| length as usize);
+        let Some(payload) = bytes.get(HEADER..length) else {
+            return Some(Err(Failure::Malformed("a message does not end with its datagram".to_owned())));
+        };
+        rest = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        let (kind, flags, sequence) = (u16_at(bytes, 4)?, u16_at(bytes, 6)?, u32_at(bytes, 8)?);
+        Some(Ok(Frame { kind, flags, sequence, payload }))
     })
 }
 
-pub(crate) enum ReplyKind {
-    Answer,
-    Done,
-    Failed(Failure),
-}
-
-pub(crate) fn reply_kind(frame: &Frame<'_>) -> ReplyKind {
-    match frame.message_type() {
-        // Since Linux 4.15 the end of a dump carries an errno too.
-        NLMSG_DONE if frame.payload().is_empty() => ReplyKind::Done,
-        kind @ (NLMSG_ERROR | NLMSG_DONE) => match frame.payload().get(..ERRNO).map(parse_i32) {
-            Some(Ok(code)) if code >= 0 => ReplyKind::Done,
-            Some(Ok(code)) => ReplyKind::Failed(Failure::Refused {
-                errno: io::Error::from_raw_os_error(code.saturating_neg()),
-                said: kernel_message(frame),
-            }),
-            _ => ReplyKind::Failed(Failure::Malformed(format!("message {kind} has no error number"))),
-        },
-        NLMSG_OVERRUN => ReplyKind::Failed(Failure::Malformed("messages were lost".to_owned())),
-        _ => ReplyKind::Answer,
+impl Frame<'_> {
+    /// The result of the request, if this message is the last one; `None` for an answer.
+    pub(crate) fn end(&self) -> Option<Result<(), Failure>> {
+        let malformed = |why: String| Some(Err(Failure::Malformed(why)));
+        match self.kind {
+            // Since Linux 4.15 the end of a dump carries an errno too.
+            DONE if self.payload.is_empty() => Some(Ok(())),
+            kind @ (ERROR | DONE) => match u32_at(self.payload, 0).map(u32::cast_signed) {
+                Some(code) if code >= 0 => Some(Ok(())),
+                Some(code) => Some(Err(Failure::Refused {
+                    errno: io::Error::from_raw_os_error(code.saturating_neg()),
+                    said: self.kernel_message(),
+                })),
+                None => malformed(format!("message {kind} has no error number")),
+            },
+            OVERRUN => malformed("messages were lost".to_owned()),
+            _ => None,
+        }
     }
-}
 
-/// The kernel's message: an attribute after the errno and the header (or, without capping, the
-/// whole) of the request. The linked parsers end at the errno.
-fn kernel_message(frame: &Frame<'_>) -> Option<String> {
-    if frame.flags() & NLM_F_ACK_TLVS == 0 {
-        return None;
-    }
-    let behind_code = frame.payload().get(ERRNO..)?;
-    let request = if frame.message_type() == NLMSG_DONE {
-        0
-    } else if frame.flags() & NLM_F_CAPPED != 0 {
-        HEADER
-    } else {
-        let request = NetlinkBuffer::new_checked(behind_code).ok()?;
-        (request.length() as usize).next_multiple_of(4)
-    };
-    let sentence = NlasIterator::new(behind_code.get(request..)?)
-        .flatten()
-        .find(|attribute| attribute.kind() == NLMSGERR_ATTR_MSG)?;
-    parse_string(sentence.value()).ok()
-}
-
-// `struct nlmsghdr`.
-const HEADER: usize = 16;
-// An `int` at the beginning of `NLMSG_ERROR` and `NLMSG_DONE`.
-const ERRNO: usize = 4;
-const NLMSGERR_ATTR_MSG: u16 = 1;
-
-#[cfg(test)]
-pub(crate) mod fixture {
-    use super::HEADER;
-
-    pub(crate) fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = u32::try_from(HEADER + payload.len()).unwrap().to_ne_bytes().to_vec();
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(flags.to_ne_bytes());
-        bytes.extend(7u32.to_ne_bytes());
-        bytes.extend(0u32.to_ne_bytes());
-        bytes.extend(payload);
-        bytes.resize(bytes.len().next_multiple_of(4), 0);
-        bytes
+    /// The kernel's message: an attribute after the errno and the header (or, without capping, the
+    /// whole) of the request.
+    fn kernel_message(&self) -> Option<String> {
+        if self.flags & HAS_ATTRIBUTES == 0 {
+            return None;
+        }
+        let behind_code = self.payload.get(ERRNO..)?;
+        let request = match self.kind {
+            DONE => 0,
+            _ if self.flags & CAPPED != 0 => HEADER,
+            _ => (u32_at(behind_code, 0)? as usize).next_multiple_of(4),
+        };
+        text(attribute(behind_code.get(request..)?, NLMSGERR_ATTR_MSG)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fixture::message;
     use super::*;
-    use crate::kernel::attributes::{bytes, string};
+    use crate::kernel::attributes::{encode, string};
+
+    fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = Request { kind, payload: payload.to_vec() }.encoded(flags, 7);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
 
     #[test]
     fn messages_in_one_datagram_are_taken_apart() {
         let mut bytes = message(16, 2, b"one");
-        bytes.extend(message(NLMSG_DONE, 2, &0i32.to_ne_bytes()));
+        bytes.extend(message(DONE, 2, &0i32.to_ne_bytes()));
         let frames: Vec<_> = frames(&bytes).map(Result::unwrap).collect();
         assert_eq!(frames.len(), 2);
         let first = &frames[0];
-        assert_eq!((first.message_type(), first.payload(), first.sequence_number()), (16, &b"one"[..], 7));
-        assert!(matches!(reply_kind(first), ReplyKind::Answer));
-        assert!(matches!(reply_kind(&frames[1]), ReplyKind::Done));
+        assert_eq!((first.kind, first.payload, first.sequence), (16, &b"one"[..], 7));
+        assert!(first.end().is_none());
+        assert!(matches!(frames[1].end(), Some(Ok(()))));
     }
 
     #[test]
     fn an_error_carries_the_kernels_sentence_capped_or_not() {
-        for (flags, request) in [(NLM_F_ACK_TLVS | NLM_F_CAPPED, HEADER), (NLM_F_ACK_TLVS, 32)] {
+        for (flags, request) in [(HAS_ATTRIBUTES | CAPPED, HEADER), (HAS_ATTRIBUTES, 32)] {
             let mut payload = (-22i32).to_ne_bytes().to_vec();
             let mut echo = message(16, 0, &[0; 16]);
             echo.truncate(request);
             payload.extend(echo);
-            payload.extend(bytes(&[string(NLMSGERR_ATTR_MSG, "mtu too large")]));
-            let bytes = message(NLMSG_ERROR, flags, &payload);
-            let frame = NetlinkBuffer::new_checked(&bytes[..]).unwrap();
-            let ReplyKind::Failed(Failure::Refused { errno, said }) = reply_kind(&frame) else {
-                panic!("not refused")
-            };
+            payload.extend(encode(&[(NLMSGERR_ATTR_MSG, string("mtu too large"))]));
+            let bytes = message(ERROR, flags, &payload);
+            let end = frames(&bytes).next().unwrap().unwrap().end();
+            let Some(Err(Failure::Refused { errno, said })) = end else { panic!("not refused") };
             assert_eq!(errno.raw_os_error(), Some(22));
             assert_eq!(said.as_deref(), Some("mtu too large"));
         }
@@ -244,9 +246,9 @@ mod tests {
 
     #[test]
     fn an_error_without_its_number_is_damaged() {
-        let bytes = message(NLMSG_ERROR, 0, &[1, 2]);
-        let frame = NetlinkBuffer::new_checked(&bytes[..]).unwrap();
-        let ReplyKind::Failed(Failure::Malformed(why)) = reply_kind(&frame) else { panic!("not damaged") };
+        let bytes = message(ERROR, 0, &[1, 2]);
+        let end = frames(&bytes).next().unwrap().unwrap().end();
+        let Some(Err(Failure::Malformed(why))) = end else { panic!("not damaged") };
         assert_eq!(why, "message 2 has no error number");
     }
 }

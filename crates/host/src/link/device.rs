@@ -1,16 +1,16 @@
 //! Settings of a network device by ethtool's netlink family: rings, coalescing, channels (queues)
-//! and pause frames, read and set. The fields of its hash are in [`flow_hash`].
+//! and pause frames, read and set. The fields of its hash are read and set by ioctl.
 
 use std::collections::BTreeMap;
 
-use netlink_packet_core::{DecodeError, DefaultNla, NlasIterator, parse_u8, parse_u32, parse_u64};
 use serde::{Deserialize, Serialize};
 use words::DeviceSetting;
 
 use crate::error::Error;
-use crate::kernel::netlink::Failure;
-use crate::link::ethtool::{Ethtool, GENL_HEADER, Request, header};
-use crate::link::flow_hash;
+use crate::kernel::attributes::{attribute, number, u32_at};
+use crate::link::ethtool::Ethtool;
+use crate::link::features::SettingsChange;
+use crate::link::ioctl::{flow_hashes, set_flow_hash};
 
 /// The settings that a device has.
 pub type DeviceSettings = BTreeMap<DeviceSetting, DeviceValue>;
@@ -26,13 +26,7 @@ pub struct DeviceValue {
 }
 
 /// The result of a request to change settings of a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceChange {
-    /// The settings afterwards, read back.
-    pub after: DeviceSettings,
-    /// Each request that was not applied, with the reason.
-    pub refused: BTreeMap<DeviceSetting, String>,
-}
+pub type DeviceChange = SettingsChange<DeviceSetting, DeviceValue>;
 
 impl DeviceChange {
     /// Whether a request changes any setting of a device with these settings.
@@ -46,69 +40,53 @@ impl DeviceChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SettingGroup {
     name: &'static str,
+    /// The message that reads (`ETHTOOL_MSG_*_GET`). The next number sets.
     get: u8,
-    set: u8,
-    attributes: &'static [Attribute],
+    /// Each setting with its attribute, and that of its greatest value.
+    attributes: &'static [(DeviceSetting, u16, Option<u16>)],
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Attribute {
-    setting: DeviceSetting,
-    kind: u16,
-    most: Option<u16>,
-}
-
-const fn bounded(setting: DeviceSetting, kind: u16, most: u16) -> Attribute {
-    Attribute { setting, kind, most: Some(most) }
-}
-
-const fn free(setting: DeviceSetting, kind: u16) -> Attribute {
-    Attribute { setting, kind, most: None }
-}
-
-// The numbers of `linux/ethtool_netlink.h`: `ETHTOOL_MSG_*_GET`, `ETHTOOL_MSG_*_SET` and the
-// attributes of each.
+// The numbers of `linux/ethtool_netlink.h`.
 const GROUPS: [SettingGroup; 4] = [
     SettingGroup {
         name: "rings",
         get: 15,
-        set: 16,
-        attributes: &[bounded(DeviceSetting::RxRing, 6, 2), bounded(DeviceSetting::TxRing, 9, 5)],
+        attributes: &[(DeviceSetting::RxRing, 6, Some(2)), (DeviceSetting::TxRing, 9, Some(5))],
     },
     SettingGroup {
         name: "queues",
         get: 17,
-        set: 18,
         attributes: &[
-            bounded(DeviceSetting::RxQueues, 6, 2),
-            bounded(DeviceSetting::TxQueues, 7, 3),
-            bounded(DeviceSetting::Queues, 9, 5),
+            (DeviceSetting::RxQueues, 6, Some(2)),
+            (DeviceSetting::TxQueues, 7, Some(3)),
+            (DeviceSetting::Queues, 9, Some(5)),
         ],
     },
     SettingGroup {
         name: "interrupt coalescing",
         get: 19,
-        set: 20,
         attributes: &[
-            free(DeviceSetting::RxUsecs, 2),
-            free(DeviceSetting::RxFrames, 3),
-            free(DeviceSetting::TxUsecs, 6),
-            free(DeviceSetting::TxFrames, 7),
-            free(DeviceSetting::AdaptiveRx, 11),
-            free(DeviceSetting::AdaptiveTx, 12),
+            (DeviceSetting::RxUsecs, 2, None),
+            (DeviceSetting::RxFrames, 3, None),
+            (DeviceSetting::TxUsecs, 6, None),
+            (DeviceSetting::TxFrames, 7, None),
+            (DeviceSetting::AdaptiveRx, 11, None),
+            (DeviceSetting::AdaptiveTx, 12, None),
         ],
     },
     SettingGroup {
         name: "pause frames",
         get: 21,
-        set: 22,
         attributes: &[
-            free(DeviceSetting::PauseAutoneg, 2),
-            free(DeviceSetting::PauseRx, 3),
-            free(DeviceSetting::PauseTx, 4),
+            (DeviceSetting::PauseAutoneg, 2, None),
+            (DeviceSetting::PauseRx, 3, None),
+            (DeviceSetting::PauseTx, 4, None),
         ],
     },
 ];
+
+// The reason for a setting that is missing.
+const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 
 impl Ethtool {
     /// The settings of the interface's device. Settings that its driver does not have, or does not
@@ -118,37 +96,18 @@ impl Ethtool {
         for group in GROUPS {
             all.extend(self.group(interface, group)?);
         }
-        let hashes = flow_hash::read(interface).into_iter();
-        all.extend(hashes.map(|(setting, now)| (setting, DeviceValue { now, most: None })));
+        all.extend(flow_hashes(interface).map(|(setting, now)| (setting, DeviceValue { now, most: None })));
         Ok(all)
     }
 
     fn group(&mut self, interface: &str, group: SettingGroup) -> Result<DeviceSettings, Error> {
-        let request = Request { command: group.get, attributes: vec![header(interface, 0)?] };
-        let failed = |failure| {
-            Error::netlink(format!("read the {} of interface {interface:?}", group.name), interface, failure)
-        };
-        match self.ask(request) {
-            Ok(payloads) => {
-                let attributes = payloads.first().and_then(|payload| payload.get(GENL_HEADER..));
-                parse(attributes.unwrap_or_default(), group)
-                    .map_err(|why| failed(Failure::Malformed(why.to_string())))
-            }
+        let action = format_args!("read the {} of interface {interface:?}", group.name);
+        match self.ask(group.get, (interface, 0), &[], action) {
+            Ok(answer) => Ok(parse(&answer, group)),
             // Most drivers have only some of the groups (EOPNOTSUPP).
-            Err(failure @ Failure::Refused { .. }) => match failed(failure) {
-                missing @ Error::NoInterface { .. } => Err(missing),
-                _ => Ok(DeviceSettings::new()),
-            },
-            Err(failure) => Err(failed(failure)),
+            Err(Error::Failed { .. }) => Ok(DeviceSettings::new()),
+            Err(missing) => Err(missing),
         }
-    }
-
-    /// The pause frames of the interface: received, sent. `None` if the driver does not count them
-    /// for the kernel.
-    pub(crate) fn pause_frames(&mut self, interface: &str) -> Option<[u64; 2]> {
-        let attributes = vec![header(interface, FLAG_STATS).ok()?];
-        let payloads = self.ask(Request { command: PAUSE_GET, attributes }).ok()?;
-        frames(payloads.first()?.get(GENL_HEADER..)?)
     }
 
     /// Requests settings of the interface's device, and reads back the result. Only differing
@@ -166,31 +125,29 @@ impl Ethtool {
         let before = self.device(interface)?;
         let (sendable, mut refused) = sendable(requested, &before);
         for group in GROUPS {
-            let of_group =
-                |setting: &DeviceSetting| group.attributes.iter().find(|one| one.setting == *setting);
-            let chosen: Vec<(&Attribute, u32)> =
-                sendable.iter().filter_map(|(setting, value)| Some((of_group(setting)?, *value))).collect();
-            if chosen.is_empty() {
+            let of_group = |(setting, value): (&DeviceSetting, &u32)| {
+                let (_, kind, _) = group.attributes.iter().find(|(one, ..)| one == setting)?;
+                let bytes = if setting.is_switch() { vec![u8::from(*value != 0)] } else { number(*value) };
+                Some((*setting, (*kind, bytes)))
+            };
+            let (settings, attributes): (Vec<_>, Vec<_>) = sendable.iter().filter_map(of_group).unzip();
+            if settings.is_empty() {
                 continue;
             }
-            let attributes = std::iter::once(header(interface, 0)?)
-                .chain(chosen.iter().map(|(one, value)| one.with(*value)));
-            let request = Request { command: group.set, attributes: attributes.collect() };
-            if let Err(failure) = self.ask(request) {
-                let why = match Error::netlink(format!("change the {}", group.name), interface, failure) {
-                    missing @ Error::NoInterface { .. } => return Err(missing),
-                    error => error.to_string(),
-                };
-                let bound = |one: &Attribute| match before.get(&one.setting).and_then(|value| value.most) {
-                    Some(most) => format!("{why}; this device has at most {most}"),
-                    None => why.clone(),
-                };
-                refused.extend(chosen.iter().map(|(one, _)| (one.setting, bound(one))));
+            let action = format_args!("change the {}", group.name);
+            match self.ask(group.get + 1, (interface, 0), &attributes, action) {
+                Ok(_) => {}
+                Err(missing @ Error::NoInterface { .. }) => return Err(missing),
+                Err(why) => refused.extend(settings.iter().map(|setting| {
+                    let most = before.get(setting).and_then(|value| value.most);
+                    let most = most.map(|most| format!("; this device has at most {most}"));
+                    (*setting, format!("{why}{}", most.unwrap_or_default()))
+                })),
             }
         }
         for (setting, fields) in &sendable {
-            if let Some(Err(why)) = flow_hash::write(interface, *setting, *fields) {
-                refused.insert(*setting, why);
+            if let Some(Err(error)) = set_flow_hash(interface, *setting, *fields) {
+                refused.insert(*setting, error.to_string());
             }
         }
         let after = self.device(interface)?;
@@ -210,30 +167,22 @@ fn sendable(
     requested: &BTreeMap<DeviceSetting, u32>,
     before: &DeviceSettings,
 ) -> (BTreeMap<DeviceSetting, u32>, BTreeMap<DeviceSetting, String>) {
-    let mut sendable = BTreeMap::new();
-    let mut refused = BTreeMap::new();
-    for (&setting, &value) in requested {
-        let Some(now) = before.get(&setting) else {
-            refused.insert(setting, ABSENT.to_owned());
-            continue;
-        };
-        let is_on = |switch: DeviceSetting| {
-            let before = before.get(&switch).is_some_and(|value| value.now != 0);
-            before && requested.get(&switch).is_none_or(|value| *value != 0)
-        };
-        match setting.chosen_by().filter(|switch| is_on(*switch)) {
-            _ if now.now == value => {}
-            Some(switch) => {
-                refused.insert(
-                    setting,
-                    format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"),
-                );
-            }
-            None => {
-                sendable.insert(setting, value);
-            }
-        }
-    }
+    let is_on = |switch: &DeviceSetting| {
+        let before = before.get(switch).is_some_and(|value| value.now != 0);
+        before && requested.get(switch).is_none_or(|value| *value != 0)
+    };
+    let refusal = |setting: DeviceSetting| match before.get(&setting) {
+        None => Some(ABSENT.to_owned()),
+        Some(_) => setting
+            .chosen_by()
+            .filter(is_on)
+            .map(|switch| format!("the driver chooses it while `{switch}` is on: set `{switch}` to off")),
+    };
+    let mut sendable = requested.clone();
+    sendable.retain(|setting, value| before.get(setting).is_none_or(|before| before.now != *value));
+    let refused: BTreeMap<_, _> =
+        sendable.keys().filter_map(|setting| Some((*setting, refusal(*setting)?))).collect();
+    sendable.retain(|setting, _| !refused.contains_key(setting));
     (sendable, refused)
 }
 
@@ -243,65 +192,21 @@ pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool
     setting.chosen_by().is_some_and(is_on)
 }
 
-// The reason for a setting that is missing.
-const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
-
-impl Attribute {
-    fn with(&self, value: u32) -> DefaultNla {
-        let bytes =
-            if self.setting.is_switch() { vec![u8::from(value != 0)] } else { value.to_ne_bytes().to_vec() };
-        DefaultNla::new(self.kind, bytes)
-    }
-
-    fn read(&self, value: &[u8]) -> Result<u32, DecodeError> {
-        if self.setting.is_switch() { Ok(u32::from(parse_u8(value)? != 0)) } else { parse_u32(value) }
-    }
-}
-
-fn parse(attributes: &[u8], group: SettingGroup) -> Result<DeviceSettings, DecodeError> {
-    let mut values = DeviceSettings::new();
-    let mut bounds = BTreeMap::new();
-    for attribute in NlasIterator::new(attributes) {
-        let attribute = attribute?;
-        for one in group.attributes {
-            if attribute.kind() == one.kind {
-                values.insert(one.setting, DeviceValue { now: one.read(attribute.value())?, most: None });
-            } else if Some(attribute.kind()) == one.most {
-                bounds.insert(one.setting, parse_u32(attribute.value())?);
-            }
-        }
-    }
-    for (setting, value) in &mut values {
-        value.most = bounds.get(setting).copied();
-    }
-    Ok(values)
-}
-
-// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
-// and `ETHTOOL_A_PAUSE_STAT_*`.
-const PAUSE_GET: u8 = 21;
-const FLAG_STATS: u32 = 4;
-const PAUSE_STATS: u16 = 5;
-const STAT_TX_FRAMES: u16 = 2;
-const STAT_RX_FRAMES: u16 = 3;
-
-fn frames(attributes: &[u8]) -> Option<[u64; 2]> {
-    let all = NlasIterator::new(attributes).flatten().find(|one| one.kind() == PAUSE_STATS)?;
-    let frames = |kind| {
-        let found = NlasIterator::new(all.value()).flatten().find(|one| one.kind() == kind)?;
-        parse_u64(found.value()).ok()
+fn parse(attributes: &[u8], group: SettingGroup) -> DeviceSettings {
+    let value = |&(setting, kind, most): &(DeviceSetting, u16, Option<u16>)| {
+        let value = attribute(attributes, kind)?;
+        let now = if setting.is_switch() { u32::from(*value.first()? != 0) } else { u32_at(value, 0)? };
+        let most = most.and_then(|most| u32_at(attribute(attributes, most)?, 0));
+        Some((setting, DeviceValue { now, most }))
     };
-    Some([frames(STAT_RX_FRAMES)?, frames(STAT_TX_FRAMES)?])
+    group.attributes.iter().filter_map(value).collect()
 }
 
 /// (fuzzing) Reads an answer as that of each group.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn parse_any(attributes: &[u8]) {
-    let _ = frames(attributes);
     for group in GROUPS {
-        if let Ok(values) = parse(attributes, group) {
-            assert!(values.len() <= group.attributes.len());
-        }
+        assert!(parse(attributes, group).len() <= group.attributes.len());
     }
 }
 
@@ -312,7 +217,7 @@ mod tests {
     use words::DeviceForm;
 
     use super::*;
-    use crate::kernel::attributes::{bytes, nested};
+    use crate::kernel::attributes::encode;
 
     const RX: DeviceSetting = DeviceSetting::RxRing;
     const TX: DeviceSetting = DeviceSetting::TxRing;
@@ -323,11 +228,11 @@ mod tests {
 
     #[test]
     fn rings_are_read_with_their_maximum() {
-        let number = |kind, value: u32| DefaultNla::new(kind, value.to_ne_bytes().to_vec());
+        let number = |kind, value| (kind, number(value));
         // As the kernel writes them; 3, 7 and 13 are rings that netassay does not set.
         let answer =
             [number(2, 4096), number(3, 9), number(5, 2048), number(6, 512), number(7, 1), number(9, 256)];
-        let read = parse(&bytes(&answer), GROUPS[0]).unwrap();
+        let read = parse(&encode(&answer), GROUPS[0]);
         let value = |now, most| DeviceValue { now, most: Some(most) };
         assert_eq!(read, [(RX, value(512, 4096)), (TX, value(256, 2048))].into());
     }
@@ -338,29 +243,15 @@ mod tests {
         for setting in DeviceSetting::ALL.into_iter().filter(of_netlink) {
             let all: Vec<SettingGroup> = GROUPS
                 .into_iter()
-                .filter(|group| group.attributes.iter().any(|one| one.setting == setting))
+                .filter(|group| group.attributes.iter().any(|one| one.0 == setting))
                 .collect();
             let [group] = &all[..] else { panic!("{setting} is in {all:?}") };
-            let attribute = group.attributes.iter().find(|one| one.setting == setting).unwrap();
-            let read = parse(&bytes(&[attribute.with(1)]), *group).unwrap();
-            assert_eq!(read, now(&[(setting, 1)]));
+            let (_, kind, _) = group.attributes.iter().find(|one| one.0 == setting).unwrap();
+            assert_eq!(parse(&encode(&[(*kind, number(1))]), *group), now(&[(setting, 1)]));
             // Settings that `ethtool` sets with one option are set with one message.
             let option = setting.ethtool().option;
-            assert!(group.attributes.iter().all(|one| one.setting.ethtool().option == option));
+            assert!(group.attributes.iter().all(|one| one.0.ethtool().option == option));
         }
-    }
-
-    #[test]
-    fn pause_frames_are_read_where_the_driver_counts_both() {
-        let frames_of = |stats: &[(u16, u64)]| {
-            let stats: Vec<_> = stats
-                .iter()
-                .map(|(kind, count)| DefaultNla::new(*kind, count.to_ne_bytes().to_vec()))
-                .collect();
-            frames(&bytes(&[nested(PAUSE_STATS, &stats)]))
-        };
-        assert_eq!(frames_of(&[(STAT_TX_FRAMES, 7), (STAT_RX_FRAMES, 5)]), Some([5, 7]));
-        assert_eq!(frames_of(&[]), None);
     }
 
     #[test]

@@ -5,15 +5,15 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
 use std::str::FromStr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkXdp};
+use nix::libc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::kernel::attributes::{encode, number};
 use crate::kernel::bpf::{Program, load_return};
-use crate::link::links::{Links, named};
-use crate::link::neighbours::permanent;
+use crate::kernel::netlink::CREATE_NEW;
+use crate::link::links::Links;
+use crate::link::neighbours::Neighbour;
 
 /// The device of a discarding interface.
 ///
@@ -57,10 +57,8 @@ impl FromStr for DiscardDevice {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|device| device.word() == word)
-            .ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
+        let found = Self::ALL.into_iter().find(|device| device.word() == word);
+        found.ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
     }
 }
 
@@ -100,16 +98,15 @@ impl Links {
 
     /// Adds a permanent neighbour behind the interface, so that the kernel never resolves it.
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
-        let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
-        self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!("add the neighbour {address} to interface {name:?}")
-        })
+        let neighbour = Neighbour::new(self.find(name)?.index, address, NOBODY.to_vec());
+        let action = format_args!("add the neighbour {address} to interface {name:?}");
+        self.change(&neighbour.permanent(libc::RTM_NEWNEIGH), CREATE_NEW, name, action)
     }
 
     fn make(&mut self, name: &str, device: DiscardDevice) -> Result<(), Error> {
         match device {
             DiscardDevice::Dummy => {
-                self.create(name, InfoKind::Dummy, None, || format!("make the dummy device {name:?}"))
+                self.create(name, "dummy", &[], &[], format_args!("make the dummy device {name:?}"))
             }
             DiscardDevice::Bridge => self.create_bridge(name),
             DiscardDevice::VethXdp => self.make_veth_xdp(name),
@@ -141,14 +138,13 @@ fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
                        CONFIG_BPF_SYSCALL";
         Error::failed("cannot load an XDP program", errno, way_out)
     })?;
-    let mut message = named(name)?;
-    message.attributes.push(LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd())]));
-    links.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-        format!("make interface {name:?} drop all received packets (XDP)")
-    })
+    let descriptor = encode(&[(IFLA_XDP_FD, number(program.as_raw_fd().cast_unsigned()))]);
+    let action = format_args!("make interface {name:?} drop all received packets (XDP)");
+    links.set(name, (libc::IFLA_XDP, descriptor), action)
 }
 
 const XDP_DROP: i32 = 1;
+const IFLA_XDP_FD: u16 = 1;
 
 #[cfg(test)]
 mod tests {
@@ -157,7 +153,7 @@ mod tests {
     #[test]
     fn words_read_back_and_are_serdes() {
         for device in DiscardDevice::ALL {
-            assert_eq!(device.to_string().parse(), Ok(device));
+            assert_eq!(device.to_string().parse::<DiscardDevice>().unwrap(), device);
             assert_eq!(serde_json::to_value(device).unwrap(), device.to_string());
         }
         assert!("null".parse::<DiscardDevice>().unwrap_err().contains("bridge"));

@@ -2,10 +2,13 @@
 //! the parts that change by themselves: so a list before can be compared with one after, and a
 //! missing entry can be added again with all its attributes.
 
-use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REPLACE};
+use std::net::IpAddr;
+
+use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::raw::{RawMessage, TYPE, attributes, long, push};
+use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
+use crate::kernel::netlink::{APPEND, CREATE, REPLACE, Request};
 use crate::link::links::Links;
 
 /// The kind of an entry.
@@ -21,20 +24,12 @@ impl EntryKind {
     pub(crate) const ALL: [Self; 3] = [Self::Address, Self::Route, Self::Neighbour];
 
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Address => "address",
-            Self::Route => "route",
-            Self::Neighbour => "neighbour",
-        }
+        ["address", "route", "neighbour"][self as usize]
     }
 
     /// `RTM_NEW*`. The next number deletes, the one after it gets.
     fn new_kind(self) -> u16 {
-        match self {
-            Self::Address => 20,
-            Self::Route => 24,
-            Self::Neighbour => 28,
-        }
+        [libc::RTM_NEWADDR, libc::RTM_NEWROUTE, libc::RTM_NEWNEIGH][self as usize]
     }
 
     /// The length of `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
@@ -46,6 +41,14 @@ impl EntryKind {
 /// `AF_INET` and `AF_INET6` of linux/socket.h.
 pub(crate) const IPV4: u8 = 2;
 pub(crate) const IPV6: u8 = 10;
+
+/// The family of an address, and its bytes.
+pub(crate) fn family(address: IpAddr) -> (u8, Vec<u8>) {
+    match address {
+        IpAddr::V4(address) => (IPV4, address.octets().to_vec()),
+        IpAddr::V6(address) => (IPV6, address.octets().to_vec()),
+    }
+}
 
 /// An address, a route or a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +118,7 @@ impl Entry {
     /// Whether a route has an MTU of its own, which the kernel may change with the interface's.
     pub(crate) fn has_mtu(&self) -> bool {
         let metrics = self.attribute(RTA_METRICS).filter(|_| self.sort == EntryKind::Route);
-        metrics.is_some_and(|metrics| attributes(metrics).any(|(kind, _)| kind & TYPE == RTAX_MTU))
+        metrics.is_some_and(|metrics| attribute(metrics, RTAX_MTU).is_some())
     }
 
     pub(crate) fn is_address(&self, address: &[u8], prefix: u8) -> bool {
@@ -125,34 +128,32 @@ impl Entry {
     }
 
     fn attribute(&self, wanted: u16) -> Option<&[u8]> {
-        let inside = self.message.get(self.sort.header()..)?;
-        attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value)
+        attribute(self.message.get(self.sort.header()..)?, wanted)
     }
 
     pub(crate) fn add(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
         let kind = self.sort.new_kind();
         let mut send = |payload: Vec<u8>, flags| {
-            links.change_raw(RawMessage { kind, payload }, flags, interface, || {
-                format!("put a removed {} back on interface {interface:?}", self.sort.word())
-            })
+            let action = format_args!("put a removed {} back on interface {interface:?}", self.sort.word());
+            links.change(&Request { kind, payload }, flags, interface, action)
         };
         match self.sort {
             EntryKind::Address => {
                 // A route may need the address at once, which duplicate address detection delays.
                 // The detection was made before.
                 let at_once = self.message_with(IFA_F_NODAD);
-                send(at_once.clone(), NLM_F_CREATE | NLM_F_REPLACE)?;
+                send(at_once.clone(), CREATE | REPLACE)?;
                 let as_before = self.message_with(0);
-                if as_before == at_once { Ok(()) } else { send(as_before, NLM_F_REPLACE) }
+                if as_before == at_once { Ok(()) } else { send(as_before, REPLACE) }
             }
             EntryKind::Route => {
                 let mut payload = self.message.clone();
                 if let Some([_, seconds]) = self.lifetime {
                     push(&mut payload, RTA_EXPIRES, &seconds.to_ne_bytes());
                 }
-                send(payload, NLM_F_CREATE | NLM_F_APPEND)
+                send(payload, CREATE | APPEND)
             }
-            EntryKind::Neighbour => send(self.message.clone(), NLM_F_CREATE | NLM_F_REPLACE),
+            EntryKind::Neighbour => send(self.message.clone(), CREATE | REPLACE),
         }
     }
 
@@ -164,7 +165,7 @@ impl Entry {
         let mut bytes = header.to_vec();
         for (kind, value) in attributes(inside) {
             if kind & TYPE == IFA_FLAGS {
-                let flags = long(value, 0).unwrap_or(0) | flag;
+                let flags = u32_at(value, 0).unwrap_or(0) | flag;
                 push(&mut bytes, kind, &flags.to_ne_bytes());
             } else {
                 push(&mut bytes, kind, value);
@@ -178,20 +179,18 @@ impl Entry {
     }
 
     pub(crate) fn delete(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
-        let raw = RawMessage { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
-        links.change_raw(raw, 0, interface, || {
-            format!("remove a new {} from interface {interface:?}", self.sort.word())
-        })
+        let request = Request { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
+        let action = format_args!("remove a new {} from interface {interface:?}", self.sort.word());
+        links.change(&request, 0, interface, action)
     }
 }
 
 fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
-    if long(header, 4)? != index {
+    if u32_at(header, 4)? != index {
         return None;
     }
-    let found =
-        |wanted: u16| attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value);
-    let flags = found(IFA_FLAGS).and_then(|value| long(value, 0)).unwrap_or(u32::from(header[2]));
+    let flags =
+        attribute(inside, IFA_FLAGS).and_then(|value| u32_at(value, 0)).unwrap_or(u32::from(header[2]));
     // In IPv4 this flag marks a second address of a network.
     if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
         return None;
@@ -204,15 +203,15 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         }
     }
     push(&mut message, IFA_FLAGS, &(flags & IFA_SETTABLE).to_ne_bytes());
-    let lifetime = found(IFA_CACHEINFO)
-        .and_then(|cache| Some([long(cache, 0)?, long(cache, 4)?]))
+    let lifetime = attribute(inside, IFA_CACHEINFO)
+        .and_then(|cache| Some([u32_at(cache, 0)?, u32_at(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
     let is_tentative = flags & (IFA_F_TENTATIVE | IFA_F_STABLE_PRIVACY) == IFA_F_TENTATIVE;
     Some(Entry { sort: EntryKind::Address, message, lifetime, is_tentative })
 }
 
 fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
-    let flags = long(header, 8)?;
+    let flags = u32_at(header, 8)?;
     let [table, protocol] = [header[4], header[5]];
     // The kernel makes and removes local routes with their addresses.
     if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
@@ -223,14 +222,14 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let (mut is_ours, mut seconds) = (false, 0);
     for (kind, value) in attributes(inside) {
         match kind & TYPE {
-            RTA_CACHEINFO => seconds = long(value, 8)? / TICKS,
+            RTA_CACHEINFO => seconds = u32_at(value, 8)? / TICKS,
             RTA_MULTIPATH => {
                 let hops = hops(value, index);
                 is_ours |= !hops.is_empty();
                 push(&mut message, kind, &hops);
             }
             other => {
-                is_ours |= other == RTA_OIF && long(value, 0) == Some(index);
+                is_ours |= other == RTA_OIF && u32_at(value, 0) == Some(index);
                 push(&mut message, kind, value);
             }
         }
@@ -242,10 +241,10 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
 /// The next hops of a route (`struct rtnexthop`) that leave by the interface: other hops stay.
 fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
-    while let Some(length) = crate::kernel::raw::number(rest, 0).map(usize::from)
+    while let Some(length) = u16_at(rest, 0).map(usize::from)
         && let Some(hop) = rest.get(..length).filter(|hop| hop.len() >= 8)
     {
-        if long(hop, 4) == Some(index) {
+        if u32_at(hop, 4) == Some(index) {
             let start = ours.len();
             ours.extend(hop);
             ours[start + 2] &= RTNH_F_ONLINK;
@@ -258,7 +257,7 @@ fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
 
 fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     // The state has 16 bits.
-    if long(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
+    if u32_at(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
         return None;
     }
     let mut message = header.to_vec();
@@ -275,8 +274,9 @@ impl Links {
     pub(crate) fn entries(&mut self, sort: EntryKind, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
         let mut payload = vec![0; sort.header()];
         payload[0] = family;
-        let request = RawMessage { kind: sort.new_kind() + 2, payload };
-        let all = self.dump_raw(request, || format!("list what the interfaces have of: {}", sort.word()))?;
+        let request = Request { kind: sort.new_kind() + 2, payload };
+        let action = format_args!("list what the interfaces have of: {}", sort.word());
+        let all = self.dump(&request, "", action)?;
         Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
     }
 
@@ -351,7 +351,7 @@ mod tests {
 
     const INDEX: u32 = 7;
 
-    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    fn encoded(kind: u16, value: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
         push(&mut bytes, kind, value);
         bytes
@@ -360,8 +360,8 @@ mod tests {
     fn address_of(flags: u32, preferred: u32, index: u32) -> Vec<u8> {
         let header = [vec![IPV6, 64, 0x80, 0], index.to_ne_bytes().to_vec()].concat();
         let cache = [preferred, FOREVER, 5, 6].map(u32::to_ne_bytes).concat();
-        let flags = attribute(IFA_FLAGS, &flags.to_ne_bytes());
-        [header, attribute(IFA_ADDRESS, &[0xfd; 16]), attribute(IFA_CACHEINFO, &cache), flags].concat()
+        let flags = encoded(IFA_FLAGS, &flags.to_ne_bytes());
+        [header, encoded(IFA_ADDRESS, &[0xfd; 16]), encoded(IFA_CACHEINFO, &cache), flags].concat()
     }
 
     #[test]
@@ -392,31 +392,31 @@ mod tests {
 
     #[test]
     fn a_route_is_that_of_the_interface_and_not_one_of_an_address() {
-        let out = |index: u32| attribute(RTA_OIF, &index.to_ne_bytes());
+        let out = |index: u32| encoded(RTA_OIF, &index.to_ne_bytes());
         assert!(route_of(254, 4, &[out(INDEX)]).is_some());
         assert!(route_of(254, 4, &[out(8)]).is_none());
         assert!(route_of(RT_TABLE_LOCAL, RTPROT_KERNEL, &[out(INDEX)]).is_none());
         let cache = [0u32, 0, 2500, 0].map(u32::to_ne_bytes).concat();
-        let expiring = route_of(254, 9, &[out(INDEX), attribute(RTA_CACHEINFO, &cache)]).unwrap();
+        let expiring = route_of(254, 9, &[out(INDEX), encoded(RTA_CACHEINFO, &cache)]).unwrap();
         assert_eq!(expiring.lifetime, Some([0, 25]));
         assert_eq!(expiring.message, route_of(254, 9, &[out(INDEX)]).unwrap().message);
         assert_eq!(expiring.message[8..12], [0; 4], "its state");
-        let metrics = attribute(RTA_METRICS, &attribute(RTAX_MTU, &1400u32.to_ne_bytes()));
+        let metrics = encoded(RTA_METRICS, &encoded(RTAX_MTU, &1400u32.to_ne_bytes()));
         assert!(route_of(254, 4, &[out(INDEX), metrics]).unwrap().has_mtu() && !expiring.has_mtu());
     }
 
     #[test]
     fn of_several_next_hops_those_of_the_interface_count() {
         let hop = |index: u32| {
-            let inside = attribute(5, &[0xfe; 16]);
+            let inside = encoded(5, &[0xfe; 16]);
             let length = u16::try_from(8 + inside.len()).unwrap().to_ne_bytes().to_vec();
             [length, vec![0x11, 0], index.to_ne_bytes().to_vec(), inside].concat()
         };
-        let many = attribute(RTA_MULTIPATH, &[hop(3), hop(INDEX)].concat());
+        let many = encoded(RTA_MULTIPATH, &[hop(3), hop(INDEX)].concat());
         let entry = route_of(254, 4, &[many]).unwrap();
         let mut ours = hop(INDEX);
         ours[2] = 0;
         assert_eq!(entry.attribute(RTA_MULTIPATH), Some(&ours[..]));
-        assert!(route_of(254, 4, &[attribute(RTA_MULTIPATH, &hop(3))]).is_none());
+        assert!(route_of(254, 4, &[encoded(RTA_MULTIPATH, &hop(3))]).is_none());
     }
 }

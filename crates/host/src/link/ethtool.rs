@@ -1,19 +1,14 @@
 //! Ethtool's generic netlink family: its requests, and offload features.
 
 use std::collections::BTreeMap;
+use std::fmt::Arguments;
 
-use netlink_packet_core::{DefaultNla, Emitable, NlasIterator, parse_u16};
-use netlink_packet_generic::ctrl::nlas::GenlCtrlAttrs;
-use netlink_packet_generic::ctrl::{GenlCtrl, GenlCtrlCmd};
-use netlink_packet_generic::{GenlFamily, GenlMessage};
 use netlink_sys::protocols::NETLINK_GENERIC;
-use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{nested, string};
-use crate::kernel::netlink::{Failure, Netlink};
-use crate::link::bitset::{parse_features, wanted_bits};
-use crate::link::features::{FeatureChange, Features, sendable};
+use crate::kernel::attributes::{NESTED, attribute, encode, number, string, u16_at};
+use crate::kernel::netlink::{Failure, Netlink, Request};
+use crate::link::features::{FeatureChange, Features, parse_features, sendable, wanted_bits};
 use crate::link::links::check_name;
 
 /// The ethtool interface of one network namespace: that of the thread that opened this.
@@ -26,64 +21,14 @@ pub struct Ethtool {
     family: u16,
 }
 
-impl Ethtool {
-    /// Opens a generic netlink socket and finds the family `ethtool`.
-    pub fn open() -> Result<Self, Error> {
-        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
-            Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
-        })?;
-        let family = family(&mut netlink)?;
-        Ok(Self { netlink, family })
-    }
-
-    /// The features of the interface.
-    pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
-        let request = Request { command: FEATURES_GET, attributes: vec![header(interface, 0)?] };
-        let read =
-            |payloads: Vec<Vec<u8>>| match payloads.first().and_then(|payload| payload.get(GENL_HEADER..)) {
-                Some(attributes) => Ok(parse_features(attributes)?),
-                None => Err(Failure::Malformed("no features in it".to_owned())),
-            };
-        self.ask(request).and_then(read).map_err(|failure| {
-            Error::netlink(format!("read the features of interface {interface:?}"), interface, failure)
-        })
-    }
-
-    /// Requests features on or off by the kernel's names, and reads back the result.
-    ///
-    /// Names that this kernel does not know, or that the driver fixes, are not sent but listed in
-    /// [`FeatureChange::refused`], as are changes that the kernel undid.
-    ///
-    /// # Errors
-    /// If the kernel refuses the whole request: no such interface, no privilege.
-    pub fn set(
-        &mut self,
-        interface: &str,
-        requested: &BTreeMap<String, bool>,
-    ) -> Result<FeatureChange, Error> {
-        let before = self.features(interface)?;
-        let sendable = sendable(requested, &before);
-        if !sendable.is_empty() {
-            let attributes = vec![header(interface, FLAG_OMIT_REPLY)?, wanted_bits(&sendable)];
-            self.ask(Request { command: FEATURES_SET, attributes }).map_err(|failure| {
-                let names = sendable.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                let action = format!("change the features {names} of interface {interface:?}");
-                Error::netlink(action, interface, failure)
-            })?;
-        }
-        let after = self.features(interface)?;
-        Ok(FeatureChange::compare(requested, after))
-    }
-
-    pub(crate) fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
-        let mut message = GenlMessage::from_payload(request);
-        message.set_resolved_family_id(self.family);
-        self.netlink.ask(message, 0)
-    }
-}
-
-/// `struct genlmsghdr`: command, version, padding.
-pub(crate) const GENL_HEADER: usize = 4;
+// The family that tells the number of a family (`GENL_ID_CTRL`), `CTRL_CMD_GETFAMILY`, and its
+// attributes.
+const CONTROL: u16 = 16;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+// `struct genlmsghdr`: command, version, padding.
+const GENL_HEADER: usize = 4;
 
 // `ETHTOOL_MSG_*` of requests.
 const FEATURES_GET: u8 = 11;
@@ -96,63 +41,84 @@ const HEADER_FLAGS: u16 = 3;
 // No description of the change in the answer: the state is read again.
 const FLAG_OMIT_REPLY: u32 = 2;
 
-fn family(netlink: &mut Netlink) -> Result<u16, Error> {
-    let request = GenlCtrl {
-        cmd: GenlCtrlCmd::GetFamily,
-        nlas: vec![GenlCtrlAttrs::FamilyName(Request::family_name().to_owned())],
-    };
-    let payloads = netlink.ask(GenlMessage::from_payload(request), 0).map_err(|failure| match failure {
-        Failure::Refused { .. } => no_ethtool(),
-        failure => Error::netlink("look for ethtool's netlink family", "", failure),
-    })?;
-    // One attribute only: the parser of the whole answer does not know those of newer kernels.
-    let answer = payloads.first().and_then(|payload| payload.get(GENL_HEADER..)).unwrap_or_default();
-    NlasIterator::new(answer)
-        .flatten()
-        .find(|attribute| libc::c_int::from(attribute.kind()) == libc::CTRL_ATTR_FAMILY_ID)
-        .and_then(|attribute| parse_u16(attribute.value()).ok())
-        .ok_or_else(no_ethtool)
-}
-
-fn no_ethtool() -> Error {
-    "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
-        .to_owned()
-        .into()
-}
-
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) command: u8,
-    pub(crate) attributes: Vec<DefaultNla>,
-}
-
-/// The attribute that names the interface.
-pub(crate) fn header(interface: &str, flags: u32) -> Result<DefaultNla, Error> {
-    check_name(interface)?;
-    let flags = DefaultNla::new(HEADER_FLAGS, flags.to_ne_bytes().to_vec());
-    Ok(nested(HEADER, &[string(HEADER_DEV_NAME, interface), flags]))
-}
-
-impl GenlFamily for Request {
-    fn family_name() -> &'static str {
-        "ethtool"
+impl Ethtool {
+    /// Opens a generic netlink socket and finds the family `ethtool`.
+    pub fn open() -> Result<Self, Error> {
+        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
+            Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
+        })?;
+        let answer = match ask(&mut netlink, CONTROL, GET_FAMILY, &[(FAMILY_NAME, string("ethtool"))]) {
+            Ok(answer) => answer,
+            Err(Failure::Refused { .. }) => Vec::new(),
+            Err(failure) => return Err(Error::netlink("look for ethtool's netlink family", "", failure)),
+        };
+        let family = attribute(&answer, FAMILY_ID).and_then(|value| u16_at(value, 0));
+        let family = family.ok_or_else(|| {
+            Error::from(
+                "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
+                    .to_owned(),
+            )
+        })?;
+        Ok(Self { netlink, family })
     }
 
-    fn command(&self) -> u8 {
-        self.command
+    /// The features of the interface.
+    pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
+        let action = format_args!("read the features of interface {interface:?}");
+        let answer = self.ask(FEATURES_GET, (interface, 0), &[], action)?;
+        parse_features(&answer).ok_or_else(|| {
+            Error::netlink(action, interface, Failure::Malformed("no features in it".to_owned()))
+        })
     }
 
-    fn version(&self) -> u8 {
-        1
+    /// Requests features on or off by the kernel's names, and reads back the result.
+    ///
+    /// Names that this kernel does not know, or that the driver fixes, are not sent but listed in
+    /// [`FeatureChange`], as are changes that the kernel undid.
+    ///
+    /// # Errors
+    /// If the kernel refuses the whole request: no such interface, no privilege.
+    pub fn set(
+        &mut self,
+        interface: &str,
+        requested: &BTreeMap<String, bool>,
+    ) -> Result<FeatureChange, Error> {
+        let before = self.features(interface)?;
+        let sendable = sendable(requested, &before);
+        if !sendable.is_empty() {
+            let bits = [wanted_bits(&sendable)];
+            let names = sendable.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let action = format_args!("change the features {names} of interface {interface:?}");
+            self.ask(FEATURES_SET, (interface, FLAG_OMIT_REPLY), &bits, action)?;
+        }
+        Ok(FeatureChange::compare(requested, self.features(interface)?))
+    }
+
+    /// Sends a command about an interface, with flags of its header; returns the attributes of the
+    /// answer. `action` is for error messages.
+    pub(crate) fn ask(
+        &mut self,
+        command: u8,
+        (interface, flags): (&str, u32),
+        attributes: &[(u16, Vec<u8>)],
+        action: Arguments<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        check_name(interface)?;
+        let header = encode(&[(HEADER_DEV_NAME, string(interface)), (HEADER_FLAGS, number(flags))]);
+        let attributes = [&[(HEADER | NESTED, header)], attributes].concat();
+        ask(&mut self.netlink, self.family, command, &attributes)
+            .map_err(|failure| Error::netlink(action, interface, failure))
     }
 }
 
-impl Emitable for Request {
-    fn buffer_len(&self) -> usize {
-        self.attributes.as_slice().buffer_len()
-    }
-
-    fn emit(&self, buffer: &mut [u8]) {
-        self.attributes.as_slice().emit(buffer);
-    }
+fn ask(
+    netlink: &mut Netlink,
+    family: u16,
+    command: u8,
+    attributes: &[(u16, Vec<u8>)],
+) -> Result<Vec<u8>, Failure> {
+    const VERSION: u8 = 1;
+    let payload = [vec![command, VERSION, 0, 0], encode(attributes)].concat();
+    let mut answers = netlink.ask(&Request { kind: family, payload }, 0)?;
+    Ok(answers.first_mut().map(|answer| answer.split_off(GENL_HEADER.min(answer.len()))).unwrap_or_default())
 }

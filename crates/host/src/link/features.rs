@@ -1,9 +1,12 @@
-//! Offload features of an interface: their state, and the result of a change.
+//! Offload features of an interface: their state, the result of a change, and ethtool's verbose bit
+//! sets that hold them. The formats are those of the kernel's documentation of the ethtool netlink
+//! interface, "Bit sets" and `FEATURES_GET`.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::kernel::attributes::{NESTED, TYPE, attribute, attributes, encode, string, text};
 
 /// The features of an interface by the kernel's names (`tx-tcp-segmentation`, `rx-gro` …, as
 /// `ethtool -k` prints them apart from its few collective names).
@@ -21,26 +24,17 @@ pub struct FeatureState {
     pub changeable: bool,
 }
 
-/// The result of a request to change features.
+/// The result of a request to change settings of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeatureChange {
-    /// The state afterwards, read back.
-    pub after: Features,
+pub struct SettingsChange<K, V> {
+    /// The settings afterwards, read back.
+    pub after: BTreeMap<K, V>,
     /// Each request that was not applied, with the reason.
-    pub refused: BTreeMap<String, RefusalReason>,
+    pub refused: BTreeMap<K, String>,
 }
 
-/// Why a request was not applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalReason {
-    /// This kernel has no feature of that name.
-    Unknown,
-    /// The driver does not allow a change (ethtool's `[fixed]`).
-    Fixed,
-    /// The kernel or the driver undid it, because it depends on another feature, for example
-    /// segmentation on checksumming.
-    Dependency,
-}
+/// The result of a request to change features.
+pub type FeatureChange = SettingsChange<String, FeatureState>;
 
 impl FeatureChange {
     /// Whether a request changes any feature of an interface with these features.
@@ -53,12 +47,12 @@ impl FeatureChange {
     pub(crate) fn compare(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
             let reason = match after.get(name) {
-                None => RefusalReason::Unknown,
+                None => "this kernel has no such feature",
                 Some(state) if state.active == on => return None,
-                Some(FeatureState { changeable: false, .. }) => RefusalReason::Fixed,
-                Some(_) => RefusalReason::Dependency,
+                Some(FeatureState { changeable: false, .. }) => FIXED,
+                Some(_) => "the kernel undid it, because of a feature that it depends on",
             };
-            Some((name.clone(), reason))
+            Some((name.clone(), reason.to_owned()))
         };
         Self { refused: asked.iter().filter_map(refusal).collect(), after }
     }
@@ -74,13 +68,69 @@ pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) ->
     requested.iter().filter(|(name, on)| can(name, **on)).map(|(name, &on)| (name.clone(), on)).collect()
 }
 
-impl fmt::Display for RefusalReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "this kernel has no such feature",
-            Self::Fixed => "the driver does not let it be switched [fixed]",
-            Self::Dependency => "the kernel undid it, because of a feature that it depends on",
-        })
+// The driver does not allow a change (ethtool's `[fixed]`).
+const FIXED: &str = "the driver does not let it be switched [fixed]";
+
+// `ETHTOOL_A_FEATURES_*`.
+const HW: u16 = 2;
+const WANTED: u16 = 3;
+const ACTIVE: u16 = 4;
+const NOCHANGE: u16 = 5;
+// `ETHTOOL_A_BITSET_*`.
+const BITSET_NOMASK: u16 = 1;
+const BITSET_BITS: u16 = 3;
+// `ETHTOOL_A_BITSET_BITS_BIT`.
+const BITS_BIT: u16 = 1;
+// `ETHTOOL_A_BITSET_BIT_*`.
+const BIT_NAME: u16 = 2;
+const BIT_VALUE: u16 = 3;
+
+/// Reads the attributes of a `FEATURES_GET_REPLY`; `None` if a set is missing.
+pub(crate) fn parse_features(bytes: &[u8]) -> Option<Features> {
+    let set = |kind: u16| Bits::parse(attribute(bytes, kind)?);
+    let (hardware, wanted, active, fixed) = (set(HW)?, set(WANTED)?, set(ACTIVE)?, set(NOCHANGE)?);
+    // `hw` has a mask of all features that this kernel knows; the other sets list only set bits.
+    let state = |name: &String| FeatureState {
+        active: active.set.contains(name),
+        wanted: wanted.set.contains(name),
+        changeable: hardware.set.contains(name) && !fixed.set.contains(name),
+    };
+    Some(hardware.known.iter().map(|name| (name.clone(), state(name))).collect())
+}
+
+/// The bit set of a `FEATURES_SET`: each named feature with its new value.
+pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> (u16, Vec<u8>) {
+    let bit = |(name, on): (&String, &bool)| {
+        let mut bit = vec![(BIT_NAME, string(name))];
+        bit.extend(on.then(|| (BIT_VALUE, Vec::new())));
+        (BITS_BIT | NESTED, encode(&bit))
+    };
+    let bits: Vec<_> = requested.iter().map(bit).collect();
+    (WANTED | NESTED, encode(&[(BITSET_BITS | NESTED, encode(&bits))]))
+}
+
+#[derive(Debug, Default)]
+struct Bits {
+    known: BTreeSet<String>,
+    set: BTreeSet<String>,
+}
+
+impl Bits {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let masked = attribute(bytes, BITSET_NOMASK).is_none();
+        let list = attributes(attribute(bytes, BITSET_BITS)?).filter(|(kind, _)| kind & TYPE == BITS_BIT);
+        let mut bits = Self::default();
+        for (_, bit) in list {
+            let name = attribute(bit, BIT_NAME).and_then(text).unwrap_or_default();
+            // Skips reserved bits without a name.
+            if !name.is_empty() {
+                if !masked || attribute(bit, BIT_VALUE).is_some() {
+                    bits.set.insert(name.clone());
+                }
+                bits.known.insert(name);
+            }
+        }
+        Some(bits)
     }
 }
 
@@ -107,16 +157,11 @@ mod tests {
         let after = features(&[("csum", false, true), ("tso", false, true), ("llt", false, false)]);
         let requested = asked(&[("tso", true), ("llt", true), ("nonsense", true), ("csum", false)]);
         let refused = FeatureChange::compare(&requested, after.clone()).refused;
-        let reasons: Vec<_> = refused.iter().map(|(name, reason)| (name.as_str(), *reason)).collect();
-        assert_eq!(
-            reasons,
-            [
-                ("llt", RefusalReason::Fixed),
-                ("nonsense", RefusalReason::Unknown),
-                ("tso", RefusalReason::Dependency)
-            ]
-        );
-        assert_eq!(refused["nonsense"].to_string(), "this kernel has no such feature");
+        let expected = [("llt", "[fixed]"), ("nonsense", "no such feature"), ("tso", "depends on")];
+        for ((name, why), (expected, words)) in refused.iter().zip(expected) {
+            assert!(name == expected && why.contains(words), "{refused:?}");
+        }
+        assert_eq!(refused.len(), expected.len());
         let stays = FeatureChange::compare(&asked(&[("llt", false)]), after);
         assert_eq!(stays.refused, BTreeMap::new(), "a fixed feature asked to stay as it is");
     }
@@ -144,6 +189,90 @@ mod tests {
                 prop_assert_eq!(fulfilled, !change.refused.contains_key(name));
             }
             prop_assert!(change.refused.keys().all(|name| requested.contains_key(name)));
+        }
+    }
+
+    /// A bit set as the kernel writes it: with a mask every known name and a flag for set ones,
+    /// without a mask only set ones.
+    fn bitset(kind: u16, bits: &[(&str, bool)], masked: bool) -> (u16, Vec<u8>) {
+        let flag = |kind| (kind, Vec::new());
+        let listed = bits.iter().filter(|(_, set)| masked || *set);
+        let bit = |(name, set): &(&str, bool)| {
+            let value = (masked && *set).then(|| flag(BIT_VALUE));
+            let named = [(1, vec![0; 4]), (BIT_NAME, string(name))];
+            (BITS_BIT | NESTED, encode(&named.into_iter().chain(value).collect::<Vec<_>>()))
+        };
+        let list = (BITSET_BITS | NESTED, encode(&listed.map(bit).collect::<Vec<_>>()));
+        let size = (2, 64u32.to_ne_bytes().to_vec());
+        let without = (!masked).then(|| flag(BITSET_NOMASK));
+        (kind | NESTED, encode(&without.into_iter().chain([size, list]).collect::<Vec<_>>()))
+    }
+
+    /// A reply with each feature's name, and whether it is in `hw`, `wanted`, `active`, `nochange`.
+    fn reply(features: &[(&str, [bool; 4])]) -> Vec<u8> {
+        let set = |(index, kind)| {
+            let bits: Vec<_> = features.iter().map(|(name, sets)| (*name, sets[index])).collect();
+            bitset(kind, &bits, kind == HW)
+        };
+        let sets = [HW, WANTED, ACTIVE, NOCHANGE].into_iter().enumerate().map(set);
+        encode(&sets.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_reply_is_read() {
+        let bytes = reply(&[
+            ("tso", [true, true, false, false]),
+            ("gro", [true, true, true, false]),
+            ("lockless", [false, false, true, true]),
+            ("odd", [true, false, false, true]),
+            ("", [true, true, true, false]),
+        ]);
+        let features = parse_features(&bytes).unwrap();
+        let state = |active, wanted, changeable| FeatureState { active, wanted, changeable };
+        let expected = [
+            ("tso", state(false, true, true)),
+            ("gro", state(true, true, true)),
+            ("lockless", state(true, false, false)),
+            ("odd", state(false, false, false)),
+        ];
+        assert_eq!(features, expected.map(|(name, state)| (name.to_owned(), state)).into());
+    }
+
+    #[test]
+    fn a_set_that_is_missing_is_an_error() {
+        assert_eq!(parse_features(&encode(&[bitset(HW, &[("tso", true)], true)])), None);
+    }
+
+    #[test]
+    fn a_request_is_a_masked_bit_set() {
+        let requested = [("a".to_owned(), true), ("b".to_owned(), false)].into();
+        let bytes = encode(&[wanted_bits(&requested)]);
+        let bits = Bits::parse(attribute(&bytes, WANTED).unwrap()).unwrap();
+        assert_eq!(bits.known, ["a", "b"].map(str::to_owned).into());
+        assert_eq!(bits.set, ["a".to_owned()].into());
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_reply_is_read_or_refused(
+            at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()
+        ) {
+            let mut bytes = reply(&[("tso", [true, true, false, false]), ("gro", [true; 4])]);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let _ = parse_features(&bytes);
+            bytes.truncate(cut.index(bytes.len()));
+            let _ = parse_features(&bytes);
+        }
+
+        #[test]
+        fn every_state_survives(list in prop::collection::btree_map("[a-z-]{1,12}", any::<[bool; 4]>(), 0..20)) {
+            let features: Vec<_> = list.iter().map(|(name, sets)| (name.as_str(), *sets)).collect();
+            let read = parse_features(&reply(&features)).unwrap();
+            prop_assert_eq!(read.len(), list.len());
+            for (name, [hardware, wanted, active, fixed]) in list {
+                prop_assert_eq!(read[&name], FeatureState { active, wanted, changeable: hardware && !fixed });
+            }
         }
     }
 }

@@ -1,23 +1,17 @@
 //! The impairment of a path: delay, loss, rate. Queueing disciplines apply it where packets leave
 //! an interface: `netem` delays and drops, `tbf` limits the rate.
 
-use std::fmt;
 use std::time::Duration;
 
-use netlink_packet_core::{
-    DecodeError, DefaultNla, Emitable, NLM_F_CREATE, NLM_F_EXCL, NlasIterator, parse_u32, parse_u64,
-};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcAttribute, TcHeader, TcMessage};
 use nix::errno::Errno;
 use nix::libc;
 use words::PATH_QUEUE;
 
 use crate::error::Error;
-use crate::kernel::attributes::bytes;
-use crate::kernel::netlink::Failure;
-use crate::link::discipline::Discipline;
+use crate::kernel::attributes::{attribute, encode, number, push, string, u32_at, u64_at};
+use crate::kernel::netlink::{CREATE_NEW, Failure, Request};
 use crate::link::links::Links;
+use crate::link::traffic_control::{Discipline, header};
 
 /// The impairment of packets that leave an interface; by default none. In the kernel's units, so
 /// that it equals what is read back.
@@ -30,15 +24,7 @@ pub struct Impairment {
     rate: u64,
 }
 
-impl fmt::Display for Impairment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { delay_ns, loss, rate } = self;
-        let loss = 100.0 * f64::from(*loss) / f64::from(u32::MAX);
-        write!(f, "a delay of {delay_ns} ns, a loss of {loss} % and ")?;
-        if *rate == 0 { f.write_str("no rate") } else { write!(f, "a rate of {rate} bytes/s") }
-    }
-}
-
+/// A discipline to be made.
 struct Order {
     handle: u32,
     parent: u32,
@@ -94,24 +80,19 @@ impl Impairment {
         self.delay_ns > 0 || self.loss > 0
     }
 
-    /// Adds the effect of one of our disciplines, from a payload of `RTM_NEWQDISC`; ignores others.
-    fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), DecodeError> {
-        let discipline = Discipline::parse(payload)?;
-        match (discipline.index == index, discipline.handle) {
-            (true, TBF) => self.rate = discipline.rate_bits.unwrap_or(0) / 8,
-            (true, NETEM) => {
-                let options = options(payload)?;
-                self.loss = options.get(8..12).and_then(|loss| parse_u32(loss).ok()).unwrap_or(0);
-                for attribute in NlasIterator::new(options.get(NETEM_OPTIONS..).unwrap_or_default()) {
-                    let attribute = attribute?;
-                    if attribute.kind() == TCA_NETEM_LATENCY64 {
-                        self.delay_ns = parse_u64(attribute.value())?;
-                    }
-                }
+    /// The effect of our disciplines among those of an interface.
+    fn from_disciplines(all: &[Discipline]) -> Self {
+        let mut found = Self::default();
+        for Discipline { options, handle, .. } in all {
+            if *handle == NETEM {
+                let delay = attribute(options.get(NETEM_OPTIONS..).unwrap_or_default(), TCA_NETEM_LATENCY64);
+                found.delay_ns = delay.and_then(|delay| u64_at(delay, 0)).unwrap_or(0);
+                found.loss = u32_at(options, 8).unwrap_or(0);
             }
-            _ => {}
         }
-        Ok(())
+        let bucket = all.iter().find(|one| one.handle == TBF);
+        found.rate = bucket.and_then(Discipline::rate_bits).unwrap_or(0) / 8;
+        found
     }
 }
 
@@ -125,24 +106,18 @@ impl Links {
         let link = self.find(name)?;
         // Made for each run: then its queue is empty, and its burst fits the current MTU.
         if self.impairment(link.index, name)? != Impairment::default() {
-            let root = Order { handle: 0, parent: Discipline::ROOT, kind: "", options: Vec::new() };
-            self.change(
-                RouteNetlinkMessage::DelQueueDiscipline(message(link.index, &root)),
-                0,
-                name,
-                || format!("remove the queueing disciplines of interface {name:?}"),
-            )?;
+            let payload = header(link.index, 0, Discipline::ROOT);
+            let action = format_args!("remove the queueing disciplines of interface {name:?}");
+            self.change(&Request { kind: libc::RTM_DELQDISC, payload }, 0, name, action)?;
         }
         for order in wanted.orders(link.mtu) {
-            let message = RouteNetlinkMessage::NewQueueDiscipline(message(link.index, &order));
-            self.change(message, NLM_F_CREATE | NLM_F_EXCL, name, || {
-                format!("add the queueing discipline {} to interface {name:?}", order.kind)
-            })?;
+            let action = format_args!("add the queueing discipline {} to interface {name:?}", order.kind);
+            self.change(&order.request(link.index), CREATE_NEW, name, action)?;
         }
         let read = self.impairment(link.index, name)?;
         if read != *wanted {
-            let why = format!("set {wanted}, read back {read}");
-            let action = format!("impair interface {name:?}");
+            let why = format!("set {wanted:?}, read back {read:?}");
+            let action = format_args!("impair interface {name:?}");
             return Err(Error::netlink(action, name, Failure::Malformed(why)));
         }
         Ok(())
@@ -158,10 +133,8 @@ impl Links {
     fn lacks(&mut self, Order { handle, kind, .. }: Order) -> Option<String> {
         const LOOPBACK: u32 = 1;
         let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
-        let message = RouteNetlinkMessage::NewQueueDiscipline(message(LOOPBACK, &order));
-        let asked = self.change(message, NLM_F_CREATE | NLM_F_EXCL, "lo", || {
-            format!("look for the queueing discipline {kind}")
-        });
+        let action = format_args!("look for the queueing discipline {kind}");
+        let asked = self.change(&order.request(LOOPBACK), CREATE_NEW, "lo", action);
         let error = asked.err()?;
         match error.errno().map(Errno::from_raw) {
             Some(Errno::EINVAL | Errno::EEXIST) => None,
@@ -174,39 +147,26 @@ impl Links {
     }
 
     fn impairment(&mut self, index: u32, name: &str) -> Result<Impairment, Error> {
-        let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
-        let mut found = Impairment::default();
-        self.dump(
-            request,
-            |payload| found.add(index, payload),
-            name,
-            || format!("read the queueing disciplines of interface {name:?}"),
-        )?;
-        Ok(found)
+        Ok(Impairment::from_disciplines(&self.disciplines(index, name)?))
     }
 }
 
-fn message(index: u32, order: &Order) -> TcMessage {
-    // No index has more than 31 bits.
-    let mut message = TcMessage::with_index(i32::try_from(index).unwrap_or(0));
-    message.header.handle = order.handle.into();
-    message.header.parent = order.parent.into();
-    if !order.kind.is_empty() {
-        message.attributes.push(TcAttribute::Kind(order.kind.to_owned()));
+impl Order {
+    fn request(&self, index: u32) -> Request {
+        let mut payload = header(index, self.handle, self.parent);
+        push(&mut payload, libc::TCA_KIND, &string(self.kind));
+        if !self.options.is_empty() {
+            push(&mut payload, libc::TCA_OPTIONS, &self.options);
+        }
+        Request { kind: libc::RTM_NEWQDISC, payload }
     }
-    if !order.options.is_empty() {
-        message
-            .attributes
-            .push(TcAttribute::Other(DefaultNla::new(libc::TCA_OPTIONS, order.options.clone())));
-    }
-    message
 }
 
 /// The options of `netem`: a structure, then attributes.
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     // The first number is the delay in ticks, which its attribute overrides.
     let mut options: Vec<u8> = [0, HELD, loss, 0, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
-    options.extend(bytes(&[DefaultNla::new(TCA_NETEM_LATENCY64, delay_ns.to_ne_bytes().to_vec())]));
+    push(&mut options, TCA_NETEM_LATENCY64, &delay_ns.to_ne_bytes());
     options
 }
 
@@ -226,27 +186,11 @@ fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     parameters.extend(narrow.to_ne_bytes());
     parameters.extend([0; 12]);
     parameters.extend([limit, 0, 0].into_iter().flat_map(u32::to_ne_bytes));
-    let mut options = vec![
-        DefaultNla::new(TCA_TBF_PARMS, parameters),
-        DefaultNla::new(TCA_TBF_BURST, burst.to_ne_bytes().to_vec()),
-    ];
+    let mut options = encode(&[(TCA_TBF_PARMS, parameters), (TCA_TBF_BURST, number(burst))]);
     if u64::from(narrow) < rate {
-        options.push(DefaultNla::new(TCA_TBF_RATE64, rate.to_ne_bytes().to_vec()));
+        push(&mut options, TCA_TBF_RATE64, &rate.to_ne_bytes());
     }
-    bytes(&options)
-}
-
-/// The options in a payload of `RTM_NEWQDISC`.
-fn options(payload: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let header = TcHeader::parse(payload)?.buffer_len();
-    let mut found = Vec::new();
-    for attribute in NlasIterator::new(&payload[header..]) {
-        let attribute = attribute?;
-        if attribute.kind() == libc::TCA_OPTIONS {
-            found = attribute.value().to_vec();
-        }
-    }
-    Ok(found)
+    options
 }
 
 #[cfg(test)]
@@ -254,24 +198,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kernel::attributes::string;
 
-    /// The answers of a kernel with these disciplines for interface 3.
-    fn answers(orders: &[Order]) -> Vec<Vec<u8>> {
-        let payload = |Order { handle, parent, kind, options }: &Order| {
-            let header = TcHeader {
-                index: 3,
-                handle: (*handle).into(),
-                parent: (*parent).into(),
-                ..TcHeader::default()
-            };
-            let mut payload = vec![0; header.buffer_len()];
-            header.emit(&mut payload);
-            let options = DefaultNla::new(libc::TCA_OPTIONS, options.clone());
-            payload.extend(bytes(&[string(libc::TCA_KIND, kind), options]));
-            payload
-        };
-        orders.iter().map(payload).collect()
+    /// The disciplines that a kernel reads back.
+    fn made(orders: &[Order]) -> Vec<Discipline> {
+        orders.iter().map(|order| Discipline::parse(&order.request(3).payload).unwrap()).collect()
     }
 
     #[test]
@@ -291,11 +221,9 @@ mod tests {
     #[test]
     fn others_disciplines_are_passed_over() {
         let orders = Impairment::new(Some(Duration::from_secs(1)), None, Some(8)).orders(1500);
-        let mut found = Impairment::default();
-        answers(&orders).iter().for_each(|payload| found.add(4, payload).unwrap());
-        let foreign = orders.into_iter().map(|order| Order { handle: 0x10000, ..order });
-        answers(&foreign.collect::<Vec<_>>()).iter().for_each(|payload| found.add(3, payload).unwrap());
-        assert_eq!(found, Impairment::default());
+        let foreign: Vec<Order> =
+            orders.into_iter().map(|order| Order { handle: 0x10000, ..order }).collect();
+        assert_eq!(Impairment::from_disciplines(&made(&foreign)), Impairment::default());
     }
 
     proptest! {
@@ -307,18 +235,14 @@ mod tests {
             mtu in any::<u32>(),
         ) {
             let wanted = Impairment::new(delay.map(Duration::from_nanos), loss, rate);
-            let mut found = Impairment::default();
-            for payload in answers(&wanted.orders(mtu)) {
-                found.add(3, &payload).unwrap();
-            }
-            prop_assert_eq!(found, wanted);
+            prop_assert_eq!(Impairment::from_disciplines(&made(&wanted.orders(mtu))), wanted);
         }
 
         #[test]
         fn any_options_are_read_or_refused(options in prop::collection::vec(any::<u8>(), 0..120)) {
             for (handle, kind) in [(NETEM, "netem"), (TBF, "tbf")] {
                 let order = Order { handle, parent: Discipline::ROOT, kind, options: options.clone() };
-                let _ = Impairment::default().add(3, &answers(&[order])[0]);
+                let _ = Impairment::from_disciplines(&made(&[order]));
             }
         }
     }

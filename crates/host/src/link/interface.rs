@@ -1,15 +1,16 @@
 //! One interface, as the kernel reports it.
 
-use netlink_packet_core::{DecodeError, Emitable, NlaBuffer, NlasIterator, parse_string, parse_u32};
-use netlink_packet_route::link::{LinkFlags, LinkHeader, Stats64};
 use nix::libc;
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::attributes::{TYPE, attribute, attributes, text, u32_at, u64_at};
 use crate::kernel::counted::counted;
 use crate::kernel::files::Files;
+use crate::link::links::GROUP;
+use crate::link::programs::ProgramPlace;
 
 /// One interface of a network namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// The index, unique in its network namespace.
@@ -63,6 +64,25 @@ counted! {
     }
 }
 
+/// An interface with the facts that are no part of its description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LinkFacts {
+    pub(crate) link: Link,
+    /// The permanent link-layer address: hardware has one.
+    pub(crate) permanent_address: Option<String>,
+    /// The index of the interface, such as a bridge, that this one is a port of.
+    pub(crate) master: Option<u32>,
+    /// Whether netassay made it ([`GROUP`]).
+    pub(crate) is_ours: bool,
+    /// Whether IPv6 is ready on it (`IF_READY`): it is up, has had a carrier since, and the kernel
+    /// has added the addresses of its own.
+    pub(crate) has_ipv6_ready: bool,
+    /// The place and the number of its XDP program.
+    pub(crate) xdp: Option<(ProgramPlace, u32)>,
+    /// The network's number and the UDP port of a VXLAN tunnel.
+    pub(crate) vxlan: Option<(u32, u16)>,
+}
+
 impl Link {
     /// Its directory in sysfs, if sysfs shows this network namespace: another namespace may have an
     /// interface of the same name.
@@ -72,163 +92,134 @@ impl Link {
             && files.text(&format!("{directory}/address")) == self.address;
         own.then_some(directory)
     }
+}
 
-    /// Reads an `RTM_NEWLINK` payload. Skips unknown attributes, and attributes of an unexpected
-    /// size, so that one odd interface does not hide the others.
-    ///
-    /// `LinkMessage::parse` rejects such an interface, and reads all of the 60 attributes at 10
-    /// times the cost (3 to 8 µs); the counters at a window's edges are read here.
-    pub(crate) fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
-        let header = LinkHeader::parse(payload)?;
-        let mut link = Self {
-            index: header.index,
-            name: String::new(),
-            kind: None,
-            mtu: 0,
-            min_mtu: None,
-            max_mtu: None,
-            up: header.flags.contains(LinkFlags::Up),
-            carrier: header.flags.contains(LinkFlags::LowerUp),
-            running: header.flags.contains(LinkFlags::Running),
-            address: None,
-            counters: LinkCounters::default(),
-        };
-        for attribute in NlasIterator::new(&payload[header.buffer_len()..]) {
-            link.take(&attribute?);
+/// The length of `struct ifinfomsg`, whose index is at 4, and flags at 8.
+pub(crate) const LINK_HEADER: usize = 16;
+
+// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
+// number.
+const IFLA_VXLAN_ID: u16 = 1;
+const IFLA_VXLAN_PORT: u16 = 15;
+pub(crate) const IPV6: u16 = libc::AF_INET6 as u16;
+const IFLA_INET6_FLAGS: u16 = 1;
+const IF_READY: u32 = 1 << 31;
+// `IFLA_XDP_ATTACHED`, of its values that for the generic place, and `IFLA_XDP_*PROG_ID`.
+const XDP_ATTACHED: u16 = 2;
+const XDP_GENERIC: u8 = 2;
+const XDP_NUMBERS: std::ops::RangeInclusive<u16> = 4..=7;
+
+impl LinkFacts {
+    /// Reads an `RTM_NEWLINK` payload; `None` without a name. Skips unknown attributes, and
+    /// attributes of an unexpected size, so that one odd interface does not hide the others.
+    pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
+        let mut facts = Self::default();
+        let flags = u32_at(payload, 8)?;
+        let has = |flag: libc::c_int| flags & flag.cast_unsigned() != 0;
+        let link = &mut facts.link;
+        link.index = u32_at(payload, 4)?;
+        link.up = has(libc::IFF_UP);
+        link.carrier = has(libc::IFF_LOWER_UP);
+        link.running = has(libc::IFF_RUNNING);
+        for (kind, value) in attributes(payload.get(LINK_HEADER..)?) {
+            facts.add(kind & TYPE, value);
         }
-        if link.name.is_empty() {
-            return Err(format!("link {} has no name", link.index).into());
-        }
-        Ok(link)
+        (!facts.link.name.is_empty()).then_some(facts)
     }
 
-    fn take(&mut self, attribute: &NlaBuffer<&[u8]>) {
-        let value = attribute.value();
-        let number = || parse_u32(value).ok();
-        match attribute.kind() {
-            libc::IFLA_IFNAME => self.name = parse_string(value).unwrap_or_default(),
-            libc::IFLA_MTU => self.mtu = number().unwrap_or_default(),
+    fn add(&mut self, kind: u16, value: &[u8]) {
+        let link = &mut self.link;
+        let number = u32_at(value, 0);
+        match kind {
+            libc::IFLA_IFNAME => link.name = text(value).unwrap_or_default(),
+            libc::IFLA_MTU => link.mtu = number.unwrap_or_default(),
             // 0 means "no limit of its own".
-            libc::IFLA_MIN_MTU => self.min_mtu = number().filter(|mtu| *mtu != 0),
-            libc::IFLA_MAX_MTU => self.max_mtu = number().filter(|mtu| *mtu != 0),
-            libc::IFLA_ADDRESS => self.address = (!value.is_empty()).then(|| hardware_address(value)),
-            libc::IFLA_STATS64 => self.counters = Stats64::parse(value).map(counters).unwrap_or_default(),
+            libc::IFLA_MIN_MTU => link.min_mtu = number.filter(|mtu| *mtu != 0),
+            libc::IFLA_MAX_MTU => link.max_mtu = number.filter(|mtu| *mtu != 0),
+            libc::IFLA_ADDRESS => link.address = hardware_address(value),
+            libc::IFLA_PERM_ADDRESS => self.permanent_address = hardware_address(value),
+            libc::IFLA_MASTER => self.master = number,
+            libc::IFLA_GROUP => self.is_ours = number == Some(GROUP),
+            libc::IFLA_STATS64 => link.counters = LinkCounters::parse(value),
             libc::IFLA_LINKINFO => {
-                self.kind = NlasIterator::new(value)
-                    .flatten()
-                    .find(|info| info.kind() == libc::IFLA_INFO_KIND)
-                    .and_then(|info| parse_string(info.value()).ok());
+                link.kind = attribute(value, libc::IFLA_INFO_KIND).and_then(text);
+                let data = attribute(value, libc::IFLA_INFO_DATA);
+                self.vxlan = data.filter(|_| link.kind.as_deref() == Some("vxlan")).and_then(vxlan);
             }
+            libc::IFLA_AF_SPEC => {
+                let ipv6 = attribute(value, IPV6).and_then(|ipv6| attribute(ipv6, IFLA_INET6_FLAGS));
+                let flags = ipv6.and_then(|flags| u32_at(flags, 0)).unwrap_or(0);
+                self.has_ipv6_ready = flags & IF_READY != 0;
+            }
+            libc::IFLA_XDP => self.xdp = xdp(value),
             _ => {}
         }
     }
 }
 
-/// The permanent link-layer address in an `RTM_NEWLINK` payload: hardware has one.
-pub(crate) fn permanent_address(payload: &[u8]) -> Option<String> {
-    let found = attribute(payload, libc::IFLA_PERM_ADDRESS)?;
-    (!found.is_empty()).then(|| hardware_address(&found))
-}
-
-/// The index of the interface, such as a bridge, that this one is a port of.
-pub(crate) fn master(payload: &[u8]) -> Option<u32> {
-    parse_u32(&attribute(payload, libc::IFLA_MASTER)?).ok()
-}
-
-pub(crate) fn group(payload: &[u8]) -> Option<u32> {
-    parse_u32(&attribute(payload, libc::IFLA_GROUP)?).ok()
-}
-
-/// The network's number and the UDP port, if the interface is a VXLAN tunnel.
-pub(crate) fn vxlan(payload: &[u8]) -> Option<(u32, u16)> {
-    let info = attribute(payload, libc::IFLA_LINKINFO)?;
-    let is_vxlan = inside(&info, libc::IFLA_INFO_KIND)?.starts_with(b"vxlan\0");
-    let data = inside(&info, libc::IFLA_INFO_DATA).filter(|_| is_vxlan)?;
-    let port = inside(&data, IFLA_VXLAN_PORT)?.try_into().ok()?;
-    Some((parse_u32(&inside(&data, IFLA_VXLAN_ID)?).ok()?, u16::from_be_bytes(port)))
-}
-
-// From linux/if_link.h.
-const IFLA_VXLAN_ID: u16 = 1;
-const IFLA_VXLAN_PORT: u16 = 15;
-
-fn attribute(payload: &[u8], wanted: u16) -> Option<Vec<u8>> {
-    let header = LinkHeader::parse(payload).ok()?;
-    inside(payload.get(header.buffer_len()..)?, wanted)
-}
-
-fn inside(attributes: &[u8], wanted: u16) -> Option<Vec<u8>> {
-    let mut attributes = NlasIterator::new(attributes).flatten();
-    Some(attributes.find(|one| one.kind() == wanted)?.value().to_vec())
-}
-
-/// Whether IPv6 is ready on the interface of an `RTM_NEWLINK` payload (`IF_READY`): it is up, has
-/// had a carrier since, and the kernel has added the addresses of its own.
-pub(crate) fn has_ipv6_ready(payload: &[u8]) -> bool {
-    let flags = || {
-        let families = attribute(payload, libc::IFLA_AF_SPEC)?;
-        parse_u32(&inside(&inside(&families, IPV6)?, IFLA_INET6_FLAGS)?).ok()
-    };
-    flags().is_some_and(|flags| flags & IF_READY != 0)
-}
-
-// From linux/if_link.h, and from the kernel's net/if_inet6.h. The attributes of a family have its
-// number.
-const IPV6: u16 = libc::AF_INET6 as u16;
-const IFLA_INET6_FLAGS: u16 = 1;
-const IF_READY: u32 = 1 << 31;
-
-fn counters(all: Stats64) -> LinkCounters {
-    LinkCounters {
-        rx_packets: all.rx_packets,
-        tx_packets: all.tx_packets,
-        rx_bytes: all.rx_bytes,
-        tx_bytes: all.tx_bytes,
-        rx_errors: all.rx_errors,
-        tx_errors: all.tx_errors,
-        rx_dropped: all.rx_dropped,
-        tx_dropped: all.tx_dropped,
+impl LinkCounters {
+    /// Reads `struct rtnl_link_stats64`.
+    fn parse(value: &[u8]) -> Self {
+        let number = |place: usize| u64_at(value, 8 * place).unwrap_or(0);
+        Self {
+            rx_packets: number(0),
+            tx_packets: number(1),
+            rx_bytes: number(2),
+            tx_bytes: number(3),
+            rx_errors: number(4),
+            tx_errors: number(5),
+            rx_dropped: number(6),
+            tx_dropped: number(7),
+        }
     }
 }
 
-pub(crate) fn hardware_address(value: &[u8]) -> String {
-    value.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
+fn vxlan(data: &[u8]) -> Option<(u32, u16)> {
+    let port = attribute(data, IFLA_VXLAN_PORT)?.try_into().ok()?;
+    Some((u32_at(attribute(data, IFLA_VXLAN_ID)?, 0)?, u16::from_be_bytes(port)))
+}
+
+fn xdp(value: &[u8]) -> Option<(ProgramPlace, u32)> {
+    let is_generic = *attribute(value, XDP_ATTACHED)?.first()? == XDP_GENERIC;
+    let place = if is_generic { ProgramPlace::XdpGeneric } else { ProgramPlace::Xdp };
+    let (_, number) = attributes(value).find(|(kind, _)| XDP_NUMBERS.contains(&(kind & TYPE)))?;
+    Some((place, u32_at(number, 0).filter(|number| *number != 0)?))
+}
+
+/// A link-layer address in words; `None` for an empty one.
+pub(crate) fn hardware_address(value: &[u8]) -> Option<String> {
+    let words: Vec<String> = value.iter().map(|byte| format!("{byte:02x}")).collect();
+    (!words.is_empty()).then(|| words.join(":"))
 }
 
 #[cfg(test)]
 mod tests {
-    use netlink_packet_core::DefaultNla;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kernel::attributes::{bytes, nested, string};
+    use crate::kernel::attributes::{NESTED, encode, number, string};
+
+    const UP: u32 = libc::IFF_UP as u32;
 
     /// The payload of a link: its index, its flags, its attributes.
-    fn payload(index: u32, flags: LinkFlags, attributes: &[DefaultNla]) -> Vec<u8> {
-        let header = LinkHeader { index, flags, ..LinkHeader::default() };
-        let mut payload = vec![0; header.buffer_len()];
-        header.emit(&mut payload);
-        payload.extend(bytes(attributes));
-        payload
-    }
-
-    fn number(kind: u16, number: u32) -> DefaultNla {
-        DefaultNla::new(kind, number.to_ne_bytes().to_vec())
+    fn payload(index: u32, flags: u32, attributes: &[(u16, Vec<u8>)]) -> Vec<u8> {
+        let header = [0, index, flags, 0].map(u32::to_ne_bytes).concat();
+        [header, encode(attributes)].concat()
     }
 
     #[test]
     fn a_link_is_read_whole() {
         let stats: Vec<u8> = (1u64..=25).flat_map(u64::to_ne_bytes).collect();
         let attributes = [
-            string(libc::IFLA_IFNAME, "v0"),
-            number(libc::IFLA_MTU, 9000),
-            number(libc::IFLA_MIN_MTU, 68),
-            number(libc::IFLA_MAX_MTU, 0),
-            DefaultNla::new(libc::IFLA_ADDRESS, vec![2, 0, 0x5e, 0, 0x53, 1]),
-            DefaultNla::new(libc::IFLA_STATS64, stats),
-            nested(libc::IFLA_LINKINFO, &[string(libc::IFLA_INFO_KIND, "veth")]),
+            (libc::IFLA_IFNAME, string("v0")),
+            (libc::IFLA_MTU, number(9000)),
+            (libc::IFLA_MIN_MTU, number(68)),
+            (libc::IFLA_MAX_MTU, number(0)),
+            (libc::IFLA_ADDRESS, vec![2, 0, 0x5e, 0, 0x53, 1]),
+            (libc::IFLA_STATS64, stats),
+            (libc::IFLA_LINKINFO | NESTED, encode(&[(libc::IFLA_INFO_KIND, string("veth"))])),
         ];
-        let flags = LinkFlags::Up | LinkFlags::Running | LinkFlags::LowerUp;
+        let flags = UP | (libc::IFF_RUNNING | libc::IFF_LOWER_UP).cast_unsigned();
         let expected = Link {
             index: 5,
             name: "v0".to_owned(),
@@ -251,27 +242,44 @@ mod tests {
                 tx_dropped: 8,
             },
         };
-        assert_eq!(Link::parse(&payload(5, flags, &attributes)).unwrap(), expected);
+        let facts = LinkFacts { link: expected, ..LinkFacts::default() };
+        assert_eq!(LinkFacts::parse(&payload(5, flags, &attributes)), Some(facts));
     }
 
     #[test]
     fn an_odd_attribute_does_not_spoil_the_link_but_a_missing_name_does() {
-        let parse = |attributes: &[DefaultNla]| Link::parse(&payload(1, LinkFlags::empty(), attributes));
-        let odd = DefaultNla::new(libc::IFLA_MTU, vec![1, 2]);
-        assert!(parse(std::slice::from_ref(&odd)).is_err());
-        let future = DefaultNla::new(9999, b"from the future".to_vec());
-        let link = parse(&[odd, string(libc::IFLA_IFNAME, "lo"), future]).unwrap();
+        let parse = |attributes: &[(u16, Vec<u8>)]| LinkFacts::parse(&payload(1, 0, attributes));
+        let odd = (libc::IFLA_MTU, vec![1, 2]);
+        assert_eq!(parse(std::slice::from_ref(&odd)), None);
+        let future = (9999, b"from the future".to_vec());
+        let link = parse(&[odd, (libc::IFLA_IFNAME, string("lo")), future]).unwrap().link;
         assert_eq!((link.name.as_str(), link.mtu, link.up, link.kind), ("lo", 0, false, None));
+    }
+
+    fn facts(kind: u16, value: &[(u16, Vec<u8>)]) -> LinkFacts {
+        let all = [(libc::IFLA_IFNAME, string("x")), (kind, encode(value))];
+        LinkFacts::parse(&payload(1, UP, &all)).unwrap()
     }
 
     #[test]
     fn ipv6_is_ready_where_the_kernel_says_so() {
         let is_ready = |family: u16, flags: u32| {
-            let ipv6 = nested(family, &[number(IFLA_INET6_FLAGS, flags)]);
-            has_ipv6_ready(&payload(1, LinkFlags::Up, &[nested(libc::IFLA_AF_SPEC, &[ipv6])]))
+            let ipv6 = encode(&[(IFLA_INET6_FLAGS, number(flags))]);
+            facts(libc::IFLA_AF_SPEC, &[(family, ipv6)]).has_ipv6_ready
         };
         assert!(is_ready(IPV6, 0x8000_0010) && !is_ready(IPV6, 0x10) && !is_ready(2, 0x8000_0010));
-        assert!(!has_ipv6_ready(&payload(1, LinkFlags::Up, &[])) && !has_ipv6_ready(b""));
+        assert!(!facts(libc::IFLA_AF_SPEC, &[]).has_ipv6_ready);
+    }
+
+    #[test]
+    fn an_xdp_program_is_found_with_its_place() {
+        let xdp = |value: &[(u16, Vec<u8>)]| facts(libc::IFLA_XDP, value).xdp;
+        let attached = |how: u8| (2, vec![how]);
+        let seventeen = |kind: u16| (kind, number(17));
+        assert_eq!(xdp(&[attached(0)]), None);
+        assert_eq!(xdp(&[attached(1), seventeen(4)]), Some((ProgramPlace::Xdp, 17)));
+        assert_eq!(xdp(&[attached(2), seventeen(4)]), Some((ProgramPlace::XdpGeneric, 17)));
+        assert_eq!(xdp(&[attached(4), seventeen(5), seventeen(6)]), Some((ProgramPlace::Xdp, 17)));
     }
 
     proptest! {
@@ -280,10 +288,8 @@ mod tests {
             list in prop::collection::vec((0u16..60, prop::collection::vec(any::<u8>(), 0..60)), 0..12)
         ) {
             let named = list.iter().rfind(|(kind, _)| *kind == libc::IFLA_IFNAME)
-                .is_some_and(|(_, value)| parse_string(value).is_ok_and(|name| !name.is_empty()));
-            let list: Vec<_> = list.into_iter().map(|(kind, value)| DefaultNla::new(kind, value)).collect();
-            let link = Link::parse(&payload(1, LinkFlags::empty(), &list));
-            prop_assert_eq!(link.is_ok(), named);
+                .is_some_and(|(_, value)| text(value).is_some_and(|name| !name.is_empty()));
+            prop_assert_eq!(LinkFacts::parse(&payload(1, 0, &list)).is_some(), named);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
+use crate::kernel::files::Files;
 use crate::link::entry::{Entry, EntryKind, IPV6};
 use crate::link::interface::Link;
 use crate::link::links::Links;
@@ -44,8 +45,8 @@ impl Ipv6Part {
     }
 }
 
-fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
-    root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
+fn directory(files: &Files, directory: &str, link: &Link) -> PathBuf {
+    files.path(&format!("proc/sys/net/ipv6/{directory}/{}", link.name))
 }
 
 // The directories of an interface's sysctls, below `net/ipv6`.
@@ -69,14 +70,19 @@ pub(crate) struct Ipv6State {
 }
 
 impl Ipv6State {
-    /// Reads the state. `root` has `proc` in it.
-    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Ipv6Part) -> Result<Self, Error> {
-        if !directory(root, "conf", link).is_dir() {
+    /// Reads the state. `files` has `proc` in it.
+    pub(crate) fn read(
+        links: &mut Links,
+        files: &Files,
+        link: &Link,
+        scope: Ipv6Part,
+    ) -> Result<Self, Error> {
+        if !directory(files, "conf", link).is_dir() {
             return Ok(Self::default());
         }
         // Read before the addresses: the kernel's own addresses are there if IPv6 does not wait.
-        let awaits_carrier = scope == Ipv6Part::All && awaits_carrier(links, root, link)?;
-        let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
+        let awaits_carrier = scope == Ipv6Part::All && awaits_carrier(links, files, link)?;
+        let mut state = Self { awaits_carrier, sysctls: sysctls(files, link, scope), entries: Vec::new() };
         for sort in EntryKind::ALL {
             state.entries.extend(links.entries(sort, IPV6, link.index)?);
         }
@@ -92,7 +98,7 @@ impl Ipv6State {
     pub(crate) fn write(
         &self,
         links: &mut Links,
-        root: &Path,
+        files: &Files,
         link: &Link,
         scope: Ipv6Part,
     ) -> Result<(), Error> {
@@ -101,7 +107,7 @@ impl Ipv6State {
         if *self == Self::default() {
             return Ok(());
         }
-        if !directory(root, "conf", link).is_dir() {
+        if !directory(files, "conf", link).is_dir() {
             return Err(format!(
                 "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
             )
@@ -111,7 +117,7 @@ impl Ipv6State {
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
-            let path = directory(root, &sysctl.directory, link).join(&sysctl.name);
+            let path = directory(files, &sysctl.directory, link).join(&sysctl.name);
             if value(&path).as_ref() != Some(&sysctl.value) {
                 let written = std::fs::write(&path, &sysctl.value);
                 written
@@ -119,7 +125,7 @@ impl Ipv6State {
             }
         }
         let may_wait = self.awaits_carrier || scope != Ipv6Part::All;
-        let settled = if may_wait { Ok(()) } else { await_carrier(links, root, link) };
+        let settled = if may_wait { Ok(()) } else { await_carrier(links, files, link) };
         // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
         // two that it is the only one, which it was before.
         if scope == Ipv6Part::All {
@@ -171,17 +177,12 @@ impl Ipv6State {
                 continue;
             }
             let sort = EntryKind::ALL.into_iter().find(|sort| sort.word() == word)?;
-            let (hex, lifetime) = rest.split_once(LIFETIME).map_or((rest, None), |(hex, lifetime)| {
-                (
-                    hex,
-                    Some(
-                        lifetime.split_once(' ').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?])),
-                    ),
-                )
-            });
-            let lifetime = match lifetime {
-                Some(lifetime) => Some(lifetime?),
-                None => None,
+            let (hex, lifetime) = match rest.split_once(LIFETIME) {
+                None => (rest, None),
+                Some((hex, lifetime)) => {
+                    let (preferred, valid) = lifetime.split_once(' ')?;
+                    (hex, Some([preferred.parse().ok()?, valid.parse().ok()?]))
+                }
             };
             state.entries.push(Entry { sort, message: bytes(hex)?, lifetime, is_tentative: false });
         }
@@ -217,18 +218,19 @@ impl Ipv6State {
 }
 
 /// Whether the interface is up and IPv6, which is on, waits for its first carrier.
-fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, Error> {
-    let is_on = value(&directory(root, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
-    let (now, is_ready) = links.find_with_ipv6_ready(link.index, &link.name)?;
-    Ok(is_on && now.up && !is_ready)
+fn awaits_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<bool, Error> {
+    let is_on = value(&directory(files, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
+    // The kernel answers between two changes, so that its own addresses are there by then.
+    let now = links.facts_by_index(link.index, &link.name)?;
+    Ok(is_on && now.link.up && !now.has_ipv6_ready)
 }
 
 /// Waits for the first carrier, as IPv6 does: then the kernel has added its own addresses, and they
 /// can be removed. [`Links::await_running`] may return earlier, because an interface also runs
 /// before its driver has told the kernel of its carrier.
-fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Error> {
+fn await_carrier(links: &mut Links, files: &Files, link: &Link) -> Result<(), Error> {
     let deadline = Instant::now() + FOR_CARRIER;
-    while awaits_carrier(links, root, link)? {
+    while awaits_carrier(links, files, link)? {
         if Instant::now() >= deadline {
             return Err(Error::from(format!(
                 "interface {:?} has no carrier, and the kernel will add IPv6 addresses of its own with the next one: connect \
@@ -253,24 +255,19 @@ const AWAITS_CARRIER: &str = "awaits carrier";
 const LIFETIME: &str = " for ";
 
 /// The writable sysctls by name. A sysctl that cannot be read has no value.
-fn sysctls(root: &Path, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
+fn sysctls(files: &Files, link: &Link, scope: Ipv6Part) -> Vec<Sysctl> {
     let mut all = Vec::new();
-    for directory_name in DIRECTORIES {
-        let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
-        let mut found: Vec<Sysctl> = entries
-            .filter_map(|entry| {
-                let entry = entry.ok()?;
-                let name = entry.file_name().into_string().ok()?;
-                let is_writable = entry.metadata().ok()?.permissions().mode() & 0o200 != 0;
-                if !is_writable || !scope.has_sysctl(directory_name, &name) {
-                    return None;
-                }
-                let value = value(&entry.path())?;
-                Some(Sysctl { directory: directory_name.to_owned(), name, value })
-            })
-            .collect();
-        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        all.extend(found);
+    for of in DIRECTORIES {
+        for name in files.names(&format!("proc/sys/net/ipv6/{of}/{}", link.name), "") {
+            let path = directory(files, of, link).join(&name);
+            let is_writable = path.metadata().is_ok_and(|about| about.permissions().mode() & 0o200 != 0);
+            if is_writable
+                && scope.has_sysctl(of, &name)
+                && let Some(value) = value(&path)
+            {
+                all.push(Sysctl { directory: of.to_owned(), name, value });
+            }
+        }
     }
     all
 }

@@ -1,12 +1,13 @@
 //! The rate limit of an interface, where one is known.
 
+use nix::libc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::links::Links;
+use crate::link::traffic_control::Discipline;
 
 /// The rate limit of an interface, and its source.
 ///
@@ -28,19 +29,22 @@ impl LinkLimit {
     /// counts.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
-        let disciplines = links.disciplines(&link)?;
+        let mut disciplines = links.disciplines(link.index, interface)?;
+        if disciplines.iter().any(|one| one.default_class().is_some()) {
+            disciplines.extend(links.traffic_control(libc::RTM_GETTCLASS, (link.index, 0), interface)?);
+        }
         let speed = negotiated(&Files::system(), &link);
         Ok(Self::lowest(&link, &disciplines, speed))
     }
 
     fn lowest(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
         let name = &link.name;
-        let shaper = shaper(link, disciplines).map(|(bits, from)| (bits, true, from));
+        let shaper = shaper(name, disciplines).map(|(bits, from)| (bits, true, from));
         let wire = speed.map(|bits| (bits, false, format!("the speed that {name} negotiated")));
         match shaper.into_iter().chain(wire).min_by_key(|(bits, ..)| *bits) {
             Some((bits, shaped, from)) => Self { rate_bits: Some(bits), shaped, from },
             None => {
-                let root = disciplines.iter().find(|one| is_root(link, one));
+                let root = disciplines.iter().find(|one| one.parent == Discipline::ROOT);
                 let queue = root.map_or("none", |root| root.kind.as_str());
                 let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
                 Self {
@@ -53,26 +57,23 @@ impl LinkLimit {
     }
 }
 
-fn is_root(link: &Link, one: &Discipline) -> bool {
-    one.index == link.index && one.parent == Discipline::ROOT
-}
-
 /// The rate at the root: of a token bucket, or of the default class of a hierarchy. A class differs
 /// from its discipline in the minor half.
-fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
-    let name = &link.name;
-    let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
-    let below =
-        disciplines.iter().find(|one| one.index == link.index && one.parent >> 16 == root.handle >> 16);
-    if let (Some(Discipline { kind, rate_bits: Some(bits), .. }), "netem") = (below, root.kind.as_str()) {
-        return Some((*bits, format!("{kind} below netem at the root of {name}")));
+fn shaper(name: &str, disciplines: &[Discipline]) -> Option<(u64, String)> {
+    let is_root = |one: &&Discipline| one.parent == Discipline::ROOT && one.handle & MINOR == 0;
+    let root = disciplines.iter().find(is_root)?;
+    let below = disciplines.iter().find(|one| one.parent >> 16 == root.handle >> 16);
+    if let Some(below) = below.filter(|_| root.kind == "netem")
+        && let Some(bits) = below.rate_bits()
+    {
+        return Some((bits, format!("{} below netem at the root of {name}", below.kind)));
     }
-    if let Some(bits) = root.rate_bits {
+    if let Some(bits) = root.rate_bits() {
         return Some((bits, format!("{} at the root of {name}", root.kind)));
     }
-    let minor = root.default_class.filter(|minor| *minor != 0 && *minor <= MINOR)?;
+    let minor = root.default_class().filter(|minor| *minor != 0 && *minor <= MINOR)?;
     let class = root.handle | minor;
-    let bits = disciplines.iter().find(|one| one.index == link.index && one.handle == class)?.rate_bits?;
+    let bits = disciplines.iter().find(|one| one.handle == class)?.rate_bits()?;
     Some((bits, format!("the default class of {} at the root of {name}", root.kind)))
 }
 
@@ -93,47 +94,46 @@ fn negotiated(files: &Files, link: &Link) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::attributes::encode;
     use crate::kernel::files::fixture::files;
-    use crate::link::interface::LinkCounters;
+    use crate::link::traffic_control::fixture::{answer, specification};
 
     fn link(kind: Option<&str>) -> Link {
         Link {
             index: 2,
             name: "eth0".to_owned(),
             kind: kind.map(str::to_owned),
-            mtu: 1500,
-            min_mtu: None,
-            max_mtu: None,
-            up: true,
-            carrier: true,
-            running: true,
             address: Some("02:00:00:00:00:01".to_owned()),
-            counters: LinkCounters::default(),
+            ..Link::default()
         }
     }
 
-    fn root(kind: &str, rate_bits: Option<u64>) -> Discipline {
-        Discipline {
-            index: 2,
-            handle: 0x10000,
-            parent: Discipline::ROOT,
-            kind: kind.to_owned(),
-            rate_bits,
-            default_class: None,
-        }
+    /// A discipline, or a class, with a rate in bytes/s.
+    fn discipline(kind: &str, handle: u32, parent: u32, rate: u32) -> Discipline {
+        // Before the ceiling of a class is its guaranteed rate.
+        let parameters = if kind == "htb" {
+            [specification(1), specification(rate)].concat()
+        } else {
+            specification(rate)
+        };
+        Discipline::parse(&answer([2, handle, parent], kind, encode(&[(1, parameters)]))).unwrap()
+    }
+
+    fn root(kind: &str, rate: u32) -> Discipline {
+        discipline(kind, 0x10000, Discipline::ROOT, rate)
     }
 
     #[test]
     fn the_lowest_known_rate_counts_and_is_named() {
         const WIRE: &str = "the speed that eth0 negotiated";
-        let bucket = root("tbf", Some(100_000_000));
-        // Another interface's bucket, and one below the root, do not limit this interface.
-        let other = Discipline { index: 3, ..root("tbf", Some(1)) };
-        let below = Discipline { parent: 0x1_0001, ..root("tbf", Some(1)) };
-        let top = Discipline { default_class: Some(0x30), ..root("htb", None) };
-        let class = |handle, bits| Discipline { handle, parent: 0x1_0001, ..root("htb", Some(bits)) };
-        let hierarchy = vec![top, class(0x1_0010, 5), class(0x1_0030, 7)];
-        let impaired = |parent| vec![root("netem", None), Discipline { parent, ..root("tbf", Some(7)) }];
+        let bucket = root("tbf", 12_500_000);
+        // A bucket below the root does not limit this interface.
+        let below = discipline("tbf", 0x10000, 0x1_0001, 1);
+        let global = [3u32, 10, 0x30, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
+        let top = answer([2, 0x10000, Discipline::ROOT], "htb", encode(&[(2, global)]));
+        let class = |handle, rate| discipline("htb", handle, 0x1_0001, rate);
+        let hierarchy = vec![Discipline::parse(&top).unwrap(), class(0x1_0010, 5), class(0x1_0030, 7)];
+        let impaired = |parent| vec![root("netem", 0), discipline("tbf", 0x20000, parent, 7)];
         let looked_at = |queue: &str| format!("eth0 is a veth, its queueing discipline {queue}");
         let device = link(None);
         let veth = link(Some("veth"));
@@ -147,11 +147,11 @@ mod tests {
                 "tbf at the root of eth0",
             ),
             (&device, vec![bucket], Some(10_000_000), Some(10_000_000), false, WIRE),
-            (&device, hierarchy, None, Some(7), true, "the default class of htb at the root of eth0"),
-            (&veth, impaired(0x1_0001), None, Some(7), true, "tbf below netem at the root of eth0"),
+            (&device, hierarchy, None, Some(56), true, "the default class of htb at the root of eth0"),
+            (&veth, impaired(0x1_0001), None, Some(56), true, "tbf below netem at the root of eth0"),
             (&veth, impaired(0x3_0001), None, None, false, &looked_at("netem")),
-            (&veth, vec![root("noqueue", None)], None, None, false, &looked_at("noqueue")),
-            (&veth, vec![other, below], None, None, false, &looked_at("none")),
+            (&veth, vec![root("noqueue", 0)], None, None, false, &looked_at("noqueue")),
+            (&veth, vec![below], None, None, false, &looked_at("none")),
         ] {
             let expected = LinkLimit { rate_bits, shaped, from: from.to_owned() };
             assert_eq!(LinkLimit::lowest(link, &disciplines, speed), expected);

@@ -1,31 +1,47 @@
 //! Interfaces and their addresses, by rtnetlink.
 
+use std::fmt::Arguments;
+use std::fs::File;
+use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use netlink_packet_core::{DecodeError, DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
-use netlink_packet_route::link::{
-    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
-    LinkInfo, LinkMessage,
-};
-use netlink_packet_route::tc::TcMessage;
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::errno::Errno;
 use nix::libc;
 use words::names::check_interface;
 
 use crate::error::Error;
-use crate::kernel::netlink::{Failure, Netlink};
-use crate::kernel::raw::RawMessage;
-use crate::link::discipline::Discipline;
-use crate::link::interface::{Link, group, has_ipv6_ready, master, permanent_address};
-use crate::link::programs::{ProgramPlace, xdp_of};
-use crate::link::queue::QueueCounters;
+use crate::kernel::attributes::{encode, number, string};
+use crate::kernel::netlink::{CREATE_NEW, Failure, Netlink, Request};
+use crate::link::entry::family;
+use crate::link::interface::{IPV6, LINK_HEADER, Link, LinkFacts};
 
 // The longest time in which an interface notices its carrier: the kernel checks once a second, and
 // usually at once (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
+
+/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), which
+/// distinguishes them from others of the same name.
+pub const GROUP: u32 = u32::from_be_bytes(*b"neta");
+
+// Attributes of linux/if_link.h and linux/veth.h.
+const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
+const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
+const IFLA_BR_MCAST_SNOOPING: u16 = 23;
+const VETH_INFO_PEER: u16 = 1;
+
+// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
+const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
+
+// `IFNAMSIZ` of linux/if.h, without its final zero.
+const NAME_MAX: usize = 15;
+
+pub(crate) const UP: u32 = libc::IFF_UP.cast_unsigned();
+
+/// An attribute: its type and flags, and its value.
+type Attribute = (u16, Vec<u8>);
 
 /// The interfaces of one network namespace: that of the thread that opened this, even if it enters
 /// another one later.
@@ -46,96 +62,57 @@ impl Links {
 
     /// Every interface of the namespace.
     pub fn list(&mut self) -> Result<Vec<Link>, Error> {
-        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        self.dump(request, Link::parse, "", || "list the interfaces".to_owned())
+        Ok(self.list_facts()?.into_iter().map(|facts| facts.link).collect())
+    }
+
+    pub(crate) fn list_facts(&mut self) -> Result<Vec<LinkFacts>, Error> {
+        let request = link_request(libc::RTM_GETLINK, [0; 3], &[]);
+        let payloads = self.dump(&request, "", format_args!("list the interfaces"))?;
+        Ok(payloads.iter().filter_map(|payload| LinkFacts::parse(payload)).collect())
     }
 
     /// The interface with this name or alternative name (`ip link property add`).
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
-        let request = RouteNetlinkMessage::GetLink(with_any_name(name)?);
-        let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
-            Some(payload) => Ok(Link::parse(payload)?),
-            None => Err(Failure::Malformed("no link in it".to_owned())),
-        };
-        self.netlink
-            .ask(request, 0)
-            .and_then(read)
-            .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
+        Ok(self.facts(name)?.link)
     }
 
-    /// Finds the interface, and the permanent link-layer address of hardware.
-    pub(crate) fn find_with_permanent_address(
-        &mut self,
-        name: &str,
-    ) -> Result<(Link, Option<String>), Error> {
-        self.look_up(with_any_name(name)?, name, permanent_address)
+    /// The interface with this name or alternative name, and more facts about it.
+    pub(crate) fn facts(&mut self, name: &str) -> Result<LinkFacts, Error> {
+        // The kernel looks up a short name among both.
+        if name.len() <= NAME_MAX {
+            return self.look_up(0, &[named(name)?], name);
+        }
+        check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })?;
+        self.look_up(0, &[(libc::IFLA_ALT_IFNAME, string(name))], name)
     }
 
-    /// The interface called `name`, and the bridge that it is a port of.
-    pub(crate) fn find_with_master(&mut self, name: &str) -> Result<(Link, Option<Link>), Error> {
-        let (link, index) = self.look_up(named(name)?, name, master)?;
-        // A bridge of another network namespace is not found.
-        let master = index.and_then(|index| self.find_by_index(index, name).ok());
-        Ok((link, master.map(|(link, _)| link)))
+    /// The interface with this index. `name` is for error messages.
+    pub(crate) fn facts_by_index(&mut self, index: u32, name: &str) -> Result<LinkFacts, Error> {
+        self.look_up(index, &[], name)
     }
 
-    /// The interface with this name, and whether netassay made it ([`GROUP`]).
-    pub(crate) fn find_with_origin(&mut self, name: &str) -> Result<(Link, bool), Error> {
-        self.look_up(named(name)?, name, |payload| group(payload) == Some(GROUP))
-    }
-
-    /// The interface with this index, and its permanent address. `name` is for error messages.
-    pub(crate) fn find_by_index(&mut self, index: u32, name: &str) -> Result<(Link, Option<String>), Error> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        self.look_up(message, name, permanent_address)
-    }
-
-    /// The interface with this index, and whether IPv6 is ready on it. The kernel answers between
-    /// two changes, so that its own addresses are there by then.
-    pub(crate) fn find_with_ipv6_ready(&mut self, index: u32, name: &str) -> Result<(Link, bool), Error> {
-        let mut message = LinkMessage::default();
-        message.header.index = index;
-        self.look_up(message, name, has_ipv6_ready)
-    }
-
-    /// The place and the number of the XDP program of an interface.
-    pub(crate) fn xdp(&mut self, link: &Link) -> Result<Option<(ProgramPlace, u32)>, Error> {
-        let mut message = LinkMessage::default();
-        message.header.index = link.index;
-        self.look_up(message, &link.name, xdp_of).map(|(_, xdp)| xdp)
-    }
-
-    fn look_up<T>(
-        &mut self,
-        message: LinkMessage,
-        name: &str,
-        more: impl FnOnce(&[u8]) -> T,
-    ) -> Result<(Link, T), Error> {
-        let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
-            Some(payload) => Ok((Link::parse(payload)?, more(payload))),
-            None => Err(Failure::Malformed("no link in it".to_owned())),
-        };
-        self.netlink
-            .ask(RouteNetlinkMessage::GetLink(message), 0)
-            .and_then(read)
-            .map_err(|failure| Error::netlink(format!("find interface {name:?}"), name, failure))
+    fn look_up(&mut self, index: u32, attributes: &[Attribute], name: &str) -> Result<LinkFacts, Error> {
+        let request = link_request(libc::RTM_GETLINK, [index, 0, 0], attributes);
+        let answer = self.netlink.ask(&request, 0).and_then(|payloads| {
+            let facts = payloads.first().and_then(|payload| LinkFacts::parse(payload));
+            facts.ok_or_else(|| Failure::Malformed("no link in it".to_owned()))
+        });
+        let action = format_args!("read the state of interface {name:?}");
+        answer.map_err(|failure| Error::netlink(action, name, failure))
     }
 
     /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
     /// the machine.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
-        let mut all = self.list()?;
-        match all.iter().position(|link| link.address.as_deref() == Some(address)) {
-            Some(found) => Ok(all.swap_remove(found)),
-            None => {
-                let found = all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", ");
-                Err(Error::from(format!(
-                    "no interface here has the link-layer address {address} (there are: {found}): its device was not \
-                     created, or this kernel has no driver for it"
-                )))
-            }
-        }
+        let all = self.list()?;
+        let names: Vec<&str> = all.iter().map(|link| link.name.as_str()).collect();
+        let missing = format!(
+            "no interface here has the link-layer address {address} (there are: {}): its device was not created, or this kernel \
+             has no driver for it",
+            names.join(", ")
+        );
+        let found = all.into_iter().find(|link| link.address.as_deref() == Some(address));
+        found.ok_or_else(|| Error::from(missing))
     }
 
     /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` in the network
@@ -143,56 +120,68 @@ impl Links {
     /// [`Links::delete`]. Their link-layer addresses are constant: random ones would change their
     /// places in the kernel's tables.
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
-        let mut there = named(peer)?;
-        there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
-        there.attributes.push(LinkAttribute::Address(VETH[1].to_vec()));
-        let mut here = made(name)?;
-        here.attributes.push(LinkAttribute::Address(VETH[0].to_vec()));
-        here.attributes.push(LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Veth),
-            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
-        ]));
-        self.change(RouteNetlinkMessage::NewLink(here), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!(
-                "make the veth pair {name:?} and {peer:?} (in the network namespace of process {peer_pid})"
-            )
-        })
+        let [here, there] = VETH.map(|address| (libc::IFLA_ADDRESS, address.to_vec()));
+        let other_end = [named(peer)?, (libc::IFLA_NET_NS_PID, number(peer_pid)), there];
+        let other_end = [vec![0; LINK_HEADER], encode(&other_end)].concat();
+        let action = format_args!(
+            "make the veth pair {name:?} and {peer:?} (in the network namespace of process {peer_pid})"
+        );
+        self.create(name, "veth", &[(VETH_INFO_PEER, other_end)], &[here], action)
     }
 
-    /// Makes a virtual interface; `action` as with [`Links::dump`].
+    /// Makes a bridge, down and without ports. It has no multicast snooping and no spanning tree,
+    /// so that ports forward at once.
+    pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
+        let data = [(IFLA_BR_MCAST_SNOOPING, vec![0])];
+        self.create(name, "bridge", &data, &[], format_args!("make the bridge {name:?}"))
+    }
+
+    /// Makes an interface a port of a bridge.
+    ///
+    /// # Errors
+    /// The kernel's error; an unknown interface or bridge.
+    pub fn add_port(&mut self, bridge: &str, port: &str) -> Result<(), Error> {
+        let index = self.find(bridge)?.index;
+        let action = format_args!("make interface {port:?} a port of the bridge {bridge:?}");
+        self.set(port, (libc::IFLA_MASTER, number(index)), action)
+    }
+
+    /// Makes a virtual interface of a kind with the data of that kind.
     pub(crate) fn create(
         &mut self,
         name: &str,
-        kind: InfoKind,
-        data: Option<InfoData>,
-        action: impl FnOnce() -> String,
+        kind: &str,
+        data: &[Attribute],
+        more: &[Attribute],
+        action: Arguments<'_>,
     ) -> Result<(), Error> {
-        let mut message = made(name)?;
-        let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data));
-        message.attributes.push(LinkAttribute::LinkInfo(info.collect()));
-        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, action)
+        let info = [(libc::IFLA_INFO_KIND, string(kind)), (libc::IFLA_INFO_DATA, encode(data))];
+        let own = [named(name)?, (libc::IFLA_GROUP, number(GROUP)), (libc::IFLA_LINKINFO, encode(&info))];
+        let request = link_request(libc::RTM_NEWLINK, [0; 3], &[&own[..], more].concat());
+        self.change(&request, CREATE_NEW, name, action)
     }
 
-    /// Puts an existing interface into [`GROUP`].
-    pub(crate) fn set_group(&mut self, name: &str) -> Result<(), Error> {
-        self.change(RouteNetlinkMessage::SetLink(made(name)?), 0, name, || {
-            format!("set the group of interface {name:?}")
-        })
+    /// Sets an attribute of an interface.
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        attribute: Attribute,
+        action: Arguments<'_>,
+    ) -> Result<(), Error> {
+        let request = link_request(libc::RTM_SETLINK, [0; 3], &[named(name)?, attribute]);
+        self.change(&request, 0, name, action)
     }
 
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
-        let mut message = named(name)?;
-        message.header.flags = LinkFlags::Up;
-        message.header.change_mask = LinkFlags::Up;
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} up"))
+        self.set_state(name, "up", UP)
     }
 
-    /// Sets the interface down. The kernel then removes its routes, and most of its IPv6 addresses.
-    pub(crate) fn set_down(&mut self, name: &str) -> Result<(), Error> {
-        let mut message = named(name)?;
-        message.header.change_mask = LinkFlags::Up;
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} down"))
+    /// Sets the interface up or down. Of an interface that is down the kernel removes its routes,
+    /// and most of its IPv6 addresses.
+    pub(crate) fn set_state(&mut self, name: &str, state: &str, flags: u32) -> Result<(), Error> {
+        let request = link_request(libc::RTM_SETLINK, [0, flags, UP], &[named(name)?]);
+        self.change(&request, 0, name, format_args!("set interface {name:?} {state}"))
     }
 
     /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
@@ -222,11 +211,8 @@ impl Links {
 
     /// Sets the MTU, in bytes.
     pub fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
-        let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::Mtu(mtu));
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-            format!("set the MTU of interface {name:?} to {mtu} bytes")
-        })
+        let action = format_args!("set the MTU of interface {name:?} to {mtu} bytes");
+        self.set(name, (libc::IFLA_MTU, number(mtu)), action)
     }
 
     /// Turns off the kernel's own IPv6 link-local address, with duplicate address detection and
@@ -235,12 +221,10 @@ impl Links {
     ///
     /// Works where [`Links::add_address`] adds the IPv6 addresses.
     pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
-        let mut message = named(name)?;
-        let off = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
-        message.attributes.push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![off])]));
-        let done = self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-            format!("turn off automatic IPv6 addresses of interface {name:?}")
-        });
+        let ipv6 = encode(&[(IFLA_INET6_ADDR_GEN_MODE, vec![IN6_ADDR_GEN_MODE_NONE])]);
+        let families = encode(&[(IPV6, ipv6)]);
+        let action = format_args!("turn off automatic IPv6 addresses of interface {name:?}");
+        let done = self.set(name, (libc::IFLA_AF_SPEC, families), action);
         // A kernel without IPv6 adds none.
         done.or_else(|error| if error.errno() == Some(libc::EAFNOSUPPORT) { Ok(()) } else { Err(error) })
     }
@@ -249,121 +233,87 @@ impl Links {
     /// they can be used at once.
     pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
         let index = self.find(name)?.index;
-        let mut message = AddressMessage::default();
-        message.header.index = index;
-        message.header.prefix_len = prefix;
-        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        message.header.family = match address {
-            IpAddr::V4(_) => AddressFamily::Inet,
-            IpAddr::V6(_) => {
-                message.header.flags = AddressHeaderFlags::Nodad;
-                message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
-                AddressFamily::Inet6
-            }
-        };
-        self.change(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!("add the address {address}/{prefix} to interface {name:?}")
-        })
-    }
-
-    /// Dumps the answers to a message, and returns the payloads unread.
-    pub(crate) fn dump_raw(
-        &mut self,
-        request: RawMessage,
-        action: impl FnOnce() -> String,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        self.netlink.dump(request).map_err(|failure| Error::netlink(action(), "", failure))
-    }
-
-    /// Requests a change by an encoded message; `name` and `action` as with [`Links::dump`].
-    pub(crate) fn change_raw(
-        &mut self,
-        message: RawMessage,
-        flags: u16,
-        name: &str,
-        action: impl FnOnce() -> String,
-    ) -> Result<(), Error> {
-        self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
+        let flags = if address.is_ipv6() { libc::IFA_F_NODAD } else { 0 };
+        let (family, bytes) = family(address);
+        let attributes =
+            [(libc::IFA_LOCAL, bytes.clone()), (libc::IFA_ADDRESS, bytes), (libc::IFA_FLAGS, number(flags))];
+        // `struct ifaddrmsg`: family, prefix, flags, scope, index.
+        let header = [vec![family, prefix, 0, 0], number(index)].concat();
+        let payload = [header, encode(&attributes)].concat();
+        let action = format_args!("add the address {address}/{prefix} to interface {name:?}");
+        self.change(&Request { kind: libc::RTM_NEWADDR, payload }, CREATE_NEW, name, action)
     }
 
     /// Deletes the interface; of a veth pair both ends.
     pub fn delete(&mut self, name: &str) -> Result<(), Error> {
-        self.change(RouteNetlinkMessage::DelLink(named(name)?), 0, name, || {
-            format!("delete interface {name:?}")
-        })
+        let request = link_request(libc::RTM_DELLINK, [0; 3], &[named(name)?]);
+        self.change(&request, 0, name, format_args!("delete interface {name:?}"))
     }
 
-    /// The counters of the interface's transmit queues; zero without a queue, as on a veth by
-    /// default.
-    pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
-        let index = self.find(name)?.index;
-        self.queue_of(index, name)
-    }
-
-    /// The counters of the transmit queues of an interface that was just found.
-    pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
-        // The kernel ignores an index here, and dumps the queues of all interfaces.
-        let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
-        let mut sum = QueueCounters::default();
-        self.dump(
-            request,
-            |payload| sum.add(index, payload),
-            name,
-            || format!("read the queue of interface {name:?}"),
-        )?;
-        Ok(sum)
-    }
-
-    /// The queueing disciplines of an interface, and the classes of its root if that is a
-    /// hierarchy.
-    pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
-        let mut found =
-            self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(tc_message(link)), link)?;
-        found.retain(|one| one.index == link.index);
-        if found.iter().any(|one| one.default_class.is_some()) {
-            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(tc_message(link)), link)?);
-        }
-        Ok(found)
-    }
-
-    fn traffic_control(
-        &mut self,
-        request: RouteNetlinkMessage,
-        link: &Link,
-    ) -> Result<Vec<Discipline>, Error> {
-        let name = &link.name;
-        self.dump(request, Discipline::parse, name, || {
-            format!("read the queueing disciplines of interface {name:?}")
-        })
-    }
-
-    /// Requests a dump, and reads each answer. `action` is for error messages, and so is `name`,
+    /// Requests a dump, and returns the payloads. `action` is for error messages, and so is `name`,
     /// the interface, or nothing.
-    pub(crate) fn dump<T>(
+    pub(crate) fn dump(
         &mut self,
-        request: RouteNetlinkMessage,
-        mut read: impl FnMut(&[u8]) -> Result<T, DecodeError>,
+        request: &Request,
         name: &str,
-        action: impl FnOnce() -> String,
-    ) -> Result<Vec<T>, Error> {
-        let read_all = |payloads: Vec<Vec<u8>>| {
-            payloads.iter().map(|payload| Ok(read(payload)?)).collect::<Result<_, Failure>>()
-        };
-        let answered = self.netlink.dump(request).and_then(read_all);
-        answered.map_err(|failure| Error::netlink(action(), name, failure))
+        action: Arguments<'_>,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        self.netlink.dump(request).map_err(|failure| Error::netlink(action, name, failure))
     }
 
     /// Requests a change and waits for its acknowledgement; `name` and `action` as with
     /// [`Links::dump`].
     pub(crate) fn change(
         &mut self,
-        message: RouteNetlinkMessage,
+        request: &Request,
         flags: u16,
         name: &str,
-        action: impl FnOnce() -> String,
+        action: Arguments<'_>,
     ) -> Result<(), Error> {
-        self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
+        self.netlink.ask(request, flags).map(drop).map_err(|failure| Error::netlink(action, name, failure))
     }
+}
+
+/// Makes a tap in the network namespace of the calling thread: an interface whose far end is a
+/// program, here a virtual machine. It stays without a program, and ends with the namespace.
+///
+/// With `IFF_VNET_HDR` it exchanges packets with unfinished checksums and segmentation with a
+/// program that supports them: only then can the offloads of a guest's interface be switched.
+///
+/// # Errors
+/// No `/dev/net/tun`, no right to it, or none to this network namespace; an interface of that name.
+pub fn create_tap(name: &str) -> Result<(), Error> {
+    check_name(name)?;
+    let refused = |step: &str, errno: io::Error| {
+        let way_out = "; it needs a kernel with CONFIG_TUN, read and write access to /dev/net/tun (`sudo chmod 0666 \
+                       /dev/net/tun` gives it to all, as most distributions do) and CAP_NET_ADMIN over this network namespace";
+        Error::failed(format!("cannot make the tap {name:?}: {step}"), errno, way_out)
+    };
+    let mut links = Links::open()?;
+    // The kernel would give another program's tap.
+    if links.find(name).is_ok() {
+        return Err(format!("cannot make the tap {name:?}: an interface of that name is there").into());
+    }
+    let device = File::options().read(true).write(true).open("/dev/net/tun");
+    let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
+    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // At most 15 bytes, so that the last stays NUL.
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = libc::c_char::from_ne_bytes([from]);
+    }
+    // The flags are far below 2^15.
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+    // SAFETY: the request outlives the call, which reads it and writes the name back.
+    let made = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    Errno::result(made).map_err(|errno| refused("make it", errno.into()))?;
+    // The tap ends with this process until it is in netassay's group.
+    let group = (libc::IFLA_GROUP, number(GROUP));
+    links.set(name, group, format_args!("set the group of interface {name:?}"))?;
+    // SAFETY: the argument is a plain number.
+    let kept = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETPERSIST, 1) };
+    Errno::result(kept).map_err(|errno| refused("make it stay", errno.into()))?;
+    Ok(())
 }
 
 /// Removes cached path MTUs of this network namespace; where that is forbidden, a changed MTU may
@@ -375,53 +325,18 @@ pub fn forget_path_mtus() {
     }
 }
 
-fn tc_message(link: &Link) -> TcMessage {
-    let mut message = TcMessage::default();
-    // No index has more than 31 bits.
-    message.header.index = i32::try_from(link.index).unwrap_or(0);
-    message
+/// A message about an interface: `struct ifinfomsg` with its index, its flags and their mask, and
+/// attributes.
+fn link_request(kind: u16, [index, flags, mask]: [u32; 3], attributes: &[Attribute]) -> Request {
+    let header = [0, index, flags, mask].map(u32::to_ne_bytes).concat();
+    Request { kind, payload: [header, encode(attributes)].concat() }
 }
 
-/// A message about the interface called `name`.
-pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
+/// The attribute that names the interface.
+fn named(name: &str) -> Result<Attribute, Error> {
     check_name(name)?;
-    let mut message = LinkMessage::default();
-    message.attributes.push(LinkAttribute::IfName(name.to_owned()));
-    Ok(message)
+    Ok((libc::IFLA_IFNAME, string(name)))
 }
-
-/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), which
-/// distinguishes them from others of the same name.
-pub const GROUP: u32 = u32::from_be_bytes(*b"neta");
-
-/// A message that makes the interface of this name.
-fn made(name: &str) -> Result<LinkMessage, Error> {
-    let mut message = named(name)?;
-    message.attributes.push(LinkAttribute::Group(GROUP));
-    Ok(message)
-}
-
-/// A message about the interface with this name or alternative name.
-fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
-    // The kernel looks up a short name among both.
-    if name.len() <= NAME_MAX {
-        return named(name);
-    }
-    check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })?;
-    let mut message = LinkMessage::default();
-    let bytes = [name.as_bytes(), b"\0"].concat();
-    message.attributes.push(LinkAttribute::Other(DefaultNla::new(IFLA_ALT_IFNAME, bytes)));
-    Ok(message)
-}
-
-// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
-const IFLA_ALT_IFNAME: u16 = 53;
-
-// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
-const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
-
-// `IFNAMSIZ` of linux/if.h, without its final zero.
-const NAME_MAX: usize = 15;
 
 /// A name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {

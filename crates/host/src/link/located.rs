@@ -1,15 +1,18 @@
-//! The interface of a machine for traffic to another one.
+//! The interface of a machine for traffic to another one, and its facts for a comparison of both
+//! ends.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::unix::fs::MetadataExt as _;
 
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::sys::socket::SockaddrStorage;
 use serde::{Deserialize, Serialize};
 use words::parse_cpu_list;
 
+use crate::environment::Firewall;
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::interface::Link;
+use crate::link::interface::{Link, LinkFacts, hardware_address};
 use crate::link::links::Links;
 
 /// An interface of a machine, as a path to another machine needs it.
@@ -86,31 +89,84 @@ impl LocatedInterface {
     }
 }
 
+/// The facts of one end of a pair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairFacts {
+    /// The number of the machine's boot.
+    pub boot_id: Option<String>,
+    /// The inode of the network namespace, which names it within one boot.
+    pub namespace: Option<u64>,
+    /// The interface.
+    pub link: Link,
+    /// The interface that it is a port of, such as a bridge.
+    pub master: Option<Link>,
+    /// The addresses asked about that are in use in the namespace.
+    pub taken: Vec<TakenAddress>,
+    /// The addresses asked about whose link-layer address is known on the interface.
+    pub neighbours: Vec<(IpAddr, String)>,
+    /// The packet filters of the namespace.
+    pub firewall: Firewall,
+}
+
+/// An address in use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TakenAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Its interface.
+    #[serde(deserialize_with = "words::names::interfaces")]
+    pub interface: String,
+    /// The length of its prefix.
+    pub prefix: u8,
+}
+
+impl PairFacts {
+    /// Reads the facts.
+    pub fn read(interface: &str, asked: &[IpAddr]) -> Result<Self, Error> {
+        let mut links = Links::open()?;
+        let LinkFacts { link, master, .. } = links.facts(interface)?;
+        // A bridge of another network namespace is not found.
+        let master = master.and_then(|index| links.facts_by_index(index, interface).ok());
+        let taken = addresses()?.into_iter().filter(|one| asked.contains(&one.address));
+        let mut neighbours = links.neighbours()?;
+        neighbours.retain(|one| one.interface == link.index && asked.contains(&one.address));
+        let neighbours = neighbours.into_iter();
+        Ok(Self {
+            boot_id: Files::system().text("proc/sys/kernel/random/boot_id"),
+            namespace: std::fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino()),
+            link,
+            master: master.map(|facts| facts.link),
+            taken: taken.collect(),
+            neighbours: neighbours
+                .filter_map(|one| Some((one.address, hardware_address(&one.link_address)?)))
+                .collect(),
+            firewall: Firewall::read(),
+        })
+    }
+}
+
 /// Whether two addresses with the lengths of their prefixes are in one network.
 #[must_use]
 pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) -> bool {
-    let network =
-        |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(prefix))).unwrap_or(0);
-    prefix == with
-        && match (one, other) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => {
-                network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
-            }
-            (IpAddr::V6(one), IpAddr::V6(other)) => {
-                network(one.to_bits(), 128) == network(other.to_bits(), 128)
-            }
-            _ => false,
-        }
+    let bits = |address: IpAddr| match address {
+        IpAddr::V4(address) => (true, u128::from(address.to_bits()) << 96),
+        IpAddr::V6(address) => (false, address.to_bits()),
+    };
+    let ((one_is_ipv4, one), (other_is_ipv4, other)) = (bits(one), bits(other));
+    (one_is_ipv4, prefix) == (other_is_ipv4, with)
+        && (one ^ other).leading_zeros() >= u32::from(prefix).min(u128::BITS)
 }
 
 /// The interface that shares a network with one of these addresses; one that carries the
 /// controller's connection only if no other does.
 fn sharing<'a>(
-    all: &'a [Address],
+    all: &'a [TakenAddress],
     beside: &[(IpAddr, u8)],
     carries: impl Fn(&str) -> bool,
 ) -> Option<&'a str> {
-    let shares = |one: &&Address| {
+    let shares = |one: &&TakenAddress| {
         !is_of_link(one.address) && beside.iter().any(|other| same_network((one.address, one.prefix), *other))
     };
     all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
@@ -128,19 +184,13 @@ fn near(files: &Files, interface: &str) -> Vec<u32> {
     list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
 }
 
-pub(crate) struct Address {
-    pub(crate) interface: String,
-    pub(crate) address: IpAddr,
-    pub(crate) prefix: u8,
-}
-
-pub(crate) fn addresses() -> Result<Vec<Address>, Error> {
+fn addresses() -> Result<Vec<TakenAddress>, Error> {
     let all =
         getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
-    Ok(all.filter_map(|one| Address::from_system(&one)).collect())
+    Ok(all.filter_map(|one| TakenAddress::from_system(&one)).collect())
 }
 
-impl Address {
+impl TakenAddress {
     fn from_system(one: &InterfaceAddress) -> Option<Self> {
         let address = ip(one.address.as_ref()?)?;
         let prefix = match ip(one.netmask.as_ref()?)? {
@@ -167,15 +217,15 @@ fn is_of_link(address: IpAddr) -> bool {
 /// Whether an interface carries a connection: it has this machine's address of the connection
 /// (link-local ones too), or packets to the other end leave by it, as where the address is another
 /// interface's.
-fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
-    let has = |one: &Address| one.interface == interface && one.address == host.to_canonical();
+fn carries(all: &[TakenAddress], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
+    let has = |one: &TakenAddress| one.interface == interface && one.address == host.to_canonical();
     all.iter().any(has)
         || towards_by(all, controller.to_canonical()).is_ok_and(|leaves_by| leaves_by == interface)
 }
 
 /// The interface by which packets to an address leave. The kernel chooses the route of a socket
 /// when it is connected; no packet is sent.
-fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
+fn towards_by(all: &[TakenAddress], towards: IpAddr) -> Result<String, Error> {
     let any: SocketAddr = match towards {
         IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
         IpAddr::V6(_) => ([0u16; 8], 0).into(),
@@ -210,8 +260,8 @@ mod tests {
         assert_eq!(LocatedInterface::find(None, &beside, None, None).unwrap(), found);
     }
 
-    fn address(interface: &str, address: &str, prefix: u8) -> Address {
-        Address { interface: interface.to_owned(), address: address.parse().unwrap(), prefix }
+    fn address(interface: &str, address: &str, prefix: u8) -> TakenAddress {
+        TakenAddress { interface: interface.to_owned(), address: address.parse().unwrap(), prefix }
     }
 
     #[test]
@@ -282,5 +332,15 @@ mod tests {
         assert!(error.contains("nowhere9"), "{error}");
         assert!(LocatedInterface::find(Some("../x"), &[], None, None).is_err());
         assert!(LocatedInterface::find(None, &[], None, None).unwrap_err().to_string().contains("name it"));
+    }
+
+    #[test]
+    fn an_interface_tells_its_namespace_and_which_addresses_are_taken() {
+        let [own, other] = ["127.0.0.1", "192.0.2.1"].map(|one| one.parse::<IpAddr>().unwrap());
+        let facts = PairFacts::read("lo", &[other, own]).unwrap();
+        assert!(facts.boot_id.is_some() && facts.namespace.is_some() && facts.master.is_none(), "{facts:?}");
+        let taken = TakenAddress { address: own, interface: "lo".to_owned(), prefix: 8 };
+        assert_eq!(facts.taken, [taken]);
+        assert!(PairFacts::read("nowhere9", &[]).is_err());
     }
 }

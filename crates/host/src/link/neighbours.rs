@@ -2,15 +2,30 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE, Parseable};
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use nix::libc;
 
 use crate::error::Error;
-use crate::link::interface::hardware_address;
+use crate::kernel::attributes::{attribute, encode, number, u16_at, u32_at};
+use crate::kernel::netlink::{CREATE, REPLACE, Request};
+use crate::link::entry::family;
 use crate::link::links::Links;
+
+/// A neighbour that is resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Neighbour {
+    /// The index of its interface.
+    pub(crate) interface: u32,
+    pub(crate) address: IpAddr,
+    pub(crate) link_address: Vec<u8>,
+    /// Whether the kernel will resolve it again at some time.
+    is_for_now: bool,
+}
+
+// The length of `struct ndmsg`: family, padding (3 bytes), index, state (2 bytes), flags, type.
+const HEADER: usize = 12;
+
+// Beyond half of the places a table of 4096 places is made (`neigh_hash_grow`).
+const ENTRIES: u16 = 2100;
 
 impl Links {
     /// Makes every resolved neighbour permanent: the kernel does not resolve it again, so the cost
@@ -19,27 +34,20 @@ impl Links {
     /// # Errors
     /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
     pub fn keep_neighbours(&mut self) -> Result<usize, Error> {
-        let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
-        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved_for_now);
-        let all = self.dump(request, read, "", || "list the neighbours".to_owned())?;
-        let mut kept = 0;
-        for (interface, address, link_address) in all.into_iter().flatten() {
-            let message = permanent(interface, address, link_address);
-            self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_REPLACE, "", || {
-                format!("keep the neighbour {address}")
-            })?;
-            kept += 1;
+        let mut all = self.neighbours()?;
+        all.retain(|one| one.is_for_now);
+        for one in &all {
+            let action = format_args!("keep the neighbour {}", one.address);
+            self.change(&one.permanent(libc::RTM_NEWNEIGH), REPLACE, "", action)?;
         }
-        Ok(kept)
+        Ok(all.len())
     }
 
-    /// The link-layer address of each neighbour that has one, on the interface with this index.
-    pub(crate) fn neighbours(&mut self, index: u32) -> Result<Vec<(IpAddr, String)>, Error> {
-        let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
-        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved);
-        let all = self.dump(request, read, "", || "list the neighbours".to_owned())?;
-        let here = all.into_iter().flatten().filter(|(interface, ..)| *interface == index);
-        Ok(here.map(|(_, address, link_address)| (address, hardware_address(&link_address))).collect())
+    /// The neighbours that have a link-layer address.
+    pub(crate) fn neighbours(&mut self) -> Result<Vec<Neighbour>, Error> {
+        let request = Request { kind: libc::RTM_GETNEIGH, payload: vec![0; HEADER] };
+        let payloads = self.dump(&request, "", format_args!("list the neighbours"))?;
+        Ok(payloads.iter().filter_map(|payload| Neighbour::parse(payload)).collect())
     }
 
     /// Makes the kernel's tables of neighbours large, for good: the kernel enlarges a table with
@@ -59,57 +67,46 @@ impl Links {
             let ipv6 = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, number);
             [IpAddr::from(Ipv4Addr::from(ipv4)), IpAddr::from(ipv6)]
         });
-        let action = || "enlarge the table of neighbours".to_owned();
-        for address in addresses.clone() {
-            let new = RouteNetlinkMessage::NewNeighbour(permanent(link.index, address, vec![0; 6]));
-            self.change(new, NLM_F_CREATE | NLM_F_REPLACE, &link.name, action)?;
-        }
-        for address in addresses {
-            let old = RouteNetlinkMessage::DelNeighbour(permanent(link.index, address, vec![0; 6]));
-            self.change(old, 0, &link.name, action)?;
+        for (kind, flags) in [(libc::RTM_NEWNEIGH, CREATE | REPLACE), (libc::RTM_DELNEIGH, 0)] {
+            for address in addresses.clone() {
+                let request = Neighbour::new(link.index, address, vec![0; 6]).permanent(kind);
+                self.change(&request, flags, &link.name, format_args!("enlarge the table of neighbours"))?;
+            }
         }
         Ok(())
     }
 }
 
-// Beyond half of the places a table of 4096 places is made (`neigh_hash_grow`).
-const ENTRIES: u16 = 2100;
+impl Neighbour {
+    pub(crate) fn new(interface: u32, address: IpAddr, link_address: Vec<u8>) -> Self {
+        Self { interface, address, link_address, is_for_now: false }
+    }
 
-pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) -> NeighbourMessage {
-    let mut message = NeighbourMessage::default();
-    message.header.ifindex = interface;
-    message.header.state = NeighbourState::Permanent;
-    message.header.family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    message.attributes = vec![
-        NeighbourAttribute::Destination(address.into()),
-        NeighbourAttribute::LinkLayerAddress(link_address),
-    ];
-    message
+    /// Reads an `RTM_NEWNEIGH` payload; `None` for a neighbour without a link-layer address.
+    pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
+        const FOR_NOW: u16 = libc::NUD_REACHABLE | libc::NUD_STALE | libc::NUD_DELAY | libc::NUD_PROBE;
+        let inside = payload.get(HEADER..)?;
+        Some(Self {
+            interface: u32_at(payload, 4)?,
+            address: ip(attribute(inside, libc::NDA_DST)?)?,
+            link_address: attribute(inside, libc::NDA_LLADDR)?.to_vec(),
+            is_for_now: u16_at(payload, 8)? & FOR_NOW != 0,
+        })
+    }
+
+    /// The message that makes this neighbour permanent, or deletes it.
+    pub(crate) fn permanent(&self, kind: u16) -> Request {
+        let (family, address) = family(self.address);
+        let state = u32::from(libc::NUD_PERMANENT);
+        let header = [vec![family, 0, 0, 0], number(self.interface), number(state)].concat();
+        let inside = [(libc::NDA_DST, address), (libc::NDA_LLADDR, self.link_address.clone())];
+        Request { kind, payload: [header, encode(&inside)].concat() }
+    }
 }
 
-/// The interface, the address and the link-layer address of a neighbour; `None` for a neighbour
-/// that is unresolved or permanent.
-pub(crate) fn resolved_for_now(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
-    use NeighbourState::{Delay, Probe, Reachable, Stale};
-    // It is resolved, and will be resolved again at some time.
-    if !matches!(message.header.state, Reachable | Stale | Delay | Probe) {
-        return None;
-    }
-    resolved(message)
-}
-
-/// The interface, the address and the link-layer address of a neighbour that has one.
-fn resolved(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
-    let (mut address, mut link_address) = (None, None);
-    for attribute in message.attributes {
-        match attribute {
-            NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => address = Some(ip.into()),
-            NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => address = Some(ip.into()),
-            NeighbourAttribute::LinkLayerAddress(bytes) => link_address = Some(bytes),
-            _ => {}
-        }
-    }
-    Some((message.header.ifindex, address?, link_address?))
+fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    let ipv4 = bytes.try_into().ok().map(|bytes: [u8; 4]| bytes.into());
+    ipv4.or_else(|| bytes.try_into().ok().map(|bytes: [u8; 16]| bytes.into()))
 }
 
 #[cfg(test)]
@@ -118,22 +115,12 @@ mod tests {
 
     #[test]
     fn those_that_were_found_are_distinguished_from_the_others() {
-        let address = "192.0.2.1".parse().unwrap();
-        let told = |state, with_link_address: bool| {
-            let mut message = permanent(7, address, vec![2, 0, 0, 0, 0, 1]);
-            message.header.state = state;
-            message.attributes.truncate(if with_link_address { 2 } else { 1 });
-            resolved_for_now(message)
-        };
-        assert_eq!(told(NeighbourState::Stale, true), Some((7, address, vec![2, 0, 0, 0, 0, 1])));
-        for (state, with_link_address) in [
-            (NeighbourState::Permanent, true),
-            (NeighbourState::Noarp, true),
-            (NeighbourState::Incomplete, false),
-            (NeighbourState::Failed, false),
-            (NeighbourState::Probe, false),
-        ] {
-            assert_eq!(told(state, with_link_address), None, "{state}");
-        }
+        let one = Neighbour::new(7, "192.0.2.1".parse().unwrap(), vec![2, 0, 0, 0, 0, 1]);
+        let mut payload = one.permanent(libc::RTM_NEWNEIGH).payload;
+        assert_eq!(Neighbour::parse(&payload), Some(one.clone()));
+        payload[8..10].copy_from_slice(&libc::NUD_STALE.to_ne_bytes());
+        assert_eq!(Neighbour::parse(&payload), Some(Neighbour { is_for_now: true, ..one }));
+        payload.truncate(HEADER + 8);
+        assert_eq!(Neighbour::parse(&payload), None, "not resolved yet");
     }
 }

@@ -3,13 +3,12 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkMessage};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::interface::vxlan;
+use crate::kernel::attributes::number;
+use crate::link::entry::family;
 use crate::link::links::Links;
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
@@ -54,15 +53,24 @@ pub const NUMBERS: u16 = 16;
 /// The name prefixes of such interfaces, which their number follows.
 pub const NUMBERED: [&str; 2] = ["vxlan", "bridge"];
 
+// `IFLA_VXLAN_*` of linux/if_link.h.
+const ID: u16 = 1;
+const GROUP: u16 = 2;
+const LINK: u16 = 3;
+const LOCAL: u16 = 4;
+const PORT: u16 = 15;
+const GROUP6: u16 = 16;
+const LOCAL6: u16 = 17;
+const UDP_CHECKSUM: u16 = 18;
+
 impl Links {
     /// The numbers whose name, network number or port is in use.
     pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
-        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        let action = || "list the tunnels".to_owned();
-        let tunnels = self.dump(request, |payload| Ok(vxlan(payload)), "", action)?;
+        let all = self.list_facts()?;
         let is_taken = |number: &u16| {
             let (id, port) = Vxlan::numbered(*number);
-            tunnels.iter().flatten().any(|tunnel| tunnel.0 == id || tunnel.1 == port)
+            let is_it = |tunnel: (u32, u16)| tunnel.0 == id || tunnel.1 == port;
+            all.iter().filter_map(|facts| facts.vxlan).any(is_it)
                 || NUMBERED.iter().any(|kind| self.find(&format!("{kind}{number}")).is_ok())
                 || is_in_use(port)
         };
@@ -80,22 +88,17 @@ impl Links {
     /// underlay.
     pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let underlay = self.find(&vxlan.underlay)?.index;
-        let mut data = vec![InfoVxlan::Id(vxlan.id), InfoVxlan::Link(underlay), InfoVxlan::Port(vxlan.port)];
-        data.push(match vxlan.local {
-            IpAddr::V4(local) => InfoVxlan::Local(local),
-            IpAddr::V6(local) => InfoVxlan::Local6(local),
-        });
-        data.push(match vxlan.remote {
-            IpAddr::V4(remote) => InfoVxlan::Group(remote),
-            IpAddr::V6(remote) => InfoVxlan::Group6(remote),
-        });
-        if vxlan.local.is_ipv4() {
-            data.push(InfoVxlan::UDPCsum(false));
+        let mut data =
+            vec![(ID, number(vxlan.id)), (LINK, number(underlay)), (PORT, vxlan.port.to_be_bytes().to_vec())];
+        for (address, [ipv4, ipv6]) in [(vxlan.local, [LOCAL, LOCAL6]), (vxlan.remote, [GROUP, GROUP6])] {
+            data.push((if address.is_ipv4() { ipv4 } else { ipv6 }, family(address).1));
         }
-        self.create(name, InfoKind::Vxlan, Some(InfoData::Vxlan(data)), || {
-            format!("make the VXLAN tunnel {name:?} over interface {:?}", vxlan.underlay)
-        })
-        .map_err(|error| match error.errno().map(Errno::from_raw) {
+        if vxlan.local.is_ipv4() {
+            data.push((UDP_CHECKSUM, vec![0]));
+        }
+        let action = format_args!("make the VXLAN tunnel {name:?} over interface {:?}", vxlan.underlay);
+        let made = self.create(name, "vxlan", &data, &[], action);
+        made.map_err(|error| match error.errno().map(Errno::from_raw) {
             Some(Errno::EEXIST) => Error::from(format!(
                 "cannot make the VXLAN tunnel {name:?}: this network namespace has an interface of that name, or a tunnel of \
                  network {} on UDP port {}, already: delete it (`ip -d link show type vxlan` lists them), or use another \

@@ -3,7 +3,7 @@
 use words::shell_command;
 use words::{DeviceSetting, EthtoolOption};
 
-use super::{Interface, Target, Value};
+use super::{Target, Value};
 
 impl Target {
     /// The command that sets this setting to a value; `None` if no single command does.
@@ -12,9 +12,6 @@ impl Target {
         let value = value.words().join(" ");
         let echo =
             |file: String| format!("{} > {}", shell_command(["echo", &value]), shell_command([&*file]));
-        let of_queue = |interface: &Interface, queue: String, file: &str| {
-            echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
-        };
         Some(match self {
             Self::Sysctl { name } => shell_command(["sysctl", "-w", &format!("{name}={value}")]),
             Self::Governor { cpu } => governor(&cpu.to_string(), &value),
@@ -23,15 +20,10 @@ impl Target {
             Self::Device { interface, setting } => set_device(interface.name(), *setting, &value),
             Self::Mtu { interface } => set_link(interface.name(), &["mtu", &value]),
             Self::Up { interface } => set_link(interface.name(), &[&value]),
-            Self::Steering { interface, queue } => of_queue(interface, format!("rx-{queue}"), "rps_cpus"),
-            Self::TransmitSteering { interface, queue } => {
-                of_queue(interface, format!("tx-{queue}"), "xps_cpus")
+            target => {
+                let (interface, queue, file) = target.queue()?;
+                echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
             }
-            Self::Address { .. }
-            | Self::Ipv6 { .. }
-            | Self::Ipv6Addresses { .. }
-            | Self::Ipv6Mtu { .. }
-            | Self::Made { .. } => return None,
         })
     }
 }

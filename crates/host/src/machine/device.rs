@@ -2,162 +2,140 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
 
-use super::error::{forbidden, no_feature, not_taken};
-use super::value::switch;
-use super::{Interface, Target, Value};
 use words::{DeviceForm, DeviceSetting};
 
 use super::target::CHOSEN;
+use super::value::switch;
+use super::{
+    Interface, Machine, Target, Value, check_allowed, file_refused, forbidden, no_feature, not_taken,
+    read_whole,
+};
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::device::{DeviceSettings, is_chosen};
-use crate::link::entry::{Entry, EntryKind, IPV4, IPV6};
+use crate::link::entry::{Entry, EntryKind, family};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
 use crate::link::ipv6::Ipv6State;
-use crate::link::links::Links;
+use crate::link::links::{Links, UP};
 
-/// Reads settings of interfaces, and remembers them: so a list of an interface's features is read
-/// once.
-#[derive(Debug, Default)]
-pub(super) struct InterfaceReader {
+/// Reads several settings at one time, and remembers them: so a list of an interface's features is
+/// read once.
+#[derive(Debug)]
+pub(crate) struct Reader<'m> {
+    machine: &'m Machine,
     links: Option<Links>,
     ethtool: Option<Ethtool>,
     features: BTreeMap<Interface, Features>,
     devices: BTreeMap<Interface, DeviceSettings>,
 }
 
-impl InterfaceReader {
-    /// The value of a setting; `None` for a setting in a file.
-    pub(super) fn read(&mut self, target: &Target, root: &Path) -> Option<Result<Value, Error>> {
-        if !is_here(target) {
-            return None;
-        }
-        Some(self.value(target, root))
+impl<'m> Reader<'m> {
+    pub(super) fn new(machine: &'m Machine) -> Self {
+        Self { machine, links: None, ethtool: None, features: BTreeMap::new(), devices: BTreeMap::new() }
     }
 
-    fn value(&mut self, target: &Target, root: &Path) -> Result<Value, Error> {
-        let links = match &mut self.links {
-            Some(links) => links,
-            none => none.insert(Links::open()?),
-        };
+    pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
+        check_allowed(target)?;
+        if let Some(path) = self.machine.path(target)? {
+            let read = read_whole(&path).map(Value::from);
+            return read.map_err(|errno| file_refused(format_args!("read {target}"), &path, errno));
+        }
+        let links = opened(&mut self.links, Links::open)?;
         if let Target::Made { name, .. } = target {
             return read_made(links, name);
         }
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
-        if let Target::Feature { feature, .. } = target {
-            if !self.features.contains_key(interface) {
-                let name = interface.now(links)?.name;
-                let ethtool = match &mut self.ethtool {
-                    Some(ethtool) => ethtool,
-                    none => none.insert(Ethtool::open()?),
-                };
-                self.features.insert(interface.clone(), ethtool.features(&name)?);
+        match target {
+            Target::Feature { feature, .. } => {
+                if !self.features.contains_key(interface) {
+                    let name = interface.now(links)?.name;
+                    let all = opened(&mut self.ethtool, Ethtool::open)?.features(&name)?;
+                    self.features.insert(interface.clone(), all);
+                }
+                let state = self.features[interface].get(feature);
+                let state = state.ok_or_else(|| no_feature(interface.name(), feature))?;
+                return Ok(switch(state.wanted).into());
             }
-            let state = self.features[interface].get(feature);
-            return Ok(switch(state.ok_or_else(|| no_feature(interface.name(), feature))?.wanted).into());
-        }
-        if let Target::Device { setting, .. } = target {
-            if !self.devices.contains_key(interface) {
-                let name = interface.now(links)?.name;
-                let ethtool = match &mut self.ethtool {
-                    Some(ethtool) => ethtool,
-                    none => none.insert(Ethtool::open()?),
-                };
-                self.devices.insert(interface.clone(), ethtool.device(&name)?);
+            Target::Device { setting, .. } => {
+                if !self.devices.contains_key(interface) {
+                    let name = interface.now(links)?.name;
+                    let all = opened(&mut self.ethtool, Ethtool::open)?.device(&name)?;
+                    self.devices.insert(interface.clone(), all);
+                }
+                return device_value(&self.devices[interface], interface, *setting);
             }
-            return device_value(&self.devices[interface], interface, *setting);
+            _ => {}
         }
         let link = interface.now(links)?;
         Ok(match target {
-            Target::Mtu { .. } => link.mtu.to_string().as_str().into(),
+            Target::Mtu { .. } => link.mtu.to_string().into(),
             Target::Up { .. } => if link.up { "up" } else { "down" }.into(),
             Target::Address { address, prefix, .. } => {
                 if has_address(links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
             }
             target => match target.scope() {
-                Some(scope) => Ipv6State::read(links, root, &link, scope)?.to_text().as_str().into(),
+                Some(scope) => Ipv6State::read(links, &self.machine.files, &link, scope)?.to_text().into(),
                 None => return Err(forbidden(target, NOT_HERE)),
             },
         })
     }
 }
 
-/// Writes a value; `None` for a setting in a file.
-pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Result<(), Error>> {
-    if let Target::Made { name, kind } = target {
-        return Some(delete_made(target, name, kind, value));
-    }
-    is_here(target).then(|| {
-        let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
-        let mut links = Links::open()?;
-        let link = interface.now(&mut links)?;
-        let name = &link.name;
-        let text = String::from_utf8_lossy(value.bytes());
-        let unknown = |expected: &str| forbidden(target, &format!("it is {expected}, not {value}"));
-        match target {
-            Target::Feature { feature, .. } => write_feature(target, name, feature, value),
-            Target::Device { setting, .. } => write_device(target, name, *setting, &text),
-            Target::Mtu { .. } => match text.parse() {
-                // Some drivers restart their device, even for the MTU that it has.
-                Ok(mtu) if mtu == link.mtu => Ok(()),
-                Ok(mtu) => links.set_mtu(name, mtu),
-                Err(_) => Err(unknown("a number of bytes")),
-            },
-            Target::Up { .. } => match (&*text, link.up) {
-                ("up", true) | ("down", false) => Ok(()),
-                ("up", false) => links.set_up(name),
-                ("down", true) => links.set_down(name),
-                _ => Err(unknown("up or down")),
-            },
-            Target::Address { address, prefix, .. } => {
-                let is_there = has_address(&mut links, &link, *address, *prefix)?;
-                match (&*text, is_there) {
-                    (PRESENT, true) | (ABSENT, false) => Ok(()),
-                    (PRESENT, false) => links.add_address(name, *address, *prefix),
-                    (ABSENT, true) => remove_address(&mut links, &link, *address, *prefix),
-                    _ => Err(unknown("present or absent")),
-                }
-            }
-            target => match (target.scope(), Ipv6State::of_text(&text)) {
-                (Some(scope), Some(state)) => state.write(&mut links, root, &link, scope),
-                (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
-                (None, _) => Err(forbidden(target, NOT_HERE)),
-            },
-        }
+fn opened<T>(slot: &mut Option<T>, open: impl FnOnce() -> Result<T, Error>) -> Result<&mut T, Error> {
+    Ok(match slot {
+        Some(open) => open,
+        none => none.insert(open()?),
     })
 }
 
-/// Whether a setting is read and written here, and not in a file.
-fn is_here(target: &Target) -> bool {
+/// Writes a value of a setting that is in no file.
+pub(super) fn write(target: &Target, value: &Value, files: &Files) -> Result<(), Error> {
+    if let Target::Made { name, kind } = target {
+        return delete_made(target, name, kind, value);
+    }
+    let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
+    let mut links = Links::open()?;
+    let link = interface.now(&mut links)?;
+    let name = &link.name;
+    let text = String::from_utf8_lossy(value.bytes());
+    let unknown = |expected: &str| Err(forbidden(target, &format!("it is {expected}, not {value}")));
     match target {
-        Target::Made { .. } => true,
-        Target::Steering { .. } | Target::TransmitSteering { .. } => false,
-        target => target.interface().is_some(),
+        Target::Feature { feature, .. } => write_feature(target, name, feature, value),
+        Target::Device { setting, .. } => write_device(target, name, *setting, &text),
+        Target::Mtu { .. } => match text.parse() {
+            // Some drivers restart their device, even for the MTU that it has.
+            Ok(mtu) if mtu == link.mtu => Ok(()),
+            Ok(mtu) => links.set_mtu(name, mtu),
+            Err(_) => unknown("a number of bytes"),
+        },
+        Target::Up { .. } => match (&*text, link.up) {
+            ("up", true) | ("down", false) => Ok(()),
+            (state @ "up", false) => links.set_state(name, state, UP),
+            (state @ "down", true) => links.set_state(name, state, 0),
+            _ => unknown("up or down"),
+        },
+        Target::Address { address, prefix, .. } => {
+            match (&*text, has_address(&mut links, &link, *address, *prefix)?) {
+                (PRESENT, true) | (ABSENT, false) => Ok(()),
+                (PRESENT, false) => links.add_address(name, *address, *prefix),
+                (ABSENT, true) => remove_address(&mut links, &link, *address, *prefix),
+                _ => unknown("present or absent"),
+            }
+        }
+        target => match (target.scope(), Ipv6State::of_text(&text)) {
+            (Some(scope), Some(state)) => state.write(&mut links, files, &link, scope),
+            (Some(_), None) => Err(forbidden(target, "the recorded state cannot be read")),
+            (None, _) => Err(forbidden(target, NOT_HERE)),
+        },
     }
 }
 
 const NOT_HERE: &str = "it is not a setting of an interface";
 const PRESENT: &str = "present";
 const ABSENT: &str = "absent";
-
-pub(super) fn sysfs(files: &Files, interface: &Interface) -> Result<String, Error> {
-    let link = interface.now(&mut Links::open()?)?;
-    link.sysfs(files).ok_or_else(|| {
-        format!("/sys/class/net does not show interface {interface}: mount a sysfs of its network namespace on /sys")
-            .into()
-    })
-}
-
-fn family(address: IpAddr) -> (u8, Vec<u8>) {
-    match address {
-        IpAddr::V4(address) => (IPV4, address.octets().to_vec()),
-        IpAddr::V6(address) => (IPV6, address.octets().to_vec()),
-    }
-}
 
 fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<bool, Error> {
     let (family, bytes) = family(address);
@@ -169,25 +147,19 @@ fn has_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> R
 /// that network (unless `promote_secondaries` is set): they are put back.
 fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -> Result<(), Error> {
     let (family, bytes) = family(address);
-    let before = links.entries(EntryKind::Address, family, link.index)?;
-    let (removed, others): (Vec<_>, Vec<_>) =
-        before.into_iter().partition(|one| one.is_address(&bytes, prefix));
-    removed.iter().try_for_each(|one| one.delete(links, &link.name))?;
-    let after = links.entries(EntryKind::Address, family, link.index)?;
-    let is_lost = |one: &&Entry| !after.iter().any(|left| left.message == one.message);
-    others.iter().filter(is_lost).try_for_each(|one| one.add(links, &link.name))
+    let mut others = links.entries(EntryKind::Address, family, link.index)?;
+    others.retain(|one| !one.is_address(&bytes, prefix));
+    let is_address = |one: &Entry| one.sort == EntryKind::Address;
+    links.restore_entries(&others, is_address, family, (link.index, &link.name))
 }
 
 fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
     match links.find(name) {
-        Ok(link) => Ok(made(&link).as_str().into()),
+        Ok(link) => Ok(made(&link).into()),
         Err(Error::NoInterface { .. }) => Ok(ABSENT.into()),
         Err(error) => Err(error),
     }
 }
-
-// Stands between kinds of which the first that the kernel has is made.
-const OR: &str = " or ";
 
 /// The text that distinguishes an interface that was made from any later interface of its name.
 fn made(link: &Link) -> String {
@@ -199,17 +171,15 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
         return Err(forbidden(target, "an interface that was there before is not made again"));
     }
     let mut links = Links::open()?;
-    let (link, is_ours) = match links.find_with_origin(name) {
+    let found = match links.facts(name) {
         Ok(found) => found,
         Err(Error::NoInterface { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
     // A session that was killed early did not note the index.
-    if !is_ours || !kind.split(OR).any(|kind| link.kind.as_deref() == Some(kind)) {
-        return Err(forbidden(
-            target,
-            &format!("the interface of this name is {}, and not netassay's", made(&link)),
-        ));
+    if !found.is_ours || found.link.kind.as_deref() != Some(kind) {
+        let why = format!("the interface of this name is {}, and not netassay's", made(&found.link));
+        return Err(forbidden(target, &why));
     }
     links.delete(name)
 }
@@ -221,7 +191,7 @@ fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSett
         );
     };
     let end = if is_chosen(setting, all) { CHOSEN } else { "" };
-    Ok(format!("{}{end}", setting.text(value.now)).as_str().into())
+    Ok(format!("{}{end}", setting.text(value.now)).into())
 }
 
 /// Writes a device setting. For a number that the driver chose by itself this is its start value;

@@ -69,20 +69,16 @@ impl Machine {
         let device = Ethtool::open()?.device(&name)?;
         let mut all = self.affected_by_features(interface)?;
         // If /sys shows another network namespace, no process has steered the queues.
-        if let Ok(directory) = super::device::sysfs(&self.files(), interface) {
+        if let Ok(directory) = self.sysfs(interface) {
             let queues = |prefix: &str, mask: &str| -> Vec<u32> {
-                let directory = format!("{directory}/queues");
-                let names = self.files().names(&directory, prefix);
                 // A device with one queue has no choice of CPUs for it, and refuses to be read.
-                let readable = names
-                    .iter()
-                    .filter(|name| self.files().text(&format!("{directory}/{name}/{mask}")).is_some());
-                readable.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
+                let readable = self.files.texts(&format!("{directory}/queues"), prefix, mask);
+                readable.keys().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
             };
             let interface = || interface.clone();
-            let receive = queues("rx-", "rps_cpus").into_iter();
+            let receive = queues("rx-", "/rps_cpus").into_iter();
             all.extend(receive.map(|queue| Target::Steering { interface: interface(), queue }));
-            let transmit = queues("tx-", "xps_cpus").into_iter();
+            let transmit = queues("tx-", "/xps_cpus").into_iter();
             all.extend(transmit.map(|queue| Target::TransmitSteering { interface: interface(), queue }));
         }
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
@@ -93,14 +89,26 @@ impl Machine {
         Ok(all)
     }
 
+    /// The interface's directory in sysfs, if `/sys` shows its network namespace: the machine's own
+    /// `eth0` must not be changed instead of a testbed's.
+    pub(super) fn sysfs(&self, interface: &Interface) -> Result<String, Error> {
+        let link = interface.now(&mut Links::open()?)?;
+        link.sysfs(&self.files).ok_or_else(|| {
+            format!(
+                "/sys/class/net shows another network namespace than that of interface {interface}: mount a sysfs of its own on /sys"
+            )
+            .into()
+        })
+    }
+
     /// The settings that steering the receive work of an interface changes: the CPUs of each
     /// receive queue.
     ///
     /// # Errors
     /// The interface does not exist, or sysfs does not show it.
     pub fn affected_by_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
-        let queues = format!("{}/queues", super::device::sysfs(&self.files(), interface)?);
-        let names = self.files().names(&queues, "rx-");
+        let queues = format!("{}/queues", self.sysfs(interface)?);
+        let names = self.files.names(&queues, "rx-");
         let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());
         Ok(numbers.map(|queue| Target::Steering { interface: interface.clone(), queue }).collect())
     }

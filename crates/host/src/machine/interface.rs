@@ -6,64 +6,27 @@ use serde::{Deserialize, Serialize};
 use words::names::check_interface;
 
 use crate::error::Error;
-use crate::link::interface::Link;
+use crate::link::interface::{Link, LinkFacts};
 use crate::link::links::Links;
 
 /// An interface that netassay did not make. Its settings are undone on this device only: under its
 /// new name if it was renamed, and on no other device that has its name now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "InterfaceForm", into = "InterfaceForm")]
-pub struct Interface {
-    name: String,
-    /// `None` in journals of format 2, which have the name only.
-    identity: Option<DeviceIdentity>,
-}
-
-/// The identity of a device during one boot, in one network namespace.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct DeviceIdentity {
-    /// The kernel does not give an index again, but a program may choose it for a new interface.
-    index: u32,
-    /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
-    /// current address of a bridge changes with its ports.
-    device: String,
-}
-
-/// The form in journals and messages.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum InterfaceForm {
+#[serde(untagged, deny_unknown_fields)]
+pub enum Interface {
+    /// The interface of this name, in journals of format 2.
     Name(String),
-    Device(Device),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Device {
-    name: String,
-    index: u32,
-    device: String,
-}
-
-impl From<InterfaceForm> for Interface {
-    fn from(form: InterfaceForm) -> Self {
-        match form {
-            InterfaceForm::Name(name) => Self { name, identity: None },
-            InterfaceForm::Device(Device { name, index, device }) => {
-                Self { name, identity: Some(DeviceIdentity { index, device }) }
-            }
-        }
-    }
-}
-
-impl From<Interface> for InterfaceForm {
-    fn from(interface: Interface) -> Self {
-        let Interface { name, identity } = interface;
-        match identity {
-            None => Self::Name(name),
-            Some(DeviceIdentity { index, device }) => Self::Device(Device { name, index, device }),
-        }
-    }
+    /// A device, by its identity during one boot, in one network namespace.
+    Device {
+        /// The name when the interface was found.
+        name: String,
+        /// The kernel does not give an index again, but a program may choose it for a new
+        /// interface.
+        index: u32,
+        /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
+        /// current address of a bridge changes with its ports.
+        device: String,
+    },
 }
 
 // The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
@@ -72,15 +35,16 @@ const LONGEST: usize = 100;
 impl Interface {
     /// The interface that has this name now.
     pub fn find(name: &str) -> Result<Self, Error> {
-        let (link, permanent) = Links::open()?.find_with_permanent_address(name)?;
-        let identity = Some(identity(&link, permanent));
-        Ok(Self { name: link.name, identity })
+        let facts = Links::open()?.facts(name)?;
+        let device = device(&facts).to_owned();
+        Ok(Self::Device { name: facts.link.name, index: facts.link.index, device })
     }
 
     /// The name when the interface was found.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        let (Self::Name(name) | Self::Device { name, .. }) = self;
+        name
     }
 
     /// The interface as it is now, perhaps renamed.
@@ -88,39 +52,34 @@ impl Interface {
     /// # Errors
     /// [`Error::NoInterface`] if it was removed, or moved to another network namespace.
     pub(crate) fn now(&self, links: &mut Links) -> Result<Link, Error> {
-        let Some(known) = &self.identity else { return links.find(&self.name) };
-        let (link, permanent) = links.find_by_index(known.index, &self.name)?;
-        if identity(&link, permanent) == *known {
-            return Ok(link);
+        let Self::Device { name, index, device: known } = self else { return links.find(self.name()) };
+        let facts = links.facts_by_index(*index, name)?;
+        if device(&facts) == known {
+            return Ok(facts.link);
         }
-        Err(Error::NoInterface {
-            action: format!(
-                "find interface {:?} again: another device has its index {}",
-                self.name, known.index
-            ),
-            name: self.name.clone(),
-        })
+        let action = format!("find interface {name:?} again: another device has its index {index}");
+        Err(Error::NoInterface { action, name: name.clone() })
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
-        check_interface(&self.name)?;
-        match &self.identity {
-            Some(DeviceIdentity { index, device }) if *index == 0 || device.len() > LONGEST => {
-                Err(format!("{index} {device:?} cannot identify an interface"))
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check_interface(self.name())?;
+        match self {
+            Self::Device { index, device, .. } if *index == 0 || device.len() > LONGEST => {
+                Err(format!("{index} {device:?} cannot identify an interface").into())
             }
             _ => Ok(()),
         }
     }
 }
 
-fn identity(link: &Link, permanent: Option<String>) -> DeviceIdentity {
-    let device = permanent.or_else(|| link.kind.clone()).unwrap_or_default();
-    DeviceIdentity { index: link.index, device }
+/// The part of a device's identity beside its index.
+fn device(facts: &LinkFacts) -> &str {
+    facts.permanent_address.as_deref().or(facts.link.kind.as_deref()).unwrap_or_default()
 }
 
 impl fmt::Display for Interface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
+        f.write_str(self.name())
     }
 }
 
@@ -157,13 +116,16 @@ mod tests {
         let mut links = Links::open().unwrap();
         let lo = Interface::find("lo").unwrap();
         assert_eq!(lo.now(&mut links).unwrap().name, "lo");
-        let renamed = Interface { name: "before".to_owned(), ..lo.clone() };
-        assert_eq!(renamed.now(&mut links).unwrap().name, "lo");
-        let identity = DeviceIdentity { device: "veth".to_owned(), ..lo.identity.unwrap() };
-        let other = Interface { name: "lo".to_owned(), identity: Some(identity.clone()) };
+        let Interface::Device { index, device, .. } = lo else { panic!("{lo:?}") };
+        let named = |name: &str, index: u32, device: &str| Interface::Device {
+            name: name.to_owned(),
+            index,
+            device: device.to_owned(),
+        };
+        assert_eq!(named("before", index, &device).now(&mut links).unwrap().name, "lo");
+        let other = named("lo", index, "veth");
         assert!(matches!(other.now(&mut links), Err(Error::NoInterface { .. })));
-        let gone = DeviceIdentity { index: 1 << 30, ..identity };
-        let gone = Interface { name: "lo".to_owned(), identity: Some(gone) };
+        let gone = named("lo", 1 << 30, &device);
         assert!(matches!(gone.now(&mut links), Err(Error::NoInterface { .. })));
     }
 }

@@ -1,25 +1,26 @@
 //! Settings of the machine itself, outside of our namespaces and guests: read, written, read back.
 //! Undo is elsewhere: changes go through [`crate::journal`].
 
-mod allowed;
 mod command;
 mod device;
 mod effects;
-mod error;
 mod interface;
 mod requested;
+mod steering;
 mod target;
 mod tuning;
 mod value;
 
+use std::fmt::Arguments;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use command::{governor, set_device, set_feature, set_link};
-use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
+pub(crate) use device::Reader;
 pub use interface::Interface;
 pub use requested::{FeatureRequest, MachineRequest, PlacementRequest};
+pub use steering::{steer, steer_new};
 pub use target::Target;
 pub(crate) use target::check_value;
 pub use value::Value;
@@ -30,7 +31,7 @@ use crate::kernel::files::Files;
 /// The machine whose settings are changed: this one, or a made-up tree of files.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    root: PathBuf,
+    files: Files,
 }
 
 /// The boot of the machine and the network namespace that settings belong to.
@@ -45,33 +46,28 @@ pub(crate) struct Identity {
 impl Machine {
     /// This machine, in the network namespace of the calling thread.
     pub fn system() -> Self {
-        Self::below("/")
+        Self { files: Files::system() }
     }
 
     /// A tree with `proc` and `sys` in it, for tests. Features of interfaces are those of this
     /// machine.
     pub fn below(root: impl AsRef<Path>) -> Self {
-        Self { root: root.as_ref().to_owned() }
-    }
-
-    pub(crate) fn files(&self) -> Files {
-        Files::below(&self.root)
+        Self { files: Files::below(root) }
     }
 
     /// The boot and the network namespace. An unreadable boot is an error, not a reason to believe
     /// that the machine was restarted.
     pub(crate) fn identity(&self) -> Result<Identity, Error> {
-        let unknown = |path: &Path| {
+        let unknown = |path: &str| {
             Error::from(format!(
                 "cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc",
-                path.display()
+                self.files.path(path).display()
             ))
         };
-        let boot = "proc/sys/kernel/random/boot_id";
-        let network = self.root.join("proc/thread-self/ns/net");
-        let link = std::fs::read_link(&network).map_err(|_| unknown(&network))?;
+        let (boot, network) = ("proc/sys/kernel/random/boot_id", "proc/thread-self/ns/net");
+        let link = std::fs::read_link(self.files.path(network)).map_err(|_| unknown(network))?;
         Ok(Identity {
-            boot: self.files().text(boot).ok_or_else(|| unknown(&self.root.join(boot)))?,
+            boot: self.files.text(boot).ok_or_else(|| unknown(boot))?,
             network: link.to_string_lossy().into_owned(),
         })
     }
@@ -85,13 +81,7 @@ impl Machine {
     }
 
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { machine: self, devices: device::InterfaceReader::default() }
-    }
-
-    fn read_file(&self, target: &Target) -> Result<Value, Error> {
-        let path = self.path(target)?;
-        let read = read_whole(&path).map(Value::from);
-        read.map_err(|errno| unreadable(target, &path, errno))
+        Reader::new(self)
     }
 
     /// Writes a value that was read before, and reads it back.
@@ -104,22 +94,14 @@ impl Machine {
         if target.is_same(&got, value) {
             return Ok(());
         }
-        Err(not_taken(target, &target.show(value).as_str().into(), &target.show(&got), ROUNDED))
+        Err(not_taken(target, &target.show(value).into(), &target.show(&got), ROUNDED))
     }
 
     /// Writes a value as a person gives it. [`Machine::read`] tells the kernel's form of it, and
     /// [`Machine::check`] compares that.
     pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
-        let is_file = matches!(
-            target,
-            Target::Sysctl { .. }
-                | Target::Governor { .. }
-                | Target::IrqAffinity { .. }
-                | Target::Steering { .. }
-                | Target::TransmitSteering { .. }
-        );
-        let line = if is_file { format!("{value}\n") } else { value.to_owned() };
-        self.put(target, &line.as_str().into())
+        let end = if target.is_in_file() { "\n" } else { "" };
+        self.put(target, &format!("{value}{end}").into())
     }
 
     /// Whether a setting has the requested value.
@@ -141,7 +123,7 @@ impl Machine {
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
-        let tunables = places.iter().map(|place| self.root.join("sys/devices/system/cpu").join(place));
+        let tunables = places.map(|place| self.files.path(&format!("sys/devices/system/cpu/{place}")));
         match tunables.into_iter().find(|place| place.is_dir()) {
             None => Ok(()),
             Some(place) => {
@@ -155,72 +137,43 @@ impl Machine {
     }
 
     fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
-        allowed(target)?;
-        check_value(value).map_err(|why| forbidden(target, &why))?;
-        if let Some(written) = device::write(target, value, &self.root) {
-            return written;
-        }
-        let path = self.path(target)?;
+        check_allowed(target)?;
+        check_value(value).map_err(|why| forbidden(target, &why.to_string()))?;
+        let Some(path) = self.path(target)? else { return device::write(target, value, &self.files) };
         // In one call, since the kernel takes each write as a whole value.
         let written = OpenOptions::new()
             .write(true)
             .truncate(true)
             .open(&path)
             .and_then(|mut file| file.write_all(value.bytes()));
-        written.map_err(|errno| unwritable(target, value, &path, errno))
+        let action = format_args!("set {target} to {:?}", value.to_string());
+        written.map_err(|errno| file_refused(action, &path, errno))
     }
 
-    /// The path of a queue's file, below the root.
-    fn of_queue(&self, interface: &Interface, queue: &str, file: &str) -> Result<String, Error> {
-        let directory = format!("{}/queues/{queue}", device::sysfs(&self.files(), interface)?);
-        if self.root.join(&directory).is_dir() {
-            return Ok(format!("{directory}/{file}"));
-        }
-        Err(Error::NoQueue { interface: interface.name().to_owned(), queue: queue.to_owned() })
-    }
-
-    fn path(&self, target: &Target) -> Result<PathBuf, Error> {
+    /// The file of a setting; `None` if netlink reads and writes it.
+    fn path(&self, target: &Target) -> Result<Option<PathBuf>, Error> {
         let below = match target {
-            Target::Sysctl { name } => format!("proc/sys/{}", target::sysctl_path(name)),
+            // No name on the list has a slash, or a dot inside a part.
+            Target::Sysctl { name } => format!("proc/sys/{}", name.replace('.', "/")),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
             Target::IrqAffinity { irq } => {
                 let directory = format!("proc/irq/{irq}");
-                if !self.root.join(&directory).is_dir() {
+                if !self.files.path(&directory).is_dir() {
                     return Err(Error::NoInterrupt { irq: *irq });
                 }
                 format!("{directory}/smp_affinity_list")
             }
-            Target::Steering { interface, queue } => {
-                self.of_queue(interface, &format!("rx-{queue}"), "rps_cpus")?
+            target => {
+                let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
+                let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
+                if !self.files.path(&directory).is_dir() {
+                    return Err(Error::NoQueue { interface: interface.name().to_owned(), queue });
+                }
+                format!("{directory}/{file}")
             }
-            Target::TransmitSteering { interface, queue } => {
-                self.of_queue(interface, &format!("tx-{queue}"), "xps_cpus")?
-            }
-            target => return Err(forbidden(target, "it is not in a file")),
         };
-        Ok(self.root.join(below))
+        Ok(Some(self.files.path(&below)))
     }
-}
-
-/// Reads several settings at one time: features of an interface are read together.
-#[derive(Debug)]
-pub(crate) struct Reader<'m> {
-    machine: &'m Machine,
-    devices: device::InterfaceReader,
-}
-
-impl Reader<'_> {
-    pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
-        allowed(target)?;
-        match self.devices.read(target, &self.machine.root) {
-            Some(read) => read,
-            None => self.machine.read_file(target),
-        }
-    }
-}
-
-fn allowed(target: &Target) -> Result<(), Error> {
-    target.check().map_err(|why| forbidden(target, &why))
 }
 
 /// Reads a file of the kernel in one call: the kernel cuts some values to the requested size, and
@@ -242,8 +195,44 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn check_allowed(target: &Target) -> Result<(), Error> {
+    target.check().map_err(|why| forbidden(target, &why.to_string()))
+}
+
+/// The error for a setting that must not be changed.
+fn forbidden(target: &Target, why: &str) -> Error {
+    format!("cannot change {target}: {why}").into()
+}
+
+/// The error for a value that reads back differently after the write, perhaps because of `why`.
+fn not_taken(target: &Target, value: &Value, got: &str, why: &str) -> Error {
+    format!("{target} was set to {:?} and reads back {got:?}: {why}", value.to_string()).into()
+}
+
 // The usual reason for a value that reads back differently.
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
+
+/// The error for features of a name, in a row, of which none can be switched.
+fn no_feature(interface: &str, names: &str) -> Error {
+    format!(
+        "interface {interface:?} cannot switch {names}: its driver does not allow it, or this kernel does not know it"
+    )
+    .into()
+}
+
+/// The error for a file of a setting that cannot be read or written.
+fn file_refused(action: Arguments<'_>, path: &Path, errno: io::Error) -> Error {
+    let way_out = match errno.kind() {
+        io::ErrorKind::PermissionDenied => "; it needs root, outside of any user namespace",
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "; it is mounted for reading only, as in most containers: run outside of it"
+        }
+        io::ErrorKind::NotFound => "; this kernel, or this network namespace, does not have it",
+        io::ErrorKind::InvalidInput => "; the kernel rejects this value",
+        _ => "",
+    };
+    Error::failed(format_args!("cannot {action}: {}", path.display()), errno, way_out)
+}
 
 #[cfg(test)]
 mod tests {

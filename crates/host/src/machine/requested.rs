@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use words::format_cpu_list;
 
-use crate::cpu::affinity::online_cpus;
-use crate::cpu::mask::format_cpu_mask;
+use crate::cpu::affinity::{format_cpu_mask, online_cpus};
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::{Links, check_name};
@@ -85,7 +84,7 @@ impl MachineRequest {
         if let Some(governor) = &self.governor {
             let has = |cpu: &u32| {
                 let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-                machine.files().text(&file).is_some()
+                machine.files.text(&file).is_some()
             };
             let cpus: Vec<u32> = online_cpus().into_iter().filter(has).collect();
             if cpus.is_empty() {
@@ -125,7 +124,7 @@ impl PlacementRequest {
             Ok(interrupts) => (interrupts, Vec::new()),
             Err(_) => (Vec::new(), vec![self.cpu]),
         };
-        let mask = format_cpu_mask(&receive).map_err(|cpu| format!("no machine has a CPU {cpu}"))?;
+        let mask = format_cpu_mask(&receive)?;
         let affinity = |irq| (Target::IrqAffinity { irq }, self.cpu.to_string());
         let receive = steering.into_iter().map(|queue| (queue, mask.clone()));
         Ok(interrupts.into_iter().map(affinity).chain(receive).collect())
@@ -136,15 +135,11 @@ impl FeatureRequest {
     fn settings(&self) -> Result<Vec<(Target, String)>, Error> {
         let interface = Interface::find(&self.interface)?;
         let there = Ethtool::open()?.features(interface.name())?;
-        let can = |name: &&String| {
-            there.get(*name).is_some_and(|state| state.changeable || state.active == self.on)
-        };
-        let names: Vec<&String> = self.features.iter().filter(can).collect();
-        if names.is_empty() {
+        let states = || self.features.iter().filter_map(|name| Some((name, there.get(name)?)));
+        if !states().any(|(_, state)| state.changeable || state.active == self.on) {
             return Err(no_feature(&self.interface, &self.features.join(", ")));
         }
-        let switchable =
-            names.into_iter().filter(|name| there.get(*name).is_some_and(|state| state.changeable));
+        let switchable = states().filter(|(_, state)| state.changeable).map(|(name, _)| name);
         let setting = |feature: &String| {
             let target = Target::Feature { interface: interface.clone(), feature: feature.clone() };
             (target, switch(self.on).to_owned())
@@ -165,15 +160,15 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
     check_name(&name)?;
     let device = format!("sys/class/net/{name}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
-        let numbers = machine.files().names(&directory, "");
+        let numbers = machine.files.names(&directory, "");
         // An interrupt that no driver has requested has no directory there.
-        let is_used = |irq: &u32| !machine.files().names(&format!("proc/irq/{irq}"), "").is_empty();
+        let is_used = |irq: &u32| !machine.files.names(&format!("proc/irq/{irq}"), "").is_empty();
         let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used).collect();
         if !numbers.is_empty() {
             return Ok(numbers);
         }
     }
-    let single: Option<u32> = machine.files().number(&format!("{device}/irq")).filter(|irq| *irq > 0);
+    let single: Option<u32> = machine.files.number(&format!("{device}/irq")).filter(|irq| *irq > 0);
     single.map(|irq| vec![irq]).ok_or_else(|| {
         format!(
             "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"

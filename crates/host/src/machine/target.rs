@@ -3,13 +3,13 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use words::names::{check_feature, check_interface, check_sysctl_name};
 use words::{DeviceSetting, parse_cpu_list};
 
-use super::{Interface, Value, allowed};
-use crate::cpu::mask::parse_cpu_mask;
+use super::{Interface, Value};
+use crate::cpu::affinity::parse_cpu_mask;
+use crate::error::Error;
 use crate::link::ipv6::{Ipv6Part, Ipv6State};
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
@@ -49,10 +49,22 @@ pub enum Target {
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
         name: String,
-        /// `vxlan`, `bridge`, `veth`, `tun`, `dummy`, or several with ` or ` between.
+        /// `vxlan`, `bridge`, `veth` or `tun`.
         kind: String,
     },
 }
+
+// Features that depend on rules, keys or rings, which switching them removes, by prefix.
+const CARRIERS: &[&str] = &[
+    "esp-hw-offload",
+    "esp-tx-csum-hw-offload",
+    "hsr-",
+    "hw-tc-offload",
+    "l2-fwd-offload",
+    "macsec-hw-offload",
+    "rx-ntuple-filter",
+    "tls-hw-",
+];
 
 // The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
@@ -66,13 +78,15 @@ impl Target {
     ///
     /// # Errors
     /// The reason, as the end of a sentence.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Error> {
         self.check_names()?;
         match self {
-            Self::Sysctl { name } => words::check_sysctl(name),
-            Self::Feature { feature, .. } => allowed::feature(feature),
+            Self::Sysctl { name } => Ok(words::check_sysctl(name)?),
+            Self::Feature { feature, .. } if CARRIERS.iter().any(|begin| feature.starts_with(begin)) => {
+                Err("it also removes rules, keys or rings, so it could not be undone".to_owned().into())
+            }
             Self::Address { address, prefix, .. } if *prefix > if address.is_ipv4() { 32 } else { 128 } => {
-                Err(format!("{address} has no prefix of {prefix} bits"))
+                Err(format!("{address} has no prefix of {prefix} bits").into())
             }
             _ => Ok(()),
         }
@@ -81,26 +95,24 @@ impl Target {
     /// Reads a setting from another machine, or from a database, and checks its names.
     pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let target = Self::deserialize(from)?;
-        target.check_names().map_err(D::Error::custom)?;
+        target.check_names().map_err(serde::de::Error::custom)?;
         Ok(target)
     }
 
-    fn check_names(&self) -> Result<(), String> {
+    fn check_names(&self) -> Result<(), Error> {
         match self {
-            Self::Sysctl { name } => check_sysctl_name(name),
-            Self::Feature { interface, feature } => {
-                interface.check()?;
-                check_feature(feature)
-            }
+            Self::Sysctl { name } => check_sysctl_name(name)?,
+            Self::Feature { feature, .. } => check_feature(feature)?,
             Self::Made { name, kind } => {
                 if kind.is_empty() || kind.len() > LONGEST || !kind.chars().all(|c| c.is_ascii_alphanumeric())
                 {
-                    return Err(format!("{kind:?} cannot be the kind of an interface"));
+                    return Err(format!("{kind:?} cannot be the kind of an interface").into());
                 }
-                check_interface(name)
+                check_interface(name)?;
             }
-            other => other.interface().map_or(Ok(()), Interface::check),
+            _ => {}
         }
+        self.interface().map_or(Ok(()), Interface::check)
     }
 
     /// The interface whose setting this is, if netassay did not make that interface.
@@ -192,8 +204,25 @@ impl Target {
         is_followed && self.interface() == cause.interface()
     }
 
+    /// Whether the setting is in a file of its own.
+    pub(crate) fn is_in_file(&self) -> bool {
+        let is_file = matches!(self, Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. });
+        is_file || self.is_of_queue()
+    }
+
+    /// The queue whose CPUs this setting is, as sysfs names it, and their file there.
+    pub(super) fn queue(&self) -> Option<(&Interface, String, &'static str)> {
+        match self {
+            Self::Steering { interface, queue } => Some((interface, format!("rx-{queue}"), "rps_cpus")),
+            Self::TransmitSteering { interface, queue } => {
+                Some((interface, format!("tx-{queue}"), "xps_cpus"))
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_of_queue(&self) -> bool {
-        matches!(self, Self::Steering { .. } | Self::TransmitSteering { .. })
+        self.queue().is_some()
     }
 
     /// Whether a driver may change it when it restarts its device.
@@ -222,21 +251,7 @@ impl Target {
             .and_then(Ipv6State::of_text)
             .map_or_else(|| value.to_string(), |state| state.summary())
     }
-}
 
-/// The end of a [`Target::Device`] number that the driver chose by itself.
-pub(super) const CHOSEN: &str = " (adaptive)";
-
-/// Checks that this can be the value of a setting.
-pub(crate) fn check_value(value: &Value) -> Result<(), String> {
-    let bytes = value.bytes().len();
-    if bytes > LONGEST_VALUE {
-        return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known"));
-    }
-    Ok(())
-}
-
-impl Target {
     /// Whether a value that was read back is the requested one. The kernel has one form for equal
     /// values: decimal numbers, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
@@ -259,6 +274,18 @@ impl Target {
     }
 }
 
+/// The end of a [`Target::Device`] number that the driver chose by itself.
+pub(super) const CHOSEN: &str = " (adaptive)";
+
+/// Checks that this can be the value of a setting.
+pub(crate) fn check_value(value: &Value) -> Result<(), Error> {
+    let bytes = value.bytes().len();
+    if bytes > LONGEST_VALUE {
+        return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known").into());
+    }
+    Ok(())
+}
+
 /// Compares lists of ports or CPUs: numbers up to 65535.
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
@@ -276,11 +303,6 @@ fn number(text: &str) -> Option<i128> {
         .ok()
         .filter(|_| !digits.starts_with(['+', '-']))
         .map(|number| sign * number)
-}
-
-/// The path below `/proc/sys`. No name on the list has a slash, or a dot inside a part.
-pub(super) fn sysctl_path(name: &str) -> String {
-    name.replace('.', "/")
 }
 
 impl fmt::Display for Target {
@@ -315,7 +337,7 @@ mod tests {
     use super::*;
 
     fn sysctl(name: &str) -> Result<(), String> {
-        Target::Sysctl { name: name.to_owned() }.check()
+        Target::Sysctl { name: name.to_owned() }.check().map_err(|error| error.to_string())
     }
 
     #[test]
@@ -332,7 +354,8 @@ mod tests {
             let interface = serde_json::from_value(interface.into()).unwrap();
             Target::Feature { interface, feature: feature.to_owned() }.check()
         };
-        assert_eq!(feature("eth0", "tx-tcp-segmentation"), Ok(()));
+        assert!(feature("eth0", "tx-tcp-segmentation").is_ok());
+        assert!(feature("eth0", "hw-tc-offload").unwrap_err().to_string().contains("rules"));
         assert!(feature("../x", "tx-tcp-segmentation").is_err());
         assert!(feature("eth0", "").is_err());
     }

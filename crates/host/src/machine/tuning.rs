@@ -6,12 +6,10 @@ use std::io::ErrorKind;
 
 use words::{Tuning, TuningKey, format_cpu_list, format_sysctls};
 
-use super::error::shared;
 use super::requested::interrupts;
 use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
-use crate::cpu::affinity::online_cpus;
-use crate::cpu::latency::latency_bound;
-use crate::cpu::mask::parse_cpu_mask;
+use crate::cpu::affinity::{online_cpus, parse_cpu_mask};
+use crate::cpu::power::latency_bound;
 use crate::error::Error;
 
 impl MachineRequest {
@@ -49,8 +47,8 @@ impl Machine {
     /// Whether the caller's network namespace can only read a sysctl, or lacks it: the kernel keeps
     /// one for the whole machine.
     fn is_shared(&self, target: &Target) -> bool {
-        let file = self.path(target).map(|path| path.metadata());
-        let is_absent = file.is_ok_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
+        let file = self.path(target).ok().flatten().map(|path| path.metadata());
+        let is_absent = file.is_some_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
         is_absent || self.check_writable(target).is_err()
     }
 
@@ -59,8 +57,8 @@ impl Machine {
     /// # Errors
     /// It is the whole machine's.
     pub fn check_writable(&self, target: &Target) -> Result<(), Error> {
-        let file = self.path(target).map(|path| path.metadata());
-        let is_read_only = file.is_ok_and(|file| file.is_ok_and(|file| file.permissions().readonly()));
+        let file = self.path(target).ok().flatten().and_then(|path| path.metadata().ok());
+        let is_read_only = file.is_some_and(|file| file.permissions().readonly());
         if is_read_only { Err(shared(target)) } else { Ok(()) }
     }
 
@@ -98,7 +96,7 @@ impl Machine {
                 online_cpus().into_iter().filter_map(of).map(|value| value.to_string()).collect()
             }
             TuningKey::CpuLatency => {
-                latency_bound(&self.files()).map(|bound| format!("{bound} µs")).into_iter().collect()
+                latency_bound(&self.files).map(|bound| format!("{bound} µs")).into_iter().collect()
             }
             TuningKey::Placement | TuningKey::IrqAffinity => {
                 self.receiving(interface).iter().filter_map(|target| self.cpus_of(target)).collect()
@@ -127,6 +125,14 @@ impl Machine {
         let mask = parse_cpu_mask(&value.words().concat())?;
         (!mask.is_empty()).then(|| format_cpu_list(&mask))
     }
+}
+
+/// The error for a setting that is the whole machine's, and no network namespace's own.
+fn shared(target: &Target) -> Error {
+    format!(
+        "cannot set {target} in a network namespace: this kernel keeps one for the whole machine, if any; vary it between machines (--transmitter, --receiver and --change-machine), or set it before for both ends"
+    )
+    .into()
 }
 
 // The text for a setting that is not set, or that this machine does not have.

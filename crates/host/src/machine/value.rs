@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The value of a setting, byte for byte with its end of line: so the written value is exactly the
 /// one that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(from = "ValueForm")]
 pub struct Value(Vec<u8>);
 
 // The most characters that are shown.
@@ -33,6 +34,12 @@ impl From<Vec<u8>> for Value {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self(text.into_bytes())
     }
 }
 
@@ -63,18 +70,19 @@ impl Serialize for Value {
     }
 }
 
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum ValueForm {
-            Text(String),
-            Bytes(Vec<u8>),
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ValueForm {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<ValueForm> for Value {
+    fn from(form: ValueForm) -> Self {
+        match form {
+            ValueForm::Text(text) => text.into(),
+            ValueForm::Bytes(bytes) => bytes.into(),
         }
-        Ok(Self(match ValueForm::deserialize(deserializer)? {
-            ValueForm::Text(text) => text.into_bytes(),
-            ValueForm::Bytes(bytes) => bytes,
-        }))
     }
 }
 

@@ -4,7 +4,6 @@
 //! so that it ticks in virtual machines too, in instructions where these are what a clock counts.
 
 mod profile;
-mod record;
 mod sampler;
 mod symbols;
 
@@ -12,6 +11,5 @@ pub use profile::{
     FunctionCost, MOST_FRAMES, MOST_FUNCTIONS, MOST_STACKS, Profile, SampledFunction, SampledStack,
     SamplingScope,
 };
-pub use record::{SampleBatch, StackSample};
-pub use sampler::{PerfError, Sampler, frequency, softirq_threads};
+pub use sampler::{PerfError, SampleBatch, Sampler, StackSample, frequency, softirq_threads};
 pub use symbols::{Symbols, SymbolsError};

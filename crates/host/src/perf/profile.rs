@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{SampleBatch, StackSample};
+use super::sampler::{SampleBatch, StackSample};
 use super::symbols::Symbols;
 
 /// The most functions that a profile keeps, as the kernel has them on its stacks.
@@ -136,37 +136,30 @@ impl Profile {
             samples: counts.iter().sum(),
             error: error_of_count(&counts, &all),
         });
-        let empty = Self {
+        let mut functions: Vec<SampledFunction> = functions.collect();
+        functions.sort_by_key(|own| std::cmp::Reverse(own.samples));
+        functions.truncate(MOST_FUNCTIONS);
+        let place = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let names = functions.iter().enumerate();
+        let numbers: HashMap<&str, u16> =
+            names.map(|(index, own)| (own.name.as_str(), place(index))).collect();
+        let kept = stacks.iter().filter_map(|(stack, samples)| {
+            let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
+            Some(SampledStack { frames, samples: *samples })
+        });
+        let mut kept: Vec<SampledStack> = kept.collect();
+        kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
+        kept.truncate(MOST_STACKS);
+        Self {
             means,
             period,
             message: message * samples as f64 / (samples - in_softirqs).max(1) as f64,
             samples,
             elsewhere,
             lost: parts.iter().fold(0, |lost, part| part.lost.saturating_add(lost)),
-            functions: functions.collect(),
-            stacks: Vec::new(),
-        };
-        empty.filled(stacks)
-    }
-
-    fn filled(mut self, stacks: BTreeMap<Vec<&str>, u64>) -> Self {
-        self.functions.sort_by_key(|own| std::cmp::Reverse(own.samples));
-        self.functions.truncate(MOST_FUNCTIONS);
-        let place = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-        let names = self.functions.iter().enumerate();
-        let numbers: HashMap<&str, u16> =
-            names.map(|(index, own)| (own.name.as_str(), place(index))).collect();
-        let mut kept: Vec<SampledStack> = stacks
-            .iter()
-            .filter_map(|(stack, samples)| {
-                let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
-                Some(SampledStack { frames, samples: *samples })
-            })
-            .collect();
-        kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
-        kept.truncate(MOST_STACKS);
-        self.stacks = kept;
-        self
+            functions,
+            stacks: kept,
+        }
     }
 
     /// The cost of each function that ran in a sample, the dearest first.
@@ -199,11 +192,6 @@ impl Profile {
     pub fn other(&self) -> f64 {
         let kept: u64 = self.stacks.iter().map(|stack| stack.samples).sum();
         self.message * self.samples.saturating_sub(kept) as f64 / self.samples.max(1) as f64
-    }
-
-    /// The stacks in which a function ran, or one that it called.
-    pub fn stacks_with(&self, name: &str) -> impl Iterator<Item = &SampledStack> {
-        self.stacks.iter().filter(move |stack| self.names(stack).contains(&name))
     }
 
     fn names(&self, stack: &SampledStack) -> Vec<&str> {

@@ -64,7 +64,7 @@ pub(crate) fn refused(stage: &mut Stage) {
 /// them.
 pub(crate) fn counters(stage: &mut Stage) {
     connect(stage);
-    let mut reader = DeviceReader::open(&stage.here);
+    let reader = DeviceReader::open(&stage.here);
     let reading = reader.read();
     let later = reader.read();
     assert_eq!(reader.passed(&reading, &later).changed, BTreeMap::new());

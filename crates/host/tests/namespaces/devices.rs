@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use netassay_host::journal::{
     Journal, JournalFate, Process, RestoreOptions, UndoOutcome, restore, restore_of,
 };
-use netassay_host::machine::{Interface, Machine, Target};
-use netassay_host::{Ethtool, Links, Vxlan, affinity, namespace, steering};
+use netassay_host::machine::{Interface, Machine, Target, steer};
+use netassay_host::{Ethtool, Links, Vxlan, affinity, namespace};
 use nix::sys::signal::{Signal, kill, raise};
 use nix::sys::wait::waitpid;
 use words::DeviceSetting;
@@ -89,7 +89,7 @@ fn queues(journal: &mut Journal, name: &str) {
 fn queues_and_cpus(journal: &mut Journal, name: &str) {
     queues(journal, name);
     let affected = Machine::system().affected_by_steering(&Interface::find(name).unwrap()).unwrap();
-    journal.cover(&affected, || steering::steer(name, &[0])).unwrap();
+    journal.cover(&affected, || steer(name, &[0])).unwrap();
 }
 
 /// The CPUs of a queue that ends when there is one less.

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use netassay_host::machine::{FeatureRequest, Interface, Machine, MachineRequest, Target};
-use netassay_host::{
-    Environment, Error, Ethtool, Features, Links, LocatedInterface, RefusalReason, namespace,
-};
+use netassay_host::{Environment, Error, Ethtool, Features, Links, LocatedInterface, namespace};
 
 use crate::devices::ip;
 use crate::harness::{Stage, skipped};
@@ -56,7 +54,7 @@ pub(crate) fn dragged(stage: &mut Stage) {
         assert!(!state.active && state.wanted, "wanted all the time: {state:?}");
     }
     let change = ethtool.set(&stage.here, &requested(&[(TSO, true)])).unwrap();
-    assert_eq!(change.refused, [(TSO.to_owned(), RefusalReason::Dependency)].into());
+    assert!(change.refused.len() == 1 && change.refused[TSO].contains("depends on"), "{:?}", change.refused);
     let change = ethtool.set(&stage.here, &requested(&[(CHECKSUM, true)])).unwrap();
     assert!(change.after[TSO].active, "{:?}", change.after[TSO]);
 }
@@ -77,8 +75,8 @@ pub(crate) fn refused(stage: &mut Stage) {
     assert!(!change.after[TSO].active, "what can be had is had all the same");
     assert_eq!(change.refused.len(), fixed.len() + 1);
     for (name, reason) in &change.refused {
-        let expected = if name == "tx-by-pigeon" { RefusalReason::Unknown } else { RefusalReason::Fixed };
-        assert_eq!(*reason, expected, "{name}");
+        let expected = if name == "tx-by-pigeon" { "no such feature" } else { "[fixed]" };
+        assert!(reason.contains(expected), "{name}: {reason}");
     }
 
     let error = ethtool.features("nothing").unwrap_err();

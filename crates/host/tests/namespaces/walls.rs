@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use netassay_host::affinity::online_cpus;
+use netassay_host::machine::{steer, steer_new};
 use netassay_host::namespace::{self, enter_user, join_net, join_user, mount_sysfs, new_net};
-use netassay_host::steering::{steer, steer_new};
 use netassay_host::{Environment, Links, Privileges, UserNamespaces};
 
 use nix::sched::{CpuSet, sched_setaffinity};

@@ -22,7 +22,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let disturbs = |is: Option<bool>, name, what, fix| (is == Some(true)).then(|| warn(name, what, fix));
     [
         Some(session()),
-        Some(cpus(facts.cpu.online)),
+        Some(cpus(facts.environment.cpu.online)),
         Some(quota(&host::Quotas::read())),
         disturbs(
             facts.multithreading_active,
@@ -30,19 +30,19 @@ pub(super) fn findings() -> Vec<Finding> {
             "two threads share a core and slow each other down",
             "echo off > /sys/devices/system/cpu/smt/control",
         ),
-        Some(governor(&facts.cpu.governors)),
+        Some(governor(&facts.environment.cpu.governors)),
         disturbs(
-            facts.cpu.turbo,
+            facts.environment.cpu.turbo,
             "turbo",
             "on: the speed of a core depends on its temperature and on the other cores",
             "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)",
         ),
         Some(idle(facts.deepest_idle_state())),
-        facts.load.stolen_percent.map(steal),
-        facts.load.average.map(|[minute, ..]| load(minute)),
-        facts.kernel.clock_source.as_deref().map(clock),
+        facts.environment.load.stolen_percent.map(steal),
+        facts.environment.load.average.map(|[minute, ..]| load(minute)),
+        facts.environment.kernel.clock_source.as_deref().map(clock),
         disturbs(
-            facts.machine.hypervisor,
+            facts.environment.machine.hypervisor,
             "virtual machine",
             "the effect of the hypervisor on the figures is unknown",
             "compare rates only with rates of this machine, or measure on bare metal",

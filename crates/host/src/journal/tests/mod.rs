@@ -4,6 +4,7 @@ mod any;
 mod applied;
 mod changes;
 mod left;
+mod lines;
 mod trust;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -86,7 +87,7 @@ impl World {
 
     /// Leaves a journal and settings as a killed process does.
     fn leave(&self, name: &str, header: Header, changes: &[(&str, &str, &str)]) -> PathBuf {
-        journal_directory::make(&self.undo(), 0o700).unwrap();
+        directory::make(&self.undo(), 0o700).unwrap();
         let path = self.undo().join(name);
         let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {

@@ -31,7 +31,7 @@ fn a_place_that_others_may_write_is_not_trusted() {
 #[test]
 fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
     let world = World::new(&[("a", "2")]);
-    journal_directory::make(&world.undo(), 0o700).unwrap();
+    directory::make(&world.undo(), 0o700).unwrap();
     let (lock, elsewhere) = (world.undo().join("lock"), world.root.path().join("elsewhere"));
     symlink(&elsewhere, &lock).unwrap();
     let error = world.journal().change(&to("a", "3")).unwrap_err().to_string();
@@ -58,7 +58,7 @@ fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
 fn where_a_link_leads_counts_too() {
     let world = World::new(&[("a", "2")]);
     let (open, link) = (world.root.path().join("open"), world.root.path().join("link"));
-    journal_directory::make(&open.join("state/undo"), 0o700).unwrap();
+    directory::make(&open.join("state/undo"), 0o700).unwrap();
     symlink(open.join("state"), &link).unwrap();
     Journal::new(&link.join("undo"), world.machine()).change(&to("a", "3")).unwrap();
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();

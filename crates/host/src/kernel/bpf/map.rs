@@ -1,51 +1,45 @@
-//! Numbers that programs share with this process.
+//! Numbers and records that programs share with this process.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
-use super::call::{Command, call, made};
-use super::program::Instruction;
+use nix::sys::mman::ProtFlags;
+
+use super::{Command, Instruction, call, made};
+use crate::kernel::pages::{Pages, page_size};
 
 /// The kind of a map: `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapKind {
     /// Values by any key.
-    Hash,
+    Hash = 1,
     /// Values by their index.
-    Array,
+    Array = 2,
     /// Values by their index, of each CPU its own.
-    ArrayByCpu,
+    ArrayByCpu = 6,
     /// Records in the order in which they were written, without keys: `entries` is its bytes, a
-    /// power of two of at least a page. [`super::Ring`] reads it.
-    Ring,
+    /// power of two of at least a page. [`Ring`] reads it.
+    Ring = 27,
 }
 
 impl MapKind {
-    fn number(self) -> u32 {
-        match self {
-            Self::Hash => 1,
-            Self::Array => 2,
-            Self::ArrayByCpu => 6,
-            Self::Ring => 27,
-        }
-    }
-
     /// The kind with this number.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
-        all.into_iter().find(|kind| kind.number() == number)
+        all.into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
 /// A map. The kernel removes it when neither a process nor a program holds it.
 #[derive(Debug)]
 pub struct Map {
-    pub(super) descriptor: OwnedFd,
+    descriptor: OwnedFd,
     kind: MapKind,
     key: usize,
     value: usize,
-    pub(super) entries: u32,
+    entries: u32,
 }
 
 impl Map {
@@ -55,7 +49,7 @@ impl Map {
     /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
     pub fn new(kind: MapKind, key: usize, value: usize, entries: u32) -> io::Result<Self> {
         let attributes = MapAttributes {
-            map_type: kind.number(),
+            map_type: kind as u32,
             key_size: key as u32,
             value_size: value as u32,
             max_entries: entries,
@@ -183,4 +177,59 @@ struct ElementAttributes {
     key: u64,
     value: u64,
     flags: u64,
+}
+
+/// A map of kind [`MapKind::Ring`], and its memory: as `Documentation/bpf/ringbuf.rst`
+/// describes it.
+#[derive(Debug)]
+pub struct Ring {
+    /// The position up to which this process has read.
+    consumed: Pages,
+    /// The position up to which programs have written; behind this page the records, mapped twice
+    /// in a row, so that none of them is divided.
+    produced: Pages,
+    page: usize,
+    size: usize,
+    _map: Map,
+}
+
+// The flags beside the length in a record's first number: it is not complete, or is to be skipped.
+const BUSY: u32 = 1 << 31;
+const DISCARDED: u32 = 1 << 30;
+// The length of a record's header, in bytes.
+const HEADER: usize = 8;
+
+impl Ring {
+    /// Shares the memory of a map.
+    ///
+    /// # Errors
+    /// The kernel's error: `EINVAL` or `ENOTSUP` for a map of another kind.
+    pub fn new(map: Map) -> io::Result<Self> {
+        let page = page_size()?;
+        let size = map.entries as usize;
+        let consumed = Pages::map(&map.descriptor, 0, page, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE)?;
+        let produced = Pages::map(&map.descriptor, page, page + 2 * size, ProtFlags::PROT_READ)?;
+        Ok(Self { consumed, produced, page, size, _map: map })
+    }
+
+    /// The complete records that were not read before, in their order. Their room is free again.
+    pub fn read(&mut self) -> Vec<Vec<u8>> {
+        let mut records = Vec::new();
+        let end = self.produced.position(0).load(Ordering::Acquire);
+        let mut at = self.consumed.position(0).load(Ordering::Relaxed);
+        while at < end {
+            let record = self.page + (at as usize & (self.size - 1));
+            let header = self.produced.number(record).load(Ordering::Acquire);
+            let len = (header & !(BUSY | DISCARDED)) as usize;
+            if header & BUSY != 0 || len > self.size - HEADER {
+                break;
+            }
+            if header & DISCARDED == 0 {
+                records.push(self.produced.bytes(record + HEADER, len).to_vec());
+            }
+            at += (HEADER + len).next_multiple_of(8) as u64;
+            self.consumed.position(0).store(at, Ordering::Release);
+        }
+        records
+    }
 }

@@ -1,17 +1,73 @@
 //! The BPF system call: programs, the maps that they share with this process, and their attachment.
 //! Files of programs are read elsewhere; here programs are instructions.
 
-mod attach;
-mod call;
 mod map;
 mod program;
 mod query;
-mod ring;
 
-pub use attach::{Attached, attach_to_function, attach_to_tracepoint, attach_trampoline};
-pub use map::{Map, MapKind};
-pub use program::{Instruction, LoadError, Program, current_thread, load, load_return};
-pub use ring::Ring;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use nix::libc;
+use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 
 pub(crate) use map::SharedNumber;
+pub use map::{Map, MapKind, Ring};
+pub use program::{
+    Attached, Instruction, LoadError, Program, attach_to_function, attach_to_tracepoint, attach_trampoline,
+    current_thread, load, load_return,
+};
 pub(crate) use query::{TCX, name, names_at};
+
+/// `enum bpf_cmd` (`include/uapi/linux/bpf.h`).
+#[derive(Debug, Clone, Copy)]
+enum Command {
+    CreateMap = 0,
+    LookUp = 1,
+    Update = 2,
+    Load = 5,
+    Run = 10,
+    ProgramByNumber = 13,
+    Info = 15,
+    Query = 16,
+    OpenRawTracepoint = 17,
+}
+
+/// Makes a call that returns a descriptor.
+///
+/// # Safety
+/// As [`call`].
+unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
+    // SAFETY: the caller guarantees it.
+    let called = || unsafe { call(command, attributes) };
+    let descriptor = match called() {
+        // Before Linux 5.11 maps and programs are locked memory, of which the usual limit allows
+        // 64 KiB. Where it may not be raised, the first answer stands.
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) && unlimited() => called(),
+        answer => answer,
+    }?;
+    // SAFETY: the kernel has just made this descriptor for us and no other code has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Lifts this process's limit on locked memory; returns whether the kernel allowed it.
+fn unlimited() -> bool {
+    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
+}
+
+/// Makes a call.
+///
+/// # Safety
+/// `T` has the layout of the kernel's `union bpf_attr` for this command, all addresses in it are
+/// valid during the call, and the kernel may write to it where the command answers in it.
+unsafe fn call<T>(command: Command, attributes: *const T) -> io::Result<RawFd> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the caller guarantees the
+    // rest.
+    let result = unsafe {
+        libc::syscall(libc::SYS_bpf, command as libc::c_long, attributes, size_of::<T>() as libc::c_long)
+    };
+    match RawFd::try_from(result) {
+        Ok(result) if result >= 0 => Ok(result),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

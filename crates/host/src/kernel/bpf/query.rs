@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 
-use super::call::{Command, call, made};
+use super::{Command, call, made};
 
 /// `BPF_TCX_INGRESS` and `BPF_TCX_EGRESS` (`enum bpf_attach_type`): traffic control without a
 /// queueing discipline, since Linux 6.6.
@@ -68,10 +68,8 @@ struct QueryAttributes {
     numbers: u64,
     count: u32,
     _padding: u32,
-    flags_of_programs: u64,
-    links: u64,
-    flags_of_links: u64,
-    revision: u64,
+    /// Addresses of flags and links, and the revision.
+    _unused: [u64; 4],
 }
 
 /// The fields for `BPF_PROG_GET_FD_BY_ID`.
@@ -96,15 +94,8 @@ struct InfoAttributes {
 #[repr(C)]
 #[derive(Debug, Default)]
 struct ProgramInfo {
-    kind: u32,
-    number: u32,
-    tag: [u8; 8],
-    lengths: [u32; 2],
-    instructions: [u64; 2],
-    load_time: u64,
-    user: u32,
-    map_count: u32,
-    maps: u64,
+    /// Kind, number, tag, lengths and addresses of instructions, time, user, maps.
+    _unused: [u64; 8],
     name: [u8; 16],
 }
 
@@ -114,8 +105,8 @@ mod tests {
 
     #[test]
     fn nothing_that_the_kernel_writes_lies_beyond_what_it_is_given() {
-        // `query.revision` and `bpf_prog_info.name` (linux/bpf.h).
-        assert_eq!(std::mem::offset_of!(QueryAttributes, revision), 56);
+        // The end of `query.revision`, and `bpf_prog_info.name` (linux/bpf.h).
+        assert_eq!(size_of::<QueryAttributes>(), 56 + 8);
         assert_eq!(std::mem::offset_of!(ProgramInfo, name), 64);
     }
 }

@@ -1,9 +1,85 @@
-//! The hardware of an interface.
+//! An interface of a host, and its hardware.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
-use crate::link::driver::DriverInfo;
+use crate::link::device::{DeviceSettings, is_chosen};
+use crate::link::ethtool::Ethtool;
+use crate::link::features::Features;
+use crate::link::interface::Link;
+use crate::link::ioctl::DriverInfo;
+use crate::link::links::Links;
+use crate::link::programs::Programs;
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfaceEnvironment {
+    /// The interface itself.
+    pub link: Link,
+    /// The driver of the hardware.
+    pub driver: Option<String>,
+    /// The longest time that receive work may wait to merge more packets, in ns
+    /// (`gro_flush_timeout`).
+    pub gro_flush_timeout: Option<u64>,
+    /// The number of times that a receive queue is polled again before its interrupt is enabled
+    /// (`napi_defer_hard_irqs`).
+    pub napi_defer_hard_irqs: Option<u64>,
+    /// Its offload features; `None` if unknown.
+    #[serde(deserialize_with = "words::names::features")]
+    pub features: Option<Features>,
+    /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
+    /// chooses by itself are missing, because they change all the time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device: DeviceSettings,
+    /// Its hardware, as far as the kernel tells it.
+    #[serde(default, skip_serializing_if = "Hardware::is_unknown")]
+    pub hardware: Hardware,
+    /// Programs and filters that see each of its packets beside the network stack.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: Programs,
+    /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
+    /// `/sys` shows another network namespace.
+    pub receive_steering: BTreeMap<String, String>,
+    /// The CPUs that use each transmit queue (`tx-0`), as the kernel's mask.
+    pub transmit_steering: BTreeMap<String, String>,
+}
+
+impl InterfaceEnvironment {
+    pub(super) fn read(files: &Files, name: &str) -> Option<Self> {
+        let mut links = Links::open().ok()?;
+        let facts = links.facts(name).ok()?;
+        let link = &facts.link;
+        let name = link.name.as_str();
+        let mut ethtool = Ethtool::open().ok();
+        let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
+        let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
+        let device = device.iter().filter(|(setting, _)| !is_chosen(**setting, &device));
+        let sysfs = link.sysfs(files);
+        let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
+        let number = |name: &str| file(name)?.parse().ok();
+        let masks = |prefix: &str, mask: &str| {
+            let queues = sysfs.as_ref().map(|directory| format!("{directory}/queues"));
+            queues.map(|queues| files.texts(&queues, prefix, mask)).unwrap_or_default()
+        };
+        Some(Self {
+            gro_flush_timeout: number("gro_flush_timeout"),
+            napi_defer_hard_irqs: number("napi_defer_hard_irqs"),
+            receive_steering: masks("rx-", "/rps_cpus"),
+            transmit_steering: masks("tx-", "/xps_cpus"),
+            driver: file("device/uevent").and_then(|text| {
+                text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
+            }),
+            features,
+            device: device.map(|(setting, value)| (*setting, *value)).collect(),
+            hardware: Hardware::read(files, sysfs.as_deref(), name),
+            programs: links.programs(&facts),
+            link: facts.link,
+        })
+    }
+}
 
 /// The hardware of an interface. What the kernel does not tell, or a virtual interface does not
 /// have, is `None`.
@@ -35,7 +111,7 @@ pub struct Hardware {
 impl Hardware {
     /// Reads the hardware. `sysfs`: the interface's directory, if `/sys` shows its network
     /// namespace.
-    pub(super) fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
+    fn read(files: &Files, sysfs: Option<&str>, interface: &str) -> Self {
         let told = DriverInfo::read(interface);
         let of_files = sysfs.map(|directory| Self::from_sysfs(files, directory)).unwrap_or_default();
         Self { driver_version: told.version, firmware: told.firmware, bus: told.bus, ..of_files }

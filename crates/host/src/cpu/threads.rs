@@ -1,9 +1,43 @@
-//! CPU time of single threads and of this process.
+//! CPU time of single threads, of this process, and of another process's threads.
 
-use crate::cpu::stat;
+use std::collections::BTreeMap;
+use std::fs;
+
 use crate::cpu::times::tick;
 use crate::error::Error;
 use crate::kernel::counted::counted;
+use crate::kernel::files::numbers;
+
+/// A thread's line in `/proc/PID/stat`.
+#[derive(Debug)]
+pub(crate) struct ThreadStat<'a> {
+    pub(crate) name: &'a [u8],
+    /// The fields after the name: the first is number [`ThreadStat::STATE`] of proc(5).
+    fields: Vec<&'a str>,
+}
+
+impl<'a> ThreadStat<'a> {
+    const STATE: usize = 3;
+
+    /// Reads a line; `None` for invalid text. The name may hold anything, so the fields are counted
+    /// from its end.
+    pub(crate) fn parse(stat: &'a [u8]) -> Option<Self> {
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+        Some(Self { name: stat.get(open + 1..close)?, fields: rest.split_ascii_whitespace().collect() })
+    }
+
+    /// Whether the process has ended, and was not waited for: a zombie, or dead.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.fields.first(), None | Some(&("Z" | "X")))
+    }
+
+    /// The field of this number, as proc(5) numbers them.
+    pub(crate) fn number(&self, field: usize) -> Option<u64> {
+        self.fields.get(field - Self::STATE)?.parse().ok()
+    }
+}
 
 counted! {
     /// CPU time of one thread, in ns, since its start or between two readings.
@@ -50,11 +84,10 @@ impl ThreadTimes {
     /// is invalid; the second may be missing or anything.
     #[must_use]
     pub fn parse(stat: &[u8], schedstat: &str, tick: u64) -> Option<Self> {
-        let (_, fields) = stat::parse(stat)?;
+        let stat = ThreadStat::parse(stat)?;
         // utime and stime.
-        let mut fields = fields.skip(14 - stat::FIRST);
-        let mut next = || fields.next()?.parse::<u64>().ok().map(|ticks| ticks.saturating_mul(tick));
-        let (user_ns, system_ns) = (next()?, next()?);
+        let [user_ns, system_ns] =
+            [stat.number(14)?, stat.number(15)?].map(|ticks| ticks.saturating_mul(tick));
         let mut numbers = schedstat.split_ascii_whitespace().map(|word| word.parse::<u64>().ok());
         let mut next = || numbers.next().flatten();
         let running_ns = next().unwrap_or_else(|| user_ns.saturating_add(system_ns));
@@ -94,6 +127,48 @@ impl ProcessTimes {
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
+    }
+}
+
+/// The threads of a process with their names and CPU times, at one moment or between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessThreads(BTreeMap<u32, (String, ThreadTimes)>);
+
+impl ProcessThreads {
+    /// Reads the threads of a process on this machine, of any user.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the process does not exist. Skips a thread that ends meanwhile.
+    pub fn read(process: u32) -> Result<Self, Error> {
+        let tasks = format!("/proc/{process}/task");
+        let found = numbers(&tasks).map_err(|errno| Error::Read { path: tasks.clone().into(), errno })?;
+        let read = |thread: u32| {
+            let directory = format!("{tasks}/{thread}");
+            let name = fs::read_to_string(format!("{directory}/comm")).ok()?;
+            Some((thread, (name.trim_end().to_owned(), ThreadTimes::read_from(&directory).ok()?)))
+        };
+        Ok(Self(found.into_iter().filter_map(read).collect()))
+    }
+
+    /// The difference from `earlier`: all of a new thread, nothing of one that has ended.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let passed = self.0.iter().map(|(thread, (name, now))| {
+            let times = earlier.0.get(thread).map_or(*now, |(_, then)| now.since(then));
+            (*thread, (name.clone(), times))
+        });
+        Self(passed.collect())
+    }
+
+    /// The times of each thread whose name is `wanted`, by number.
+    pub fn times_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
+        let chosen = self.0.values().filter(|(name, _)| wanted(name));
+        chosen.map(|(_, times)| *times).collect()
+    }
+
+    /// The sum of the times of all threads whose name is `wanted`.
+    pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
+        ThreadTimes::sum(&self.times_of(wanted))
     }
 }
 
@@ -149,5 +224,30 @@ mod tests {
             let good = |index: usize| numbers.get(index).is_some_and(|word| word.parse::<u64>().is_ok());
             prop_assert_eq!(parsed.is_some(), good(10) && good(11));
         }
+    }
+
+    #[test]
+    fn a_thread_that_works_is_distinguished_from_its_fellows() {
+        let me = std::process::id();
+        let before = ProcessThreads::read(me).unwrap();
+        let busy = std::thread::Builder::new().name("busy one".to_owned());
+        let passed = busy
+            .spawn(move || {
+                let begin = Instant::now();
+                loop {
+                    let passed = ProcessThreads::read(me).unwrap().since(&before);
+                    if passed.sum(|name| name == "busy one").running_ns >= 30_000_000 {
+                        return passed;
+                    }
+                    assert!(begin.elapsed() < Duration::from_secs(60), "{passed:?}");
+                }
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+        let (all, busy) = (passed.sum(|_| true), passed.sum(|name| name == "busy one"));
+        assert!(all.running_ns >= busy.running_ns);
+        assert_eq!(passed.sum(|name| name == "nobody"), ThreadTimes::default());
+        assert!(matches!(ProcessThreads::read(u32::MAX), Err(Error::Read { .. })));
     }
 }

@@ -46,7 +46,9 @@ pub fn enter_user() -> Result<(), Error> {
         ("/proc/self/gid_map", format!("0 {group} 1")),
     ];
     for (path, text) in maps {
-        match write_once(path, &text) {
+        // The kernel accepts these files only in a single write.
+        let file = File::options().write(true).open(path);
+        match file.and_then(|mut file| file.write_all(text.as_bytes())) {
             Err(errno) if errno.kind() == io::ErrorKind::NotFound && path.ends_with("setgroups") => {}
             result => result.map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?,
         }
@@ -152,11 +154,6 @@ fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
     };
     let namespace = File::open(format!("/proc/{pid}/ns/{kind}")).map_err(refused)?;
     setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
-}
-
-/// The kernel accepts these files only in a single write.
-fn write_once(path: &str, text: &str) -> io::Result<()> {
-    File::options().write(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// Names the machine's setting that made a step towards a user namespace fail.

@@ -1,0 +1,198 @@
+//! The directory of journals, its owner, and files there that one process at a time has locked.
+
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::unistd::{getegid, geteuid};
+
+use super::JournalError;
+use crate::privileges::Privileges;
+
+// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
+const OVERFLOW: u32 = 65534;
+
+const NO_PLACE: &str =
+    "cannot store the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one";
+
+/// The directory of this user's journals: `/var/lib/netassay/undo` for the machine's root, whatever
+/// its environment says, so that every session finds the journals of others; for other users
+/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not exist yet.
+///
+/// # Errors
+/// Without any of them.
+pub fn directory() -> Result<PathBuf, JournalError> {
+    // The XDG base directory specification ignores relative paths.
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let root = (geteuid().is_root() && !in_user_namespace()).then(|| PathBuf::from("/var/lib"));
+    let state = root
+        .or_else(|| absolute("XDG_STATE_HOME"))
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    state.map(|state| state.join("netassay/undo")).ok_or_else(|| NO_PLACE.to_owned().into())
+}
+
+/// Whether root is an ordinary user of the machine, inside of a user namespace.
+pub(crate) fn in_user_namespace() -> bool {
+    Privileges::read().in_user_namespace == Some(true)
+}
+
+/// Makes the directory, which only this user can write, and syncs its parent.
+pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
+    let mut builder = fs::DirBuilder::new();
+    builder
+        .recursive(true)
+        .mode(mode)
+        .create(directory)
+        .map_err(JournalError::file("make a place for", directory))?;
+    if let Some(parent) = directory.parent() {
+        sync(parent)?;
+    }
+    check(directory)
+}
+
+/// Checks that only this user can have written into the directory, and nobody can replace it.
+pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
+    check_ours(directory, &look_at(directory)?)?;
+    // Of a path with links, both the links and their targets count.
+    let real = directory.canonicalize().map_err(JournalError::file("look at", directory))?;
+    for parent in directory.ancestors().skip(1).chain(real.ancestors().skip(1)) {
+        trusted(parent, &look_at(parent)?)?;
+    }
+    Ok(())
+}
+
+fn look_at(path: &Path) -> Result<Metadata, JournalError> {
+    fs::symlink_metadata(path).map_err(JournalError::file("look at", path))
+}
+
+/// Checks that only this user or root can rename our files in a directory.
+fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
+    let foreign = |why: String| Err(JournalError::foreign(path, &why));
+    let (owner, user) = (metadata.uid(), geteuid().as_raw());
+    // In a user namespace the machine's root, like everybody else, has this owner.
+    let unmapped = || owner == OVERFLOW && in_user_namespace();
+    if owner != 0 && owner != user && !unmapped() {
+        return foreign(format!("it belongs to user {owner}, and this is user {user}"));
+    }
+    // Write access allows renaming, except in a sticky directory such as `/tmp`. Many users have a
+    // group of their own, which may write their files.
+    let own_group = metadata.gid() == getegid().as_raw();
+    let writers = metadata.mode() & if own_group { 0o002 } else { 0o022 };
+    if writers != 0 && metadata.mode() & 0o1000 == 0 && !metadata.is_symlink() {
+        return foreign(format!("others may write it: mode {:03o}", metadata.mode() & 0o777));
+    }
+    Ok(())
+}
+
+pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
+    let synced = File::open(directory).and_then(|file| file.sync_all());
+    synced.map_err(JournalError::file("sync the place of", directory))
+}
+
+/// Checks that a journal is ours alone: it is undone with our privileges.
+pub(crate) fn check_ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
+    let foreign = |why: String| Err(JournalError::foreign(path, &why));
+    let user = geteuid().as_raw();
+    if metadata.is_symlink() {
+        return foreign("it is a symbolic link".to_owned());
+    }
+    if metadata.uid() != user {
+        return foreign(format!("it belongs to user {}, and this is user {user}", metadata.uid()));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return foreign(format!("others may write it: mode {:03o}", metadata.mode() & 0o777));
+    }
+    Ok(())
+}
+
+// The longest name of a holder that is read, in bytes.
+const LONGEST_NAME: u64 = 1000;
+
+// The longest part of its command line that is written, in characters.
+const LONGEST_COMMAND: usize = 300;
+
+/// The process, command line and user that has a lock, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockHolder(pub(crate) String);
+
+impl fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Takes the lock of a file, which is made if it is missing; or names the process that has the
+/// lock. Only the lock counts: the file's text is for that message.
+pub(crate) fn lock(path: &Path) -> Result<Result<File, LockHolder>, JournalError> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+        .open(path)
+        .map_err(JournalError::file("open the lock of", path))?;
+    let about = file.metadata().map_err(JournalError::file("look at", path))?;
+    check_ours(path, &about)?;
+    if !about.is_file() {
+        return Err(JournalError::foreign(path, "it is no regular file"));
+    }
+    match file.try_lock() {
+        Ok(()) => {
+            // Without the text the message to others is less clear; the lock is the same.
+            let _ = sign(&mut file);
+            Ok(Ok(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(Err(holder(&file))),
+        Err(TryLockError::Error(errno)) => Err(JournalError::file("lock", path)(errno)),
+    }
+}
+
+fn sign(file: &mut File) -> io::Result<()> {
+    file.rewind()?;
+    file.set_len(0)?;
+    let mut name = format!("{}, user {}", process(std::process::id()), user());
+    // The client of the ssh session that the process belongs to: its address, and two ports.
+    let client = std::env::var("SSH_CONNECTION").unwrap_or_default();
+    if let Some(address) = client.split(' ').next().filter(|address| !address.is_empty()) {
+        name += ", by ssh from ";
+        name += address;
+    }
+    file.write_all(name.as_bytes())
+}
+
+fn holder(mut file: &File) -> LockHolder {
+    let mut bytes = Vec::new();
+    let _ = Read::by_ref(&mut file).take(LONGEST_NAME).read_to_end(&mut bytes);
+    let name = words::shortened_reason(&String::from_utf8_lossy(&bytes));
+    LockHolder(if name.is_empty() { "its process is unknown".to_owned() } else { name })
+}
+
+/// A process with its command line, without the program's directory; `/proc` may hide it.
+pub(crate) fn process(pid: u32) -> String {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    let mut words = line.split_terminator('\0');
+    let program = words.next().and_then(|program| program.rsplit('/').next());
+    let Some(program) = program else { return format!("process {pid}") };
+    let words: Vec<&str> = std::iter::once(program).chain(words).collect();
+    let command: String = words.join(" ").chars().take(LONGEST_COMMAND).collect();
+    format!("process {pid} ({})", words::sanitised_line(&command))
+}
+
+/// The user's name, or number where that has none.
+fn user() -> String {
+    let id = geteuid().to_string();
+    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    // passwd(5): name, password, number, …
+    let name_of_user = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == id).then(|| name.to_owned())
+    };
+    known.lines().find_map(name_of_user).unwrap_or(id)
+}
