@@ -97,16 +97,6 @@ words::vocabulary! {
     }
 }
 
-words::vocabulary! {
-    /// In which order the offloads of a ladder go off.
-    pub(crate) enum LadderOrder: "an order of a ladder" {
-        /// As they are written.
-        Given = "given";
-        /// What needs another goes off before it; otherwise as they are written.
-        Dependencies = "dependencies";
-    }
-}
-
 impl Table {
     pub(crate) fn keys(&self) -> Vec<&'static str> {
         self.rows.iter().map(|row| row.name).collect()
@@ -235,11 +225,6 @@ pub(crate) const DESIGN: Table = Table {
             "offloads",
             Part::Offloads,
             "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.",
-        ),
-        may(
-            "order",
-            Part::Word(LadderOrder::VOCABULARY),
-            "(ladder) `dependencies`: what needs another goes off before it, by the kernel's rules. Default: given.",
         ),
         may("most", Part::Number("Most", limit::MOST), "(fractional) the most combinations. Default: 32."),
     ],

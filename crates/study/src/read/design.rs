@@ -5,11 +5,11 @@ use std::ops::Range;
 use words::suggest::quoted;
 
 use crate::model::design::fraction::Fraction;
-use crate::model::design::{Design, DesignKind, Offload, order, rows};
+use crate::model::design::{Design, DesignKind, Offload, rows};
 use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
 use crate::model::scope::Scope;
-use crate::model::tables::{DESIGN, LadderOrder};
+use crate::model::tables::DESIGN;
 use crate::read::diagnostic::Problem;
 use crate::read::factor;
 use crate::read::problems::Problems;
@@ -34,31 +34,20 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let kind: Option<DesignKind> =
         kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
-    let mut factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
-    let order_entry = table.take("order");
-    let order = order_entry.as_ref().map(|entry| Value::from_entry(entry).word::<LadderOrder>(problems));
+    let factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let most_entry = table.take("most");
     let most = most_entry.as_ref().map(|entry| Value::from_entry(entry).small(limit::MOST, problems));
     table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
-    let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
-        if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
-            let message = format!("`{}` is for `{only}`: a `{kind}` {what}", entry.key);
-            let help = format!("remove it, or use `kind = \"{only}\"`");
-            problems.report(entry.key_span.clone(), message, help);
-        }
-    };
-    of_one_kind(&order_entry, DesignKind::Ladder, "has no order");
-    of_one_kind(&most_entry, DesignKind::Fractional, "does not choose among its combinations");
+    if let Some(entry) = most_entry.as_ref().filter(|_| kind != DesignKind::Fractional) {
+        let fractional = DesignKind::Fractional;
+        let message =
+            format!("`most` is for `{fractional}`: a `{kind}` does not choose among its combinations");
+        let help = format!("remove it, or use `kind = \"{fractional}\"`");
+        problems.report(entry.key_span.clone(), message, help);
+    }
     if problems.count() != found || factors.is_empty() {
         return None;
-    }
-    if order.flatten() == Some(LadderOrder::Dependencies) {
-        let named: Option<Vec<Offload>> =
-            factors.iter().map(|read| Offload::named(read.factor.name())).collect();
-        let order = order::by_dependencies(&named?);
-        let mut left: Vec<Option<factor::Read>> = factors.into_iter().map(Some).collect();
-        factors = order.into_iter().filter_map(|place| left.get_mut(place)?.take()).collect();
     }
     let most = most.flatten().unwrap_or(MOST) as usize;
     let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());

@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::dropped::Dropped;
 
-mod dependency;
 pub(crate) mod fraction;
 mod offload;
-pub(crate) mod order;
 pub(crate) mod rows;
 pub(crate) mod spelling;
 

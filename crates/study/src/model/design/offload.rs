@@ -29,14 +29,9 @@ impl Offload {
 
     /// Whether both switch the same feature of the same interface.
     pub fn overlaps(&self, other: &Self) -> bool {
-        self.meets(other) && self.features.iter().any(|feature| other.features.contains(feature))
-    }
-
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        let sides = match (self.side, other.side) {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        };
-        sides && self.underlay == other.underlay
+        let sides_meet = self.side.is_none() || other.side.is_none() || self.side == other.side;
+        sides_meet
+            && self.underlay == other.underlay
+            && self.features.iter().any(|feature| other.features.contains(feature))
     }
 }
