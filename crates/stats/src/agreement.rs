@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::distribution::student;
 use crate::families;
+use crate::distribution::student;
 use crate::model::{Estimate, ROUNDING};
 use crate::observed::mean;
 
@@ -145,9 +145,10 @@ fn estimate(boots: &[f64]) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::oracles::is_close;
     use proptest::prelude::*;
+
+    use crate::oracles::is_close;
+    use super::*;
 
     #[test]
     fn the_difference_is_that_of_the_ratios() {

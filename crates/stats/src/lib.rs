@@ -10,7 +10,6 @@ mod compare;
 pub mod diagnostics;
 pub mod distribution;
 pub mod effects;
-mod error;
 pub mod families;
 pub mod knee;
 mod model;
@@ -21,16 +20,12 @@ mod question;
 pub mod search;
 pub mod sequential;
 mod wording;
-
 #[cfg(test)]
 mod oracles;
 
-pub use compare::{
-    Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
-    Verdict, analyse, analyse_among, analyse_with, estimates,
-};
-pub use error::StatsError;
+pub use compare::{analyse, analyse_among, analyse_with, estimates, Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending, Verdict};
 pub use model::{Component, Components, ErrorTerm};
-pub use observed::{Observation, Summary, mean};
-pub use question::{Against, Correction, Design, Look, Margin, Question, ValueRange};
-pub use wording::{Seen, confidence, corrected, fixed, signed};
+pub use observed::{mean, Observation, Summary};
+pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
+pub use wording::{confidence, corrected, fixed, signed, Seen};
+

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::compare::{Comparison, Verdict, analyse};
-use crate::distribution::student;
-use crate::error::StatsError;
 use crate::families;
+use crate::compare::{analyse, Comparison, Verdict};
+use crate::distribution::student;
 use crate::model::{Common, Estimate, Spread};
 use crate::observed::Observation;
-use crate::question::{Margin, Question};
+use crate::question::{Margin, Question, StatsError};
 
 /// One run: its whole, and the parts of it that were measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,9 +235,10 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::oracles::is_close;
     use proptest::prelude::*;
+
+    use crate::oracles::is_close;
+    use super::*;
 
     /// Boots in which the second part differs by 50, and the whole by 3 more; each boot has a level
     /// of its own, and each run a wobble.

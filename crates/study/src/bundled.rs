@@ -1,6 +1,6 @@
 //! The studies that come with netassay.
 
-use crate::model::study::Study;
+use crate::model::Study;
 
 /// A study embedded in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +67,8 @@ pub fn find(name: &str) -> Option<&'static Bundled> {
 mod tests {
     use std::time::Duration;
 
-    use super::*;
     use crate::expected_duration;
+    use super::*;
 
     #[test]
     fn every_bundled_study_is_valid_and_goes_by_its_file_name() {

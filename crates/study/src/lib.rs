@@ -15,7 +15,6 @@
 //! ```
 
 pub mod bundled;
-
 mod edit;
 mod model;
 mod plan;
@@ -24,39 +23,27 @@ mod read;
 mod schema;
 mod write;
 
-/// The longest study file that is read, in bytes.
-pub const MAX_TEXT: usize = model::limit::TEXT;
-
 pub use edit::assignment::{Assignment, AssignmentError};
-pub use model::boot_state::BootState;
-pub use model::design::{Design, DesignKind, Offload, Unreachable};
-pub use model::dropped::Dropped;
+pub use model::boot_state::{BootState, Guest};
+pub use model::design::{Design, DesignKind, Dropped, Offload, Unreachable};
 pub use model::factor::Factor;
-pub use model::guest::Guest;
 pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
-pub use model::offloads::Offloads;
-pub use model::protocol::{Alternate, BootKind, Order, Protocol};
-pub use model::stop::{Bounds, LooksDropped, Stop};
+pub use model::protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
-pub use model::switch::Switch;
-pub use model::tracing::Tracing;
-pub use plan::comparison::Comparison;
-pub use plan::condition::Condition;
-pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
-pub use plan::effective::{Effective, Fragments, State};
-pub use plan::flows::Flows;
-pub use plan::schedule::{PlannedRun, schedule};
-pub use plan::settings::{SideSettings, Underlay};
+pub use model::switch::{Offloads, Switch};
 pub use plan::{Plan, PlannedQuestion};
+pub use plan::comparison::Comparison;
+pub use plan::condition::{Condition, SideSettings, Underlay};
+pub use plan::costs::{expected_duration, expected_traces, Costs, Expected};
+pub use plan::effective::{Effective, Fragments, State};
+pub use plan::schedule::{schedule, PlannedRun};
+pub use plan::turns::Flows;
 pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
-pub use words::{
-    Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
-    Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario,
-    Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration,
-    metric, parse_duration,
-};
-pub use write::starter::starter;
-pub use write::twins::twins;
+pub use words::{feature, format_duration, metric, parse_duration, Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload};
+pub use write::{starter, twins};
+
+/// The longest study file that is read, in bytes.
+pub const MAX_TEXT: usize = model::limit::TEXT;

@@ -1,6 +1,7 @@
 //! Whether a higher value of a metric is better, and the word for a change.
 
-use words::metric::{self, Better, Metric};
+use words::metric;
+use words::metric::{Better, Metric};
 
 /// Which direction of a metric is better, and the words for its directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -86,8 +86,9 @@ pub fn format_duration(duration: Duration) -> String {
 
 /// `serde(with = …)`: a duration as its text.
 pub mod text {
-    use super::{Duration, Visitor, format_duration};
     use serde::{Deserializer, Serializer};
+
+    use crate::{format_duration, Duration, Visitor};
 
     /// Writes the duration as text.
     ///
@@ -108,8 +109,9 @@ pub mod text {
 
 /// `serde(with = …)`: a duration as its text, or null.
 pub(crate) mod maybe_text {
-    use super::{Duration, format_duration, parse_duration};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::{format_duration, parse_duration, Duration};
 
     pub(crate) fn serialize<S: Serializer>(
         duration: &Option<Duration>,
@@ -170,8 +172,9 @@ fn brief(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn people_write_durations_in_many_ways() {

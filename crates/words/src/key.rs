@@ -1,15 +1,11 @@
 //! One key of traffic: its values, and the kinds of traffic that have it.
 
+use crate::suggest;
 use crate::duration::format_duration;
 use crate::kind::Kind;
-use crate::mistake::Mistake;
-use crate::pacing::Pacing;
-use crate::percent::Percent;
-use crate::shape::Shape;
-use crate::suggest;
-use crate::traffic::Traffic;
-use crate::value::{Field, Value};
-use crate::workload::Workload;
+use crate::pacing::{Pacing, Percent};
+use crate::traffic::{Traffic, Workload};
+use crate::value::{Field, Mistake, Shape, Value};
 
 /// A key of `[[workload]]`; also a factor and an option of `netassay load`. The table:
 /// [`KEYS`](crate::KEYS).
@@ -234,8 +230,8 @@ fn words_of(kinds: &[Kind]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::KEYS;
+    use super::*;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).unwrap_or_else(|| panic!("{name}"))

@@ -1,13 +1,11 @@
 //! Combinations of keys that are rejected, and why.
 
-use crate::family::Family;
 use crate::key::Misfit;
 use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::mode::Reader;
-use crate::scenario::Scenario;
-use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic};
-use crate::workload::Workload;
+use crate::scenario::{Family, Scenario};
+use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic, Workload};
 
 fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) -> Option<Misfit> {
     Some(Misfit { key, why: why.into(), help: help.into() })
@@ -169,9 +167,9 @@ impl Traffic {
 mod tests {
     use std::time::Duration;
 
-    use super::*;
-    use crate::traffic::MAX_FLOWS;
     use crate::{CongestionControl, Direction, Pacing, Percent, Sender};
+    use crate::traffic::MAX_FLOWS;
+    use super::*;
 
     fn refused(kind: Kind, change: impl FnOnce(&mut Traffic)) -> &'static str {
         let mut traffic = Traffic::new(kind);

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::congestion_control::CongestionControl;
 use crate::duration;
-use crate::family::Family;
 use crate::kind::Kind;
 use crate::metric::Metric;
-use crate::mode::{Direction, Reader, Sender};
-use crate::pacing::Pacing;
-use crate::percent::Percent;
+use crate::mode::{CongestionControl, Direction, Reader, Sender};
+use crate::pacing::{Pacing, Percent};
+use crate::scenario::Family;
 
 /// The most flows of one workload. More than [`MAX_THREADS`] share threads.
 pub const MAX_FLOWS: u32 = 100_000;
@@ -253,10 +251,39 @@ impl Traffic {
     }
 }
 
+/// The traffic of a condition, with all defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name in the study, by default its kind. Comparisons stay within one name.
+    pub name: String,
+    /// The traffic.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+    /// The window: how long a run is measured.
+    #[serde(with = "duration::text")]
+    pub duration: Duration,
+    /// The time that traffic flows before the window opens.
+    #[serde(with = "duration::text")]
+    pub ramp: Duration,
+}
+
+impl Workload {
+    /// The defaults of a kind, under the kind's name.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            name: kind.word().to_owned(),
+            traffic: Traffic::new(kind),
+            duration: Duration::from_secs(10),
+            ramp: Duration::from_millis(500),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::metric;
+    use super::*;
 
     #[test]
     fn both_ways_take_twice_the_sockets() {
@@ -297,5 +324,24 @@ mod tests {
         let lacks = read(&|keys| drop(keys.remove("checksum"))).unwrap_err();
         assert!(lacks.contains("missing field `checksum`"), "{lacks}");
         assert!(read(&|keys| drop(keys.insert("sum".into(), true.into()))).unwrap_err().contains("sum"));
+    }
+}
+
+#[cfg(test)]
+mod workload_tests {
+    use crate::pacing::Pacing;
+    use super::*;
+
+    #[test]
+    fn a_stored_workload_reads_back() {
+        let mut workload =
+            Workload { duration: Duration::from_millis(1_500), ..Workload::new(Kind::UdpStream) };
+        workload.traffic.pacing = Pacing::parse("1.5Mbit").ok();
+        workload.traffic.busy_poll = Some(Duration::from_micros(50));
+        let json = serde_json::to_string(&workload).unwrap();
+        for part in ["\"1s500ms\"", "\"1500kbit\"", "\"50us\"", "\"kind\":\"udp_stream\""] {
+            assert!(json.contains(part), "{part}: {json}");
+        }
+        assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload);
     }
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sysctls;
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls::{self, acts_at_once};
-use crate::traffic::Traffic;
+use crate::sysctls::acts_at_once;
+use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
-use crate::workload::Workload;
 
 /// The most conditions of one flow. Each follows each other one, and itself, equally often: a block
 /// of turns grows with the square.
@@ -108,8 +108,8 @@ impl Tuning {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Key, Kind, Placement, TuningKey};
+    use super::*;
 
     fn traffic_with(kind: Kind, keys: &[(&str, &str)]) -> Traffic {
         let mut workload = Workload::new(kind);

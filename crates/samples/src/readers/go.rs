@@ -6,13 +6,11 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use super::{ReadValues, no_such_metric};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::{LeftOut, Settings};
-use crate::lines::{Line, Lines};
+use crate::error::{Fault, FilePosition, LeftOut, Settings};
+use crate::lines::{measured, Line, Lines};
 use crate::options::{Column, Options};
-use crate::series::{Collector, SeriesKey, bounded};
-use crate::token::measured;
+use crate::readers::{no_such_metric, ReadValues};
+use crate::series::{bounded, Collector, SeriesKey};
 
 /// The unit of every benchmark of the testing package.
 const MAIN: &str = "ns/op";

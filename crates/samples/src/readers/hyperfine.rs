@@ -6,10 +6,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{ReadValues, Runs, json, no_such_metric, require_no_boot};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::LeftOut;
+use crate::error::{Fault, FilePosition, LeftOut};
 use crate::options::Options;
+use crate::readers::{json, no_such_metric, require_no_boot, ReadValues, Runs};
 use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]

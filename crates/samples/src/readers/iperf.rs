@@ -13,13 +13,11 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::{ReadValues, no_such_metric, require_no_boot};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::LeftOut;
-use crate::lines::{Line, Lines};
+use crate::error::{Fault, FilePosition, LeftOut};
+use crate::lines::{measured, Line, Lines};
 use crate::options::Options;
+use crate::readers::{no_such_metric, require_no_boot, ReadValues};
 use crate::series::{Collector, SeriesKey};
-use crate::token::measured;
 
 const TCP_COLUMNS: usize = 9;
 const UDP_COLUMNS: usize = 14;

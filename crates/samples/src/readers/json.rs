@@ -2,9 +2,10 @@
 //! are skipped. Words that C's printf writes for a number that is none (`nan`, `-inf`) are read as
 //! `null`.
 
+use std::io;
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::rc::Rc;
 
 use serde::de::DeserializeOwned;

@@ -12,8 +12,7 @@ pub(crate) mod stat;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, FilePosition};
-use crate::left_out::{LeftOut, Settings};
+use crate::error::{Fault, FilePosition, LeftOut, Settings};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 

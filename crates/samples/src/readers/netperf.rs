@@ -7,16 +7,13 @@ mod table;
 
 use std::io::Read;
 
-use table::Table;
-
-use super::{ReadValues, no_such_metric, plain_word, require_no_boot};
-use crate::error::{Fault, FilePosition, quoted};
-use crate::left_out::{LeftOut, Settings};
+use crate::error::{quoted, Fault, FilePosition, LeftOut, Settings};
 use crate::limits::LONGEST_NAME;
-use crate::lines::{Line, Lines};
+use crate::lines::{measured, Line, Lines};
 use crate::options::Options;
+use crate::readers::{no_such_metric, plain_word, require_no_boot, ReadValues};
+use crate::readers::netperf::table::Table;
 use crate::series::{Collector, SeriesKey};
-use crate::token::measured;
 
 /// The main metric, in netperf's word.
 const MAIN: &str = "throughput";

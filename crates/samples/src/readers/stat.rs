@@ -8,14 +8,12 @@ use std::io::Read;
 
 use ministat::parse_decimal_prefix;
 
-use super::{ReadValues, no_such_metric, plain_word};
-use crate::error::{Fault, FilePosition, quoted};
+use crate::error::{quoted, Fault, FilePosition};
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
-use crate::lines::{Line, Lines};
-use crate::names::Names;
+use crate::lines::{measured, Line, Lines};
 use crate::options::{Column, Options};
-use crate::series::{Series, SeriesKey, bounded, too_many_values};
-use crate::token::measured;
+use crate::readers::{no_such_metric, plain_word, ReadValues};
+use crate::series::{bounded, too_many_values, Names, Series, SeriesKey};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;

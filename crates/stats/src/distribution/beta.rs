@@ -1,7 +1,7 @@
 //! The beta distribution, and the exact interval of a share.
 
-use super::incomplete::{Tails, beta};
-use super::{is_inside, solve};
+use crate::distribution::{is_inside, numeric};
+use crate::distribution::special::{beta, Tails};
 
 /// P(X <= `x`). NaN unless both shapes are positive and finite.
 pub fn cdf(x: f64, a: f64, b: f64) -> f64 {
@@ -52,7 +52,7 @@ pub(crate) fn binomial_at_least(count: usize, trials: usize, chance: f64) -> f64
 /// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {
     is_valid(a, b).then(|| {
-        solve::solve(p, q, a.ln() - b.ln(), |ln_odds| {
+        numeric::solve(p, q, a.ln() - b.ln(), |ln_odds| {
             beta(a, b, 1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
         })
     })

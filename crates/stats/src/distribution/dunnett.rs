@@ -6,10 +6,9 @@
 //! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
 //! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
-use super::chebyshev::Curve;
-use super::incomplete::Tails;
-use super::quadrature::{Pair, inner_even_line, over_chi};
-use super::{is_inside, normal, solve, student};
+use crate::distribution::{is_inside, normal, numeric, student};
+use crate::distribution::numeric::{inner_even_line, over_chi, Curve, Pair};
+use crate::distribution::special::Tails;
 
 /// A tail as small as this is replaced by a bound.
 const NO_MORE: f64 = 1e-30;
@@ -172,7 +171,7 @@ impl Dunnett {
             0.5 * q / self.groups.iter().map(|group| group.count).sum::<f64>(),
             self.df,
         )?;
-        let ln_d = solve::solve(p, q, start.ln(), |ln_d| {
+        let ln_d = numeric::solve(p, q, start.ln(), |ln_d| {
             if p < q {
                 let Pair(lower, slope) = self.lower(ln_d.exp());
                 Tails { lower, upper: 1.0 - lower, slope }

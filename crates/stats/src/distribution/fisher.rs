@@ -1,7 +1,7 @@
 //! Fisher's F.
 
-use super::incomplete::{Tails, beta};
-use super::{beta as beta_distribution, chi_squared, is_inside};
+use crate::distribution::{beta as beta_distribution, chi_squared, is_inside};
+use crate::distribution::special::{beta, Tails};
 
 /// P(F <= `x`). NaN unless `numerator` is positive and finite and `denominator` is positive (it may
 /// be infinite).

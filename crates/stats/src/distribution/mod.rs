@@ -20,12 +20,8 @@ pub mod fisher;
 pub mod noncentral_t;
 pub mod normal;
 pub mod student;
-
-pub(crate) mod chebyshev;
-mod incomplete;
-pub(crate) mod polygamma;
-pub(crate) mod quadrature;
-pub(crate) mod solve;
+pub(crate) mod numeric;
+mod special;
 
 fn is_inside(p: f64) -> bool {
     p > 0.0 && p < 1.0

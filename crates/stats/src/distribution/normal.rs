@@ -5,7 +5,7 @@ use std::f64::consts::{PI, SQRT_2};
 use libm::{erf, erfc};
 use statrs::function::erf::erfc_inv;
 
-use super::is_inside;
+use crate::distribution::is_inside;
 
 /// The density at `x`.
 pub fn density(x: f64) -> f64 {

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::estimated::{Estimated, Estimator};
-use super::{EffectsError, Layout};
+use crate::effects::{EffectsError, Estimated, Estimator, Layout};
 use crate::observed::Observation;
 use crate::question::Design;
 

@@ -5,13 +5,11 @@
 //! the noisiest one look quiet: with a variance of its own that is not known, Student's t is the
 //! only test of one mean that errs equally often whatever that variance is.
 
-use super::estimate::Estimate;
-use super::layout::Layout;
-use super::least_squares::{effects, equations};
-use super::normal_equations::NormalEquations;
-use super::rows::{ConditionSpread, rows};
-use super::spread::{Common, Spread};
-use super::weights::Weights;
+use crate::model::fit::Estimate;
+use crate::model::layout::Layout;
+use crate::model::normal_equations::{effects, equations, NormalEquations};
+use crate::model::rows::{rows, ConditionSpread, Weights};
+use crate::model::spread::{Common, Spread};
 
 /// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]
@@ -321,8 +319,8 @@ impl Boots {
 mod tests {
     use std::f64::consts::FRAC_PI_2;
 
-    use super::*;
     use crate::distribution::student;
+    use super::*;
 
     /// The false-positive rate at 5 %, in %, of a comparison of two equal means, where their
     /// estimated variances have the degrees of freedom `one` and `other`, and the first true

@@ -11,13 +11,10 @@
 //! be farther out than it needs: while the ends are too far apart, new trials between them show
 //! either end anew, until that does not work.
 
-mod bracket;
 mod claim;
-mod trial;
 
-use self::bracket::Bracket;
-use self::claim::{Claim, Toward};
-pub use self::trial::{Goal, Load, Trial};
+use crate::search::claim::{Bracket, Claim, Toward};
+pub use crate::search::{Goal, Load, Trial};
 
 /// The result of a search. If the search is complete, no `upper` means that nothing that can be
 /// offered exceeds the bound, and no `lower` that not even the least load stays within it.
@@ -226,4 +223,40 @@ impl Search {
             trials: self.trials,
         }
     }
+}
+
+/// The goal of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// The chance that the interval holds the load that is looked for, such as 0.95.
+    pub confidence: f64,
+    /// The width of the interval where trials allow it, as a share of the load.
+    pub width: f64,
+    /// No load below it is tried.
+    pub least: f64,
+    /// The most trials that are made.
+    pub trials: usize,
+}
+
+/// A load that a trial is made with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// The most that can be offered.
+    Most,
+    /// This much.
+    Of(f64),
+}
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The load that was offered, which may be less than was asked for.
+    pub offered: f64,
+    /// The load that came through.
+    pub forwarded: f64,
+    /// The load that the trial shows to stay within the bound, if it did: the offered load, or
+    /// less.
+    pub sustained: f64,
+    /// Whether it exceeded the bound.
+    pub exceeded: bool,
 }

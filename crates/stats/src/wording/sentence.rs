@@ -1,9 +1,8 @@
 //! Verdicts in words, which are chosen only here.
 
-use super::number::{confidence, fixed, signed};
-use super::shown::{ShownFigures, UNBOUNDED, decimals};
 use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
+use crate::wording::{confidence, decimals, fixed, signed, ShownFigures, UNBOUNDED};
 
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 %
@@ -125,8 +124,8 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::compare::Gap;
+    use super::*;
 
     fn comparison(verdict: Verdict) -> Comparison {
         Comparison {

@@ -92,8 +92,9 @@ impl fmt::Display for Assignment {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn keys_and_values_as_people_write_them() {

@@ -3,22 +3,18 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use words::suggest::{self, quoted};
+use words::suggest;
+use words::suggest::quoted;
 
-use crate::edit::assignment::Assignment;
-use crate::edit::document::{Base, Document};
-use crate::edit::file::File;
+use crate::write;
 use crate::edit::prune;
-use crate::model::factor::Subject;
-use crate::model::literal;
-use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{
-    self, BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, TRACE, Table,
-};
-use crate::read::diagnostic::Problem;
-use crate::read::factor::{Named, flatten};
-use crate::read::problems::Problems;
-use crate::read::workload_keys;
+use crate::edit::assignment::Assignment;
+use crate::edit::file::{Base, Document, File};
+use crate::model::{tables, Part, Scope, Subject, Table};
+use crate::model::switch::UNDERLAY;
+use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
+use crate::read::{workload_keys, Named, Problem, Problems};
+use crate::read::factor::flatten;
 
 /// Tables of the study with keys of their own, which can also be removed as a whole.
 const TABLES: &[(&str, Table)] =
@@ -76,7 +72,7 @@ impl Target {
                 file.take(base, path);
                 return Some(());
             }
-            file.put(base, path, literal::toml_value(path.last()?, values))
+            file.put(base, path, write::toml_value(path.last()?, values))
         };
         match self {
             Self::Key(path) => {
@@ -103,7 +99,7 @@ impl Target {
                 }
                 elsewhere(file, subject, name);
                 prune::from_design(document, file, subject)?;
-                let value = literal::toml_value(name.rsplit('.').next()?, values);
+                let value = write::toml_value(name.rsplit('.').next()?, values);
                 // A quoted scope fits, however the file writes the other factors of that scope.
                 match written {
                     Some(named) => {

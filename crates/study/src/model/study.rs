@@ -2,15 +2,7 @@
 
 use words::{Scenario, Value, Workload};
 
-use crate::model::boot_state::BootState;
-use crate::model::design::Design;
-use crate::model::factor::{Factor, Subject};
-use crate::model::grid::{self, Cell};
-use crate::model::machine::Machines;
-use crate::model::protocol::Protocol;
-use crate::model::selection::{ComparisonRequest, Exclusion};
-use crate::model::stop::LooksDropped;
-use crate::model::tracing::Tracing;
+use crate::model::{combinations, BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, LooksDropped, Machines, Protocol, Subject, Tracing};
 
 /// A study: the parsed, valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +87,7 @@ impl Study {
 
     /// Every combination of levels: those of the design, crossed with all others.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
-        grid::cells(&self.factors, &self.rows)
+        combinations::cells(&self.factors, &self.rows)
     }
 
     /// The factors outside of the design, with their levels in a combination.
@@ -107,7 +99,7 @@ impl Study {
     /// The design, and which of its factors are on in a combination.
     pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
         let design = self.design.as_ref()?;
-        Some((design, grid::row(&cell[self.undesigned()..])))
+        Some((design, combinations::row(&cell[self.undesigned()..])))
     }
 
     /// The number of factors outside of the design: they come first.

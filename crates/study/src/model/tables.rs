@@ -4,15 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use words::{
-    Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word,
-};
+use words::{Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word};
 
-use crate::model::design::DesignKind;
-use crate::model::limit;
-use crate::model::offloads::Offloads;
-use crate::model::protocol::{BootKind, Order, WhetherTurns};
-use crate::model::stop::Bounds;
+use crate::model::{limit, BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns};
 
 /// A table of a study file.
 pub(crate) struct Table {

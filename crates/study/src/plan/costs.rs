@@ -6,10 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use words::Kind;
 
-use crate::model::boot_state::BootState;
-use crate::model::protocol::Protocol;
-use crate::plan::Plan;
-use crate::plan::condition::Condition;
+use crate::model::{BootState, Protocol};
+use crate::plan::{Condition, Plan};
 
 // Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
@@ -195,8 +193,8 @@ pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Study;
+    use super::*;
 
     fn study(more: &str) -> Study {
         let text = format!(

@@ -1,7 +1,7 @@
 //! The state that the interfaces of both ends read back.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use words::{BySide, DeviceSetting, Settled, Side, TuningKey};

@@ -2,14 +2,11 @@
 //! condition of its own.
 
 use std::collections::HashMap;
+
 use words::Side;
 
-use crate::model::design::{Design, Offload, Unreachable};
-use crate::model::dropped::Dropped;
-use crate::plan::Plan;
-use crate::plan::condition::Condition;
-use crate::plan::name;
-use crate::plan::settings::SideSettings;
+use crate::model::{Design, Dropped, Offload, Unreachable};
+use crate::plan::{draft, Condition, Plan, SideSettings};
 
 const ON: &str = "on";
 const OFF: &str = "off";
@@ -152,7 +149,7 @@ impl Plan {
         for (condition, old_number) in plan.conditions.iter_mut().zip(&numbers) {
             condition.rename(&old, &design, &reads[*old_number]);
         }
-        name::make_unique(&mut plan.conditions);
+        draft::make_unique(&mut plan.conditions);
         for (asked, reads, count) in unreachable(&asked, &reads) {
             let own = |states: &[Option<bool>]| -> (Vec<String>, Vec<bool>) {
                 let of = design.factors.iter().zip(states);

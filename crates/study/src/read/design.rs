@@ -4,17 +4,9 @@ use std::ops::Range;
 
 use words::suggest::quoted;
 
-use crate::model::design::fraction::Fraction;
-use crate::model::design::{Design, DesignKind, Offload, rows};
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::scope::Scope;
+use crate::model::{combinations, limit, Design, DesignKind, Factor, Fraction, Offload, Scope, Subject};
 use crate::model::tables::DESIGN;
-use crate::read::diagnostic::Problem;
-use crate::read::factor;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table};
-use crate::read::value::Value;
+use crate::read::{factor, Entry, Problem, Problems, Table, Value};
 
 pub(crate) const MOST: u32 = 32;
 
@@ -60,7 +52,7 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
         unreachable: Vec::new(),
         dropped: Vec::new(),
     };
-    Some(Read { design, rows: rows::rows(kind, factors.len(), most), factors })
+    Some(Read { design, rows: combinations::rows(kind, factors.len(), most), factors })
 }
 
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
@@ -121,7 +113,7 @@ fn sized(
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<()> {
-    let count = rows::count(kind, offloads, most);
+    let count = combinations::count(kind, offloads, most);
     if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {
         return Some(());
     }
@@ -148,7 +140,7 @@ fn sized(
 
 /// The effects that a fraction confounds.
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
-    if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
+    if kind != DesignKind::Fractional || combinations::is_whole(names.len(), most) {
         return Vec::new();
     }
     let pairs =

@@ -4,19 +4,12 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{
-    DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls,
-    suggest::{self, quoted},
-};
+use words::{parse_sysctls, suggest, DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level};
+use words::suggest::quoted;
 
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::scope::Scope;
-use crate::read::diagnostic::Problem;
-use crate::read::part;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table, entries, kind};
-use crate::read::value::Value;
+use crate::model::{limit, Factor, Scope, Subject};
+use crate::read::{part, Entry, Problem, Problems, Table, Value};
+use crate::read::value::{entries, kind};
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]

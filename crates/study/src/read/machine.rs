@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::DeValue;
+use words::{check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls, BySide, Placement};
 use words::names::{check_interface, check_sysctl_name};
 use words::suggest::quoted;
-use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
-use crate::model::limit;
-use crate::model::machine::{Machine, Machines};
+use crate::model::{limit, Machine, Machines};
 use crate::model::tables::{MACHINE, PLACEMENT};
-use crate::read::diagnostic::Problem;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table, entries};
-use crate::read::value::Value;
+use crate::read::{Entry, Problem, Problems, Table, Value};
+use crate::read::value::entries;
 
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
     let mut of_side = |key, name| {
@@ -241,7 +238,7 @@ mod tests {
     use words::{Placement, Side};
 
     use crate::Study;
-    use crate::model::machine::{Machine, Machines};
+    use crate::model::{Machine, Machines};
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";

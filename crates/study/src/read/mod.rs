@@ -6,16 +6,20 @@ mod design;
 pub(crate) mod diagnostic;
 pub(crate) mod factor;
 mod machine;
-mod obstacle;
 mod part;
-pub(crate) mod problems;
 mod protocol;
-mod selection;
 mod study;
-pub(crate) mod table;
 mod testbed;
 mod tracing;
 mod value;
 mod workload;
 
+pub(crate) use check::Obstacle;
+pub(crate) use comparison::Scope;
+pub(crate) use diagnostic::{Diagnostics, Problem, Problems};
+pub(crate) use factor::Named;
+pub(crate) use part::Written;
+pub(crate) use testbed::Testbed;
+pub(crate) use value::{Entry, Table, Value};
 pub(crate) use workload::keys as workload_keys;
+

@@ -3,15 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
-use words::{DEFAULT, Value as Read, flow_hash, suggest::quoted};
+use words::{flow_hash, DEFAULT, Value as Read};
+use words::suggest::quoted;
 
-use crate::model::limit;
-use crate::model::tables::{self, Part};
-use crate::read::diagnostic::Problem;
-use crate::read::machine;
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
+use crate::model::{limit, tables, Part};
+use crate::read::{machine, Problem, Problems, Table, Value};
 
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];

@@ -4,16 +4,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use toml::de::DeValue;
-use words::{Field, Scenario, Value as Read, format_duration};
+use words::{format_duration, Field, Scenario, Value as Read};
 
-use crate::model::limit;
-use crate::model::protocol::{Alternate, BootKind, Protocol, WhetherTurns, afresh};
-use crate::model::stop::{Bounds, Stop};
+use crate::model::{limit, Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns};
+use crate::model::protocol::afresh;
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table};
-use crate::read::value::Value;
+use crate::read::{part, Entry, Problems, Table, Value, Written};
 
 /// The testbeds of a study, by which a kind of boot is possible or not.
 #[derive(Debug, Clone, Copy)]

@@ -5,22 +5,9 @@ use std::ops::Range;
 use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Kind, Scenario};
 
-use crate::model::boot_state::BootState;
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::protocol::Protocol;
-use crate::model::selection::{ComparisonRequest, Exclusion};
-use crate::model::study::Study;
-use crate::model::tables::{GUEST, STUDY, TestbedPlace, UNDERLAY};
-use crate::read::diagnostic::{Diagnostics, Problem};
-use crate::read::obstacle::Obstacle;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::selection::Scope;
-use crate::read::table::Table;
-use crate::read::testbed::Testbed;
-use crate::read::value::Value;
-use crate::read::{check, comparison, design, factor, machine, protocol, selection, tracing, workload};
+use crate::model::{limit, BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace};
+use crate::model::tables::{GUEST, STUDY, UNDERLAY};
+use crate::read::{check, comparison, design, factor, machine, part, protocol, tracing, workload, Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Value, Written};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -126,7 +113,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         .into_iter()
         .filter_map(|table| {
             let place = table.span.clone();
-            Some((selection::exclusion(table, scope, problems)?, place))
+            Some((comparison::exclusion(table, scope, problems)?, place))
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");

@@ -4,12 +4,8 @@ use std::ops::Range;
 
 use words::{Acceleration, Scenario, Value};
 
-use crate::model::factor::Subject;
-use crate::model::guest::Guest;
-use crate::model::protocol::BootKind;
-use crate::read::factor;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
+use crate::model::{BootKind, Guest, Subject};
+use crate::read::{factor, part, Problems, Written};
 
 /// The file's settings of its testbed, with places.
 #[derive(Debug)]

@@ -4,14 +4,9 @@ use std::ops::Range;
 
 use words::{Field, KernelPath, Misfit, Scenario, Word};
 
+use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::model::tracing::Tracing;
-use crate::read::diagnostic::Problem;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
-use crate::read::workload;
+use crate::read::{part, workload, Problem, Problems, Table, Value, Written};
 
 /// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {

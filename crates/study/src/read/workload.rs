@@ -1,12 +1,10 @@
 //! `[[workload]]`.
 
 use std::ops::Range;
+
 use words::{Family, KEYS, Key, Kind, Workload};
 
-use crate::read::diagnostic::Problem;
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
+use crate::read::{Problem, Problems, Table, Value};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))

@@ -4,11 +4,10 @@ use std::io::Read;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use crate::error::{Fault, FilePosition, quoted};
+use crate::error::{quoted, Fault, FilePosition};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
-use crate::lines::read;
+use crate::lines::{read, separator, without_mark};
 use crate::series::bounded;
-use crate::token::{separator, without_mark};
 
 const BLOCK: usize = 1 << 16;
 

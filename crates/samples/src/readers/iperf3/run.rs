@@ -1,8 +1,7 @@
 //! One run of iperf3: which figure is of which side and direction.
 
-use super::document::{Document, End, Event, Interval, Start, Sum};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::Settings;
+use crate::error::{Fault, FilePosition, Settings};
+use crate::readers::iperf3::{Document, End, Event, Interval, Start, Sum};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
