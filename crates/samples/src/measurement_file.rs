@@ -41,13 +41,11 @@ impl MeasurementFile {
     }
 
     /// Its format.
-    #[must_use]
     pub fn format(&self) -> InputFormat {
         self.format
     }
 
     /// The number of its values.
-    #[must_use]
     pub fn values(&self) -> usize {
         self.found.series.iter().map(|series| series.values.len()).sum()
     }

@@ -145,7 +145,6 @@ impl Summary {
 
 /// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum
 /// can, and one correction by the mean of the residuals. 0 for no values.
-#[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     let running = |centre: f64| {
         values.iter().zip(1_u32..).fold(0.0, |mean: f64, (value, count)| {

@@ -35,7 +35,6 @@ pub const MOST_ROUNDS: u32 = 64;
 
 impl KernelPath {
     /// Whether packets of this traffic take it.
-    #[must_use]
     pub fn carries(self, kind: Kind) -> bool {
         let is_way_in = matches!(self, Self::UdpRx | Self::TcpRx);
         kind.is_tcp() == matches!(self, Self::TcpTx | Self::TcpRx) && (kind.is_received() || !is_way_in)
@@ -44,7 +43,6 @@ impl KernelPath {
 
 impl Waiting {
     /// Whether readers of this traffic can wait so.
-    #[must_use]
     pub fn suits(self, kind: Kind) -> bool {
         self == Self::Awake || kind.is_rr()
     }
@@ -70,40 +68,34 @@ const SENSELESS: f64 = 10.0;
 
 impl Closure {
     /// The closure of stages with this sum; `None` without a whole.
-    #[must_use]
     pub fn from_sum(sum: f64, whole: Option<f64>) -> Option<Self> {
         whole.filter(|whole| *whole > 0.0).map(|whole| Self(sum / whole))
     }
 
     /// The share of the whole.
-    #[must_use]
     pub fn share(self) -> f64 {
         self.0
     }
 
     /// The largest error of the sum, as a share of the whole, for instructions (`exact`) or for
     /// time.
-    #[must_use]
     pub fn bound(exact: bool) -> f64 {
         if exact { EXACT } else { TIME }
     }
 
     /// Whether the stages may be judged one by one.
-    #[must_use]
     pub fn holds(self, exact: bool) -> bool {
         // Bounds are whole percents: 1.02 - 1.0 is a little more than 0.02.
         (self.0 - 1.0).abs() <= Self::bound(exact) + 1e-9
     }
 
     /// A share of the whole in percent, as it is printed.
-    #[must_use]
     pub fn percent(share: f64) -> String {
         let (beyond, share) = if share > SENSELESS { ("more than ", SENSELESS) } else { ("", share) };
         format!("{beyond}{:.1}", 100.0 * share)
     }
 
     /// The error as a clause; `None` if it is within the bound.
-    #[must_use]
     pub fn breach(self, exact: bool) -> Option<String> {
         let apart = self.0 - 1.0;
         let than = if apart > 0.0 { "more" } else { "less" };

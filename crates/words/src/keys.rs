@@ -385,7 +385,6 @@ pub const KEYS: &[Key] = &[
 
 impl Key {
     /// The key of a name.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }

@@ -45,7 +45,7 @@ pub use sanitised::{escaped_json, is_plain, last_words, sanitised_json, sanitise
 pub use scenario::{Accelerated, Acceleration, Copies, Family, Nic, Scenario, VXLAN_OVERHEAD};
 pub use shell::{csv_field, fnv1a, shell_command, shell_word};
 pub use side::{BySide, Side};
-pub use sysctls::{acts_at_once, check_sysctl, format_sysctls, parse_sysctls, SYSCTLS};
+pub use sysctls::{acts_at_once, check_sysctl, format_sysctls, parse_sysctls, sysctls};
 pub use traffic::{LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, PATH_QUEUE, Traffic, Workload};
 pub use tuning::{Placement, Settled, Tuning, TuningKey};
 pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};

@@ -137,7 +137,6 @@ impl CongestionControl {
 
     /// The kernel's name to ask for; `None`: the host's own. A tried plan leaves none open where
     /// traffic has one.
-    #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Unpaced | Self::System => None,
@@ -146,7 +145,6 @@ impl CongestionControl {
     }
 
     /// This congestion control, or `chosen` if it was left open.
-    #[must_use]
     pub fn or_chosen(&self, chosen: &str) -> Self {
         if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }
     }

@@ -54,7 +54,6 @@ impl Pacing {
     }
 
     /// A pace in bits per second; `None` if it is out of range.
-    #[must_use]
     pub fn of_bits(bits: u64) -> Option<Pacing> {
         (Self::LEAST.0..=Self::MOST.0).contains(&bits).then_some(Pacing(bits))
     }

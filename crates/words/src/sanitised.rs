@@ -12,7 +12,6 @@ const CUT: &str = "… (cut)";
 const CUT_BEFORE: &str = "(cut) …";
 
 /// Whether sanitising changes nothing: the text is shown as stored, on one line.
-#[must_use]
 pub fn is_plain(text: &str) -> bool {
     !unprintable(text).any(|(_, letter)| is_hostile(letter))
 }
@@ -21,20 +20,17 @@ pub fn is_plain(text: &str) -> bool {
 /// `\u{1b}`.
 ///
 /// The escapes are for people: an escape in the original text looks alike.
-#[must_use]
 pub fn sanitised_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
 /// Text on one line: line breaks become spaces, tabs stay, other hostile characters become escapes,
 /// `\u{1b}`.
-#[must_use]
 pub fn sanitised_line(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| letter == '\t', in_line)
 }
 
 /// A reason: one line of at most [`LONGEST_REASON`] bytes. A cut reason ends in a mark.
-#[must_use]
 pub fn shortened_reason(text: &str) -> String {
     // Replacing shortens no character, so text far beyond the cut can be skipped.
     let near = &text[..text.floor_char_boundary(4 * LONGEST_REASON)];
@@ -48,7 +44,6 @@ pub fn shortened_reason(text: &str) -> String {
 
 /// The end of a text, shortened as by [`shortened_reason`]: a program's last words tell more than
 /// its first. Begins with a mark if it was cut.
-#[must_use]
 pub fn last_words(text: &str) -> String {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * LONGEST_REASON))..];
     let words = joined_lines(near);
@@ -141,7 +136,6 @@ fn printable_length(bytes: &[u8]) -> usize {
 
 /// Escapes hostile characters in JSON strings by JSON's own escapes (RFC 8259, section 7), so that
 /// the JSON can be shown and keeps its values. Newlines and tabs between values stay.
-#[must_use]
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     let escape = |letter: char, out: &mut String| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
@@ -155,7 +149,6 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
 /// The JSON with all its strings and keys sanitised as by [`crate::sanitised_line`]. Invalid JSON
 /// stays invalid. An escape is up to eight times as long as its character: `None` if the result
 /// exceeds `most` bytes.
-#[must_use]
 pub fn sanitised_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     if !text.contains('\\') && is_plain(text) {
         return (text.len() <= most).then_some(Cow::Borrowed(text));

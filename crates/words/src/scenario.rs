@@ -154,7 +154,6 @@ crate::vocabulary! {
 
 impl Family {
     /// IPv6, or else IPv4.
-    #[must_use]
     pub fn from_ipv6(ipv6: bool) -> Self {
         if ipv6 { Self::Ipv6 } else { Self::Ipv4 }
     }

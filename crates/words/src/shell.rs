@@ -4,7 +4,6 @@ use crate::sanitised_line;
 use crate::sanitised::sanitised_line;
 
 /// A word that every shell reads unchanged: in quotation marks, unless it needs none.
-#[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
     // zsh takes a leading `=` for a command's path, and csh and fish a leading `%` for a job.
@@ -16,14 +15,12 @@ pub fn shell_word(word: &str) -> String {
 
 /// A command that a person may paste: one line of quoted words. Every command that netassay prints
 /// is made here.
-#[must_use]
 pub fn shell_command<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(|word| shell_word(&sanitised_line(word))).collect::<Vec<_>>().join(" ")
 }
 
 /// A text as a CSV cell: one sanitised line, behind an apostrophe where a spreadsheet would run it
 /// as a formula (OWASP, "CSV Injection"), quoted where CSV needs it.
-#[must_use]
 pub fn csv_field(text: &str) -> String {
     let mut text = sanitised_line(text).into_owned();
     // Some spreadsheets look behind blanks.
@@ -38,7 +35,6 @@ pub fn csv_field(text: &str) -> String {
 
 /// FNV-1a of 64 bits (draft-eastlake-fnv; Fowler, Noll, Vo): two texts that differ in one byte
 /// have different checksums. It is not cryptographic: collisions can be made on purpose.
-#[must_use]
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes
         .iter()

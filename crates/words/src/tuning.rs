@@ -65,7 +65,6 @@ pub struct Tuning {
 
 impl TuningKey {
     /// Why no machine of a scenario has it, as the end of a sentence; `None` if some may.
-    #[must_use]
     pub fn absent(self, scenario: Scenario) -> Option<&'static str> {
         match (self, scenario) {
             (_, Scenario::Ssh | Scenario::SshVxlan)
@@ -78,13 +77,11 @@ impl TuningKey {
 
 impl Tuning {
     /// Whether nothing is varied.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// The part of it that a network namespace has of its own; `None` if that part is not varied.
-    #[must_use]
     pub fn of_network(&self) -> Option<Self> {
         let varied = [TuningKey::Sysctl].into();
         let own = Self { varied, sysctl: self.sysctl.clone(), ..Self::default() };
@@ -170,7 +167,6 @@ impl Settled {
 
     /// The settings of its device but those that the driver chooses by itself, which change all the
     /// time.
-    #[must_use]
     pub fn steady(&self) -> BTreeMap<DeviceSetting, u32> {
         let is_chosen = |setting: &DeviceSetting| {
             setting.chosen_by().is_some_and(|switch| self.device.get(&switch).is_some_and(|on| *on != 0))

@@ -37,13 +37,11 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// The spelling of each word.
-    #[must_use]
     pub fn spellings(&self) -> Vec<&'static str> {
         self.words.iter().map(|(word, _)| *word).collect()
     }
 
     /// Joins lines of documentation.
-    #[must_use]
     pub fn sentences(lines: &[&str]) -> String {
         lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
@@ -96,7 +94,6 @@ macro_rules! vocabulary {
             };
 
             /// Its spelling in files, options and messages.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

@@ -109,7 +109,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let machine = Machine::system();
     let (mut changed, mut refused) = (0, Vec::new());
-    for name in words::SYSCTLS {
+    for name in words::sysctls() {
         let target = sysctl(name);
         let file = format!("/proc/sys/{}", name.replace('.', "/"));
         // A namespace shows its own, and may write them.

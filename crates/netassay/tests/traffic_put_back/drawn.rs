@@ -281,7 +281,7 @@ done
 impl Has {
     fn ask(machine: &Machine) -> Self {
         // Those of the kernel and its memory are of the machine of the tests.
-        let names = words::SYSCTLS.iter().filter(|name| name.starts_with("net.")).copied();
+        let names = words::sysctls().filter(|name| name.starts_with("net."));
         let words: Vec<&str> = ["sh", "-c", OTHERS, "sh"].into_iter().chain(names).collect();
         let said = machine.command(&words).output().unwrap();
         let said = String::from_utf8(said.stdout).unwrap();

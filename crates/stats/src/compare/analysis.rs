@@ -34,7 +34,6 @@ pub struct Analysis {
 impl Analysis {
     /// The analysis without an answer where one of the two conditions is among `carried`
     /// ([`Gap::Carried`]).
-    #[must_use]
     pub fn without_answers(mut self, carried: &[usize]) -> Analysis {
         for one in &mut self.comparisons {
             if carried.contains(&one.condition) || carried.contains(&one.baseline) {

@@ -110,14 +110,12 @@ impl Comparison {
     }
 
     /// Whether the difference is below the resolution of the numbers.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         self.interval == Some((0.0, 0.0))
     }
 
     /// The largest fall from the baseline and the largest rise, in % of its size or in the metric's
     /// unit.
-    #[must_use]
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
         let (fall, rise) = self.range.largest_changes(self.baseline_mean);
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
@@ -238,7 +236,6 @@ impl Analysis {
     /// equivalent. For counts that repeat within this share on every machine, so that one boot is
     /// enough; there are no intervals. Conditions in `unlike`, whose counts did not repeat, have no
     /// verdict.
-    #[must_use]
     pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;
         let judge = |one: Comparison| {

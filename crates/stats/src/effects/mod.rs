@@ -127,7 +127,6 @@ pub struct Estimated {
 
 impl Estimated {
     /// The estimate of values that cannot be negative: a decrease is at most all of the base.
-    #[must_use]
     pub fn of_non_negative(self) -> Estimated {
         let possible = |percent: f64| percent.max(-100.0);
         Estimated {

@@ -117,7 +117,6 @@ impl Components {
     /// in the same order: `interaction` of a boot and a condition, `runs` of a flow and a
     /// condition, `None` where each boot has one flow (`interaction` includes it then). `None` with
     /// fewer than two conditions or boots.
-    #[must_use]
     pub fn of_flows(flows: &[(u32, Vec<f64>)], alpha: f64) -> Option<Components> {
         let conditions = flows.first().map_or(0, |(_, values)| values.len());
         let mut boots: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();

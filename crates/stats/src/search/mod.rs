@@ -60,7 +60,6 @@ const APART: f64 = 2.0;
 
 impl Search {
     /// A search that has seen nothing.
-    #[must_use]
     pub fn new(goal: Goal) -> Self {
         let claim = |toward| Claim::new(toward, goal.confidence);
         Self {
@@ -75,7 +74,6 @@ impl Search {
     }
 
     /// The load of the next trial; `None` if the search is over.
-    #[must_use]
     pub fn next_load(&self) -> Option<Load> {
         if self.trials >= self.goal.trials {
             return None;
@@ -211,7 +209,6 @@ impl Search {
     }
 
     /// The result so far; complete once there is no [`next_load`](Self::next_load).
-    #[must_use]
     pub fn answer(&self) -> Answer {
         let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {

@@ -208,7 +208,6 @@ impl Looks {
     }
 
     /// The bounds on a normal statistic behind [`Looks::nominal`].
-    #[must_use]
     pub fn z(&self, alpha: f64) -> Vec<f64> {
         match &self.sequence {
             Some(sequence) => {
@@ -219,7 +218,6 @@ impl Looks {
     }
 
     /// The share of all boots that each look has.
-    #[must_use]
     pub fn fractions(&self) -> &[f64] {
         &self.fractions
     }
@@ -259,7 +257,6 @@ fn levels(z: &[f64]) -> Vec<f64> {
 /// The shift, in standard errors, of the median-unbiased estimate toward zero from the measured
 /// one, at the last of the looks at these `fractions` of the information, where |z| is `z` and
 /// `bounds` were those on |z| at the looks before it. The statistic is taken for normal.
-#[must_use]
 pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     let (Some(fraction), false) = (fractions.last(), bounds.is_empty() || z <= 0.0) else { return 0.0 };
     let crossed: Vec<f64> = bounds.iter().copied().chain([z]).collect();
@@ -282,7 +279,6 @@ pub struct Shifted {
 impl Shifted {
     /// The estimate moved toward zero by `shift` standard errors, never beyond its interval or
     /// zero.
-    #[must_use]
     pub fn by(self, shift: f64) -> f64 {
         (self.t - shift).max(self.t - self.critical).max(0.0)
     }

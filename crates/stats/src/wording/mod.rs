@@ -10,7 +10,6 @@ const MOST_DECIMALS: usize = 9;
 
 /// A number with this many decimals; in exponent form with the same last digit if it is too long. A
 /// result of zero has no sign.
-#[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let shown = if value.abs() >= 1e15 {
         format!("{value:.3e}")
@@ -32,7 +31,6 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 /// A confidence level in %, to two decimals, and to as many as distinguish it from 100 or 0: `95`,
 /// `99.17`, `99.9999`.
-#[must_use]
 pub fn confidence(level: f64) -> String {
     let room = 100.0 * level.min(1.0 - level);
     let decimals = if room >= 0.01 { 2 } else { (1.0 - room.log10().floor()).clamp(2.0, 15.0) as usize };
@@ -41,7 +39,6 @@ pub fn confidence(level: f64) -> String {
 }
 
 /// A number in words, with `+` if it is above zero.
-#[must_use]
 pub fn signed(shown: String) -> String {
     let is_positive = shown.starts_with(|first: char| first.is_ascii_digit()) && !is_zero(&shown);
     if is_positive { format!("+{shown}") } else { shown }

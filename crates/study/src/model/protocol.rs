@@ -54,13 +54,11 @@ impl Alternate {
     pub(crate) const TURN: Duration = Duration::from_millis(100);
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
-    #[must_use]
     pub fn with_turn(turn: Duration, settle: Option<Duration>) -> Self {
         Self { turn, settle: settle.unwrap_or(turn / 5) }
     }
 
     /// The part of a turn that is counted.
-    #[must_use]
     pub fn counted(self) -> Duration {
         self.turn.saturating_sub(self.settle)
     }
@@ -69,13 +67,11 @@ impl Alternate {
 impl Protocol {
     /// Whether conditions that could take turns have runs of their own in this recorded block of a
     /// boot, so that both ways of measuring see the same boots. Boots begin with either way.
-    #[must_use]
     pub fn is_apart(&self, boot: u32, block: u32) -> bool {
         self.apart && block > 0 && boot % 2 == block % 2
     }
 
     /// Whether this many conditions need no more runs than a study may have.
-    #[must_use]
     pub fn is_possible(&self, conditions: usize) -> bool {
         let each = u64::from(self.warmup) + u64::from(self.runs);
         let runs = each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64);
@@ -137,14 +133,12 @@ words::vocabulary! {
 
 impl BootKind {
     /// Whether it is the default.
-    #[must_use]
     pub fn is_reset(&self) -> bool {
         *self == Self::Reset
     }
 
     /// The effect on the machines, for tables: "sockets and settings rebuilt, machines not
     /// restarted".
-    #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Reset => "sockets and settings rebuilt, machines not restarted",
@@ -154,7 +148,6 @@ impl BootKind {
 }
 
 /// The parts of a testbed that a boot starts afresh if no machine is reached over ssh.
-#[must_use]
 pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
     if inside_guest {
         "the virtual machine that the testbed is in restarts"

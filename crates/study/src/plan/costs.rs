@@ -67,7 +67,6 @@ pub struct Expected {
 
 impl Expected {
     /// The sum.
-    #[must_use]
     pub fn total(&self) -> Duration {
         self.windows.saturating_add(self.beside).saturating_add(self.boots).saturating_add(self.trying)
     }
@@ -75,7 +74,6 @@ impl Expected {
 
 impl Costs {
     /// Costs that were measured elsewhere.
-    #[must_use]
     pub fn stated(plan: &Plan) -> Self {
         let guests = plan.conditions.iter().any(|condition| condition.boot.guest.is_some());
         let run = match (plan.exact, guests) {
@@ -100,7 +98,6 @@ impl Costs {
     }
 
     /// The time of a boot in this state.
-    #[must_use]
     pub fn boot(&self, state: &BootState) -> Duration {
         let measured = self.measured.iter().find(|(known, _)| known == state);
         let stated = match (self.exact, &state.guest) {
@@ -114,7 +111,6 @@ impl Costs {
     /// The ramp and window of a run of each condition; of a search for a rate those of its trials,
     /// and of conditions that take turns its share of their flow, or half of both if they do so in
     /// every second block.
-    #[must_use]
     pub fn windows(&self, plan: &Plan) -> Vec<Duration> {
         let flows = plan.flows();
         let window = |condition: &Condition| {
@@ -132,7 +128,6 @@ impl Costs {
     }
 
     /// The duration of a plan with these costs.
-    #[must_use]
     pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
         let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
         let sum =
@@ -175,7 +170,6 @@ fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duratio
 }
 
 /// The duration of `count` traces of a path, with the boot before them.
-#[must_use]
 pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
     let boot = match (exact, guests) {
         (true, _) => EXACT_BOOT,
@@ -186,7 +180,6 @@ pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], cou
 }
 
 /// The duration of a plan that was not tried here.
-#[must_use]
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()
 }

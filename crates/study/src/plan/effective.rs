@@ -50,7 +50,6 @@ impl fmt::Display for Fragments {
 
 impl Effective {
     /// The state by which conditions are merged, whatever they asked for.
-    #[must_use]
     pub fn state(&self) -> State {
         State {
             transmitter: InterfaceState::from_settled(&self.transmitter),

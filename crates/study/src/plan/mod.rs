@@ -73,7 +73,6 @@ pub struct PlannedQuestion {
 
 impl Plan {
     /// The families of its traffic.
-    #[must_use]
     pub fn families(&self) -> Vec<Family> {
         let has = |family: &Family| self.conditions.iter().any(|condition| condition.family == *family);
         Family::ALL.into_iter().filter(has).collect()
@@ -81,7 +80,6 @@ impl Plan {
 
     /// The kind of boot if boots restart machines; `None` where each boot is a fresh testbed of its
     /// own.
-    #[must_use]
     pub fn how_of_boots(&self) -> Option<BootKind> {
         let between_machines = self.conditions.iter().any(|condition| condition.boot.scenario.has_machines());
         between_machines.then_some(self.asked.protocol.how)
@@ -121,7 +119,6 @@ impl Plan {
     }
 
     /// The plan with a congestion control for TCP traffic that left it open.
-    #[must_use]
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
         for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
             if workload.traffic.kind.is_tcp() {

@@ -20,14 +20,12 @@ impl Condition {
 
     /// The design without the factors that this condition does not have: in some scenarios of a
     /// study no interface can switch them.
-    #[must_use]
     pub fn own_design(&self, design: &Design) -> Design {
         let has = |factor: &&String| self.levels.iter().any(|(name, _)| name == *factor);
         Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
     }
 
     /// The condition with all offloads of a design on, or off, under the same names: for a try.
-    #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
         for (factor, was) in design.factors.iter().zip(self.designed(design)) {
@@ -111,7 +109,6 @@ impl Plan {
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.
     /// Without a design the plan stays unchanged.
-    #[must_use]
     pub fn settled(self, reads: &[Vec<Option<bool>>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
             let numbers = (0..self.conditions.len()).collect();

@@ -13,7 +13,6 @@ use crate::plan::schedule::{below, random_of_run};
 impl Plan {
     /// The turns of a flow of these conditions, whose window is that of a run of each of them, as
     /// far as they are counted. The states of the turns are indexes into `together`.
-    #[must_use]
     pub fn turns(&self, together: &[usize], run: &PlannedRun, alternate: Alternate) -> Vec<Turn> {
         let window = together.first().map_or(Duration::ZERO, |one| self.conditions[*one].workload.duration);
         let mut random = random_of_run(self.asked.protocol.seed, run, together.first().copied());
@@ -23,7 +22,6 @@ impl Plan {
 
     /// A condition's time in a flow of `together` conditions: an equal part of the ramp and of all
     /// turns. `None` if it has a flow of its own.
-    #[must_use]
     pub fn share_of_flow(&self, index: usize, together: usize) -> Option<Duration> {
         let alternate = self.asked.protocol.alternate?;
         let share = u32::try_from(together).ok().filter(|together| *together > 1)?;
@@ -122,7 +120,6 @@ impl Flows {
 
     /// The conditions that share a flow with this one, itself among them, in order; none of a
     /// condition that is not in the plan.
-    #[must_use]
     pub fn containing(&self, index: usize) -> &[usize] {
         self.of.get(index).map_or(&[], |flow| &self.flows[*flow])
     }
@@ -136,7 +133,6 @@ impl Flows {
 impl Plan {
     /// The conditions by flow: conditions that differ only in keys that can be switched while
     /// traffic flows share one, if any take turns and they are not too many.
-    #[must_use]
     pub fn flows(&self) -> Flows {
         if self.asked.protocol.alternate.is_none() {
             return Flows::separate(self.conditions.len());
