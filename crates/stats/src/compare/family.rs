@@ -119,7 +119,6 @@ pub(crate) fn of_spread(alpha: f64, df: f64) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::distribution::dunnett;
     use crate::oracles::is_close;
     use super::*;
 
@@ -149,7 +148,7 @@ mod tests {
         let shares = [0.0, 0.3, 0.5, 0.9, 0.99, 1.0].map(each);
         assert!(shares.is_sorted() && shares[1] > sidak && shares[5] > 6.0 * sidak, "{shares:?}");
         // The steps of λ cost little: the exact value, with λ = √½, is just below.
-        let exact = dunnett::upper_quantile(0.05, &[0.5_f64.sqrt(); 9], f64::INFINITY).unwrap();
+        let exact = Dunnett::new(&[0.5_f64.sqrt(); 9], f64::INFINITY).unwrap().upper_quantile(0.05).unwrap();
         let equal = ComparisonFamily::beside_baseline(&[0.5; 9]).critical(0.05, f64::INFINITY).unwrap();
         assert!((exact..1.02 * exact).contains(&equal), "{equal} beside {exact}");
     }

@@ -32,14 +32,11 @@ fn is_valid(df: f64) -> bool {
 }
 
 fn tails(x: f64, df: f64) -> Tails {
-    if x.is_nan() || !is_valid(df) {
-        return Tails::NONE;
+    let sure = |lower: f64| Tails { lower, upper: 1.0 - lower, slope: 0.0 };
+    match x {
+        _ if x.is_nan() || !is_valid(df) => sure(f64::NAN),
+        _ if x <= 0.0 => sure(0.0),
+        f64::INFINITY => sure(1.0),
+        _ => gamma(0.5 * df, 0.5 * x),
     }
-    if x <= 0.0 {
-        return Tails::BELOW;
-    }
-    if x.is_infinite() {
-        return Tails::ABOVE;
-    }
-    gamma(0.5 * df, 0.5 * x)
 }

@@ -18,15 +18,6 @@ pub(crate) struct Tails {
     pub(crate) slope: f64,
 }
 
-impl Tails {
-    /// An invalid distribution.
-    pub(crate) const NONE: Tails = Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
-    /// Below all values.
-    pub(crate) const BELOW: Tails = Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
-    /// Above all values.
-    pub(crate) const ABOVE: Tails = Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
-}
-
 /// The gamma distribution with this `shape` and unit scale, at `x` > 0.
 pub(crate) fn gamma(shape: f64, x: f64) -> Tails {
     // x^a e^-x / Γ(a), by Stirling's formula for Γ: no large logarithms are subtracted (Loader,

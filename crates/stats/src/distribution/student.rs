@@ -6,11 +6,6 @@ use crate::distribution::special::beta;
 /// From here on t is normal: the quantiles differ by less than 1e-11.
 const NORMAL: f64 = 1e13;
 
-/// P(T <= `x`). NaN unless `df` >= 1.
-pub fn cdf(x: f64, df: f64) -> f64 {
-    sf(-x, df)
-}
-
 /// P(T > `x`). NaN unless `df` >= 1.
 pub fn sf(x: f64, df: f64) -> f64 {
     if x.is_nan() || df.is_nan() || df < 1.0 {
