@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::question::{require_finite, StatsError};
-pub use crate::observed::{mean, Observation, Summary};
-pub(crate) use crate::observed::{median, squares, Cell, Cells};
 
 /// One recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

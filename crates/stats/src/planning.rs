@@ -15,7 +15,6 @@ use crate::distribution::{noncentral_t, numeric, student};
 use crate::model::Common;
 use crate::question::Design;
 use crate::sequential::{crossings, Bounds, Schedule};
-pub use crate::planning::{expected_boots, noncentrality, Choice, Cost, Family, Goal, Noise, Pilot, Plan};
 
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -39,7 +39,6 @@ use crate::question::{require_finite, StatsError};
 pub use levels::NewestPoint;
 pub use point::{Error, FEWEST, Point};
 
-pub use crate::change::{of_counts, Change, Level, LevelHistory};
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.

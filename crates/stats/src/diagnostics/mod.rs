@@ -34,7 +34,6 @@ use crate::question::{require_finite, StatsError};
 
 pub use flag::{Flag, FlagKind, Names, RunPlace};
 
-pub use crate::diagnostics::LEVEL;
 
 /// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///

@@ -18,36 +18,33 @@ use thiserror::Error;
 use crate::distribution::student;
 use crate::model::{Borrowing, Estimate, Fieller, Fit, Quantiles};
 use crate::observed::{Cells, Observation};
-use crate::question::{Design, StatsError};
+use crate::question::{Correction, Question, StatsError};
 
 pub use conditional::{effects_given, ConditionalEffect};
-pub use factorial::{factorial, Effect, Factorial};
-pub use shapley::{shapley, FactorShare, MOST_FACTORS, Orders, Shares};
-
-pub use crate::effects::{ladder, EffectsError, Estimated, Ladder, REMARK, Step};
+pub use factorial::{factorial, Effect};
+pub use shapley::{shapley, FactorShare, MOST_FACTORS, Shares};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
-    /// The level of each factor, from 0, for each condition of the plan. Combinations that could
-    /// not be measured are missing or have no runs.
-    pub levels: &'a [Vec<usize>],
+    /// For each condition of the plan whether each factor is on. Combinations that could not be
+    /// measured are missing or have no runs.
+    pub levels: &'a [Vec<bool>],
 }
 
 impl Layout<'_> {
-    /// Rejects conditions without one level for each factor.
-    fn check(&self) -> Result<(), EffectsError> {
-        let wrong = self.levels.iter().position(|levels| levels.len() != self.factors.len());
-        wrong.map_or(Ok(()), |condition| {
-            let (given, factors) = (self.levels[condition].len(), self.factors.len());
-            Err(EffectsError::Levels { condition, given, factors })
-        })
-    }
-
-    fn name(&self, factor: usize) -> String {
-        self.factors[factor].clone()
+    /// These conditions by their levels.
+    fn states(&self, conditions: &[usize]) -> Result<BTreeMap<&[bool], usize>, EffectsError> {
+        let mut states: BTreeMap<&[bool], usize> = BTreeMap::new();
+        for condition in conditions {
+            let levels = self.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
+            if let Some(one) = states.insert(levels, *condition) {
+                return Err(EffectsError::Same { one, other: *condition });
+            }
+        }
+        Ok(states)
     }
 }
 
@@ -58,11 +55,6 @@ pub enum EffectsError {
     /// Invalid numbers or an invalid confidence level.
     #[error(transparent)]
     Numbers(#[from] StatsError),
-    /// A condition has too few levels or too many.
-    #[error(
-        "condition {condition} has {given} levels, and there are {factors} factors: give one level for each"
-    )]
-    Levels { condition: usize, given: usize, factors: usize },
     /// Runs of a condition with unknown levels.
     #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
     Unknown(usize),
@@ -79,14 +71,11 @@ pub enum EffectsError {
         "the effect of {0} cannot be told from those of the factors before it: measure more combinations of levels"
     )]
     Confounded(String),
-    /// A factor that is neither off nor on.
-    #[error("{factor} has level {level}: shares are for factors that are off (0) or on (1)")]
-    NotASwitch { factor: String, level: usize },
     /// Too many factors for shares.
     #[error("{given} factors are too many to share a total between: {most} at most")]
     TooMany { given: usize, most: usize },
     /// A combination that the shares need was not measured.
-    #[error("{0} was not measured: measure it, or average over the orders that can be reached")]
+    #[error("{0} was not measured: measure it")]
     Unreachable(String),
     /// No order of switching on uses only measured combinations.
     #[error(
@@ -144,25 +133,18 @@ pub(super) struct Estimator {
 }
 
 impl Estimator {
-    pub(super) fn new(
-        observations: &[Observation],
-        design: Option<Design>,
-        level: f64,
-    ) -> Result<Estimator, EffectsError> {
+    pub(super) fn new(observations: &[Observation], level: f64) -> Result<Estimator, EffectsError> {
         if !(level > 0.0 && level < 1.0) {
             return Err(StatsError::Level(level).into());
         }
         let cells = Cells::from_observations(observations)?;
-        Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
+        let alike = Question { correction: Correction::None, ..Question::against(0) };
+        Ok(Estimator { fit: Fit::new(&cells, &alike), level })
     }
 
     /// Each effect has its level by itself.
     fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
         self.fit.contrast(terms, Borrowing::None)
-    }
-
-    pub(super) fn is_measured(&self, condition: usize) -> bool {
-        self.fit.conditions().binary_search(&condition).is_ok()
     }
 
     /// The combination of condition means with these coefficients, also in % of the one of `base`;
@@ -247,8 +229,7 @@ pub struct Step {
     pub change: Estimated,
 }
 
-/// The steps between `rungs` (conditions), with intervals of confidence `level`. `design`: `None`
-/// detects it from the data.
+/// The steps between `rungs` (conditions), with intervals of confidence `level`.
 ///
 /// # Errors
 /// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
@@ -256,14 +237,13 @@ pub struct Step {
 pub fn ladder(
     observations: &[Observation],
     rungs: &[usize],
-    design: Option<Design>,
     level: f64,
 ) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
         return Err(EffectsError::ShortLadder(rungs.len()));
     };
-    let estimator = Estimator::new(observations, design, level)?;
-    if let Some(condition) = rungs.iter().find(|rung| !estimator.is_measured(**rung)) {
+    let estimator = Estimator::new(observations, level)?;
+    if let Some(condition) = rungs.iter().find(|rung| estimator.fit.conditions().binary_search(rung).is_err()) {
         return Err(EffectsError::Unmeasured(*condition));
     }
     let change = |from: usize, to: usize| {

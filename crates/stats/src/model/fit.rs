@@ -63,16 +63,8 @@ pub(crate) struct Fit {
 impl Fit {
     /// Fits `cells` for the comparisons of `question`.
     pub(crate) fn new(cells: &Cells, question: &Question) -> Fit {
-        Fit::fit_cells(cells, question.design, question.baseline(), question.range)
-    }
-
-    /// Fits `cells` for this `design` (`None`: detected), without a baseline.
-    pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
-        Fit::fit_cells(cells, design, None, ValueRange::ANY)
-    }
-
-    fn fit_cells(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
-        let design = design.unwrap_or_else(|| Layout::recognised(cells));
+        let (baseline, range) = (question.baseline(), question.range);
+        let design = question.design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
         let natural = if is_non_negative { range.and_non_negative() } else { range };
         let ends = cells

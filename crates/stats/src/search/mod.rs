@@ -14,7 +14,6 @@
 mod claim;
 
 use crate::search::claim::{Bracket, Claim, Toward};
-pub use crate::search::{Goal, Load, Trial};
 
 /// The result of a search. If the search is complete, no `upper` means that nothing that can be
 /// offered exceeds the bound, and no `lower` that not even the least load stays within it.

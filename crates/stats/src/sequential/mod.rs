@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::{normal, numeric};
 use crate::distribution::numeric::gauss_legendre;
 use crate::sequential::student::Sequence;
-pub use crate::sequential::{shift, Looks, Schedule, Shifted};
 
 /// The least distance of looks, as a share of all information.
 const CLOSEST: f64 = 0.001;

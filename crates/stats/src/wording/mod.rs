@@ -4,7 +4,6 @@ mod sentence;
 
 use crate::compare::{Check, Comparison, Looks};
 use crate::question::Margin;
-pub use crate::wording::{confidence, corrected, fixed, signed, Seen};
 
 const MOST_DECIMALS: usize = 9;
 
