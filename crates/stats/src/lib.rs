@@ -23,7 +23,7 @@ mod wording;
 #[cfg(test)]
 mod oracles;
 
-pub use compare::{analyse, analyse_among, analyse_with, estimates, Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending, Verdict};
+pub use compare::{analyse, analyse_with, estimates, Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending, Verdict};
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{mean, Observation, Summary};
 pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};

@@ -74,24 +74,12 @@ pub struct ConditionEstimate {
 /// # Errors
 /// [`StatsError`] for a value that is not finite, an invalid question, or an unmeasured baseline.
 pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
-    analyse_among(observations, question, |_| true)
+    analyse_with(observations, question, |_| true, &Spending::default())
 }
 
-/// Analyses as [`analyse`], but compares and lists only the conditions in `takes_part`. The other
-/// conditions contribute to the effects of the boots that they share, and to the degrees of freedom
-/// of several comparisons.
-///
-/// # Errors
-/// As [`analyse`].
-pub fn analyse_among(
-    observations: &[Observation],
-    question: &Question,
-    takes_part: impl Fn(usize) -> bool,
-) -> Result<Analysis, StatsError> {
-    analyse_with(observations, question, takes_part, &Spending::default())
-}
-
-/// Analyses as [`analyse_among`], with the looks' levels that earlier analyses computed.
+/// Analyses as [`analyse`], but compares and lists only the conditions in `takes_part`, with the
+/// looks' levels that earlier analyses computed. The other conditions contribute to the effects of
+/// the boots that they share, and to the degrees of freedom of several comparisons.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -310,7 +298,7 @@ mod tests {
             .map(|(condition, boot)| run(condition, boot))
             .collect();
         let question = Question::against(0);
-        let among = analyse_among(&all, &question, |condition| condition < 3).unwrap();
+        let among = analyse_with(&all, &question, |condition| condition < 3, &Spending::default()).unwrap();
         let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 3).copied().collect();
         let alone = analyse(&alone, &question).unwrap();
         let whole = analyse(&all, &question).unwrap();

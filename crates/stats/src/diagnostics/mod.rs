@@ -28,12 +28,10 @@ mod modes;
 mod outliers;
 
 use crate::diagnostics::campaign::{BootEffects, CampaignValues, ConditionValues};
-use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::observed::Observation;
 use crate::question::{require_finite, StatsError};
 
 pub use flag::{Flag, FlagKind, Names, RunPlace};
-
 
 /// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///
@@ -54,11 +52,11 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     let crossed = outliers::crossed(&campaign);
     let families = if crossed.is_some() { 2 } else { 1 };
     flags.extend(outliers::boots(&effects, families));
-    flags.extend(crossed.and_then(|conditions| outliers::unlike(&campaign, &conditions, families)));
+    flags.extend(crossed.and_then(|conditions| outliers::outlying_cell(&campaign, &conditions, families)));
     flags.extend(modes::ceilings(&campaign, &outlying_runs));
     flags.extend(outlying_runs);
     flags.extend(modes::several(&campaign));
-    flags.extend(outliers::unlike(&campaign));
+    flags.extend(outliers::unlike_first_run(&campaign));
     flags.extend(conditions(&campaign));
     flags.sort_by_key(|flag| (flag.kind, flag.condition));
     Ok(flags)

@@ -34,15 +34,15 @@ pub(super) enum Toward {
 /// An end of the interval, to be shown by trials.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
-    toward: Toward,
+    pub(super) toward: Toward,
     state: State,
-    load: Load,
+    pub(super) load: Load,
     /// The chance that this attempt is wrong.
     error: f64,
     attempts: i32,
     stake: f64,
     /// Trials of all attempts.
-    made: usize,
+    pub(super) made: usize,
     /// The load for which all trials speak that speak for it: the least that one sustained, or the
     /// most that one offered.
     spoken_for: f64,
@@ -122,24 +122,12 @@ impl Claim {
         }
     }
 
-    pub(super) fn is(&self, toward: Toward) -> bool {
-        self.toward == toward
-    }
-
     pub(super) fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
     pub(super) fn is_hopeless(&self) -> bool {
         self.is_open() && self.stake < HOPELESS
-    }
-
-    pub(super) fn load(&self) -> Load {
-        self.load
-    }
-
-    pub(super) fn trials_made(&self) -> usize {
-        self.made
     }
 
     /// The distance of the next attempt, in widths.
@@ -175,7 +163,8 @@ pub(super) struct Bracket {
     pub(super) exceeded: f64,
     /// The length of the next step, as a share of the load: it doubles.
     step: f64,
-    next: Option<f64>,
+    /// The load of the next trial; `None` if the bracket is as narrow as asked for.
+    pub(super) next: Option<f64>,
 }
 
 impl Bracket {
@@ -187,11 +176,7 @@ impl Bracket {
         bracket
     }
 
-    pub(super) fn next_load(&self) -> Option<f64> {
-        self.next
-    }
-
-    /// Notes a trial with [`next_load`](Self::next_load). Where the load could not even be offered,
+    /// Notes a trial with the load [`next`](Self::next). Where the load could not even be offered,
     /// nothing is learned above it.
     pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
         let Some(load) = self.next.take() else { return };

@@ -80,11 +80,11 @@ impl Search {
         if self.most.is_none() {
             return Some(Load::Most);
         }
-        if let Some(load) = self.bracket.next_load() {
+        if let Some(load) = self.bracket.next {
             return Some(Load::Of(load));
         }
         match (self.turn(), &self.between) {
-            (Some(claim), _) => Some(claim.load()),
+            (Some(claim), _) => Some(claim.load),
             (None, between) => between.as_ref().map(|between| Load::Of(between.load)),
         }
     }
@@ -92,7 +92,7 @@ impl Search {
     /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
     fn turn(&self) -> Option<&Claim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
-        open.min_by_key(|claim| claim.trials_made())
+        open.min_by_key(|claim| claim.made)
     }
 
     /// Notes how the trial with [`next_load`](Self::next_load) went.
@@ -106,9 +106,9 @@ impl Search {
         let Some(most) = self.most else {
             return self.begin(trial);
         };
-        if self.bracket.next_load().is_some() {
+        if self.bracket.next.is_some() {
             self.bracket.record_trial(reached, trial, &self.goal);
-            if self.bracket.next_load().is_none() {
+            if self.bracket.next.is_none() {
                 self.claim(most);
             }
             return;
@@ -116,7 +116,7 @@ impl Search {
         if let Some(between) = self.between.take() {
             return self.narrow(between, reached, trial);
         }
-        let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
+        let lowers = self.turn().is_some_and(|claim| claim.toward == Toward::Within);
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         claim.record_trial(reached, trial);
         if claim.is_hopeless() {
@@ -165,7 +165,7 @@ impl Search {
         self.most = Some(most);
         if trial.exceeded {
             self.bracket = Bracket::below(most, trial.forwarded, &self.goal);
-            if self.bracket.next_load().is_none() {
+            if self.bracket.next.is_none() {
                 self.claim(most);
             }
         } else {
@@ -186,7 +186,7 @@ impl Search {
     fn step_outwards(&mut self, lowers: bool, most: f64) {
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         let step = (self.goal.width * claim.reach()).min(0.5);
-        let from = claim.load();
+        let from = claim.load;
         claim.close();
         match (from, lowers) {
             (Load::Of(load), true) => {
@@ -209,10 +209,10 @@ impl Search {
 
     /// The result so far; complete once there is no [`next_load`](Self::next_load).
     pub fn answer(&self) -> Answer {
-        let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
+        let is_open = self.bracket.next.is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {
             lower: self.lower.shown_load(),
-            lower_at: self.lower.shown_load().map(|_| self.lower.load()),
+            lower_at: self.lower.shown_load().map(|_| self.lower.load),
             upper: self.upper.shown_load(),
             // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,
