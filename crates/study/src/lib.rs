@@ -36,7 +36,7 @@ pub use plan::{Plan, PlannedQuestion};
 pub use plan::comparison::Comparison;
 pub use plan::condition::{Condition, SideSettings, Underlay};
 pub use plan::costs::{expected_duration, expected_traces, Costs, Expected};
-pub use plan::effective::{Effective, Fragments, State};
+pub use plan::effective::{Effective, Fragments};
 pub use plan::schedule::{schedule, PlannedRun};
 pub use plan::turns::Flows;
 pub use quality::Quality;
