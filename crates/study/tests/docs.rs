@@ -61,7 +61,7 @@ fn every_key_metric_and_group_is_explained() {
     for word in defined {
         assert!(is_defined(word), "docs/glossary.md does not define `{word}`");
     }
-    for group in feature::GROUPS {
+    for group in feature::GROUPS.iter() {
         assert!(GLOSSARY.contains(&format!("(also {}", group.long)), "{}", group.long);
     }
 }

@@ -157,7 +157,7 @@ impl Settled {
         let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
         let stood_for = move |feature: &str| {
             let groups = feature::GROUPS.iter().filter(|group| group.members.contains(&feature));
-            groups.flat_map(|group| group.members).any(&is_on)
+            groups.flat_map(|group| &group.members).any(&is_on)
         };
         self.refused
             .iter()

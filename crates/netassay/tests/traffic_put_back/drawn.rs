@@ -213,15 +213,10 @@ fn texts(values: &[&str]) -> Vec<String> {
 fn members(name: &str) -> &[&str] {
     let group = GROUPS.iter().find(|group| [group.short, group.long].contains(&name));
     match group {
-        Some(group) => group.members,
+        Some(group) => &group.members,
         None => {
-            let known = [words::feature::OFFLOADS, words::feature::OTHERS].concat();
-            let place = known.iter().position(|one| *one == name).unwrap();
-            let all = [words::feature::OFFLOADS, words::feature::OTHERS];
-            match place.checked_sub(all[0].len()) {
-                None => &all[0][place..=place],
-                Some(place) => &all[1][place..=place],
-            }
+            let own = |all: &'static Vec<&'static str>| all.iter().position(|one| *one == name).map(|at| &all[at..=at]);
+            own(&words::feature::OFFLOADS).or_else(|| own(&words::feature::OTHERS)).unwrap()
         }
     }
 }

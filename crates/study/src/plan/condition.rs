@@ -153,7 +153,7 @@ impl SideSettings {
     /// Every feature that this turns on or off, by kernel name: those of [`feature::OFFLOADS`] off
     /// if `offloads` is `none`, overridden by single features. Other features stay as they are.
     pub fn wanted(&self) -> BTreeMap<&str, bool> {
-        let none = if self.offloads == Offloads::None { feature::OFFLOADS } else { &[] };
+        let none: &[&str] = if self.offloads == Offloads::None { &feature::OFFLOADS } else { &[] };
         let mut wanted: BTreeMap<&str, bool> = none.iter().map(|name| (*name, false)).collect();
         wanted.extend(self.features.iter().map(|(name, on)| (name.as_str(), *on)));
         wanted
