@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, LeftOut, Settings};
-use crate::lines::{measured, Line, Lines};
+use crate::lines::{for_each_line, measured, Line};
 use crate::options::{Column, Options};
 use crate::readers::{no_such_metric, ReadValues};
 use crate::series::{bounded, Collector, SeriesKey};
@@ -41,10 +41,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         left_out: LeftOut::default(),
         settings: Settings::default(),
     };
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

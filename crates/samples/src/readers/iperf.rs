@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, LeftOut};
-use crate::lines::{measured, Line, Lines};
+use crate::lines::{for_each_line, measured, Line};
 use crate::options::Options;
-use crate::readers::{no_such_metric, require_no_boot, ReadValues};
+use crate::readers::{chosen, require_no_boot, ReadValues};
 use crate::series::{Collector, SeriesKey};
 
 const TCP_COLUMNS: usize = 9;
@@ -41,16 +41,9 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf", options)?;
-    let is_sent_asked = match options.metric.as_deref() {
-        None | Some("all" | "throughput") => false,
-        Some("sent") => true,
-        Some(other) => return Err(no_such_metric(other, &["throughput".to_owned(), "sent".to_owned()])),
-    };
+    let is_sent_asked = chosen(options, &["throughput", "sent"])? == "sent";
     let mut reader = Reader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use crate::error::{Fault, FilePosition, LeftOut, Settings};
 use crate::options::Options;
-use crate::readers::{json, no_such_metric, require_no_boot, ReadValues, Runs};
-use crate::readers::iperf3::run::{Lack, Metric, Run};
+use crate::readers::{chosen, json, require_no_boot, ReadValues, Runs};
+use crate::readers::iperf3::run::{Metric, Run};
 use crate::series::{Collector, SeriesKey};
 
 /// The word and the unit of each metric.
@@ -38,15 +38,10 @@ const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf3", options)?;
-    let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].0);
-    let metric = METRICS.iter().find(|(known, ..)| *known == word);
-    if metric.is_none() && word != INTERVALS {
-        let known: Vec<String> =
-            METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).map(str::to_owned).collect();
-        return Err(no_such_metric(word, &known));
-    }
+    let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
+    let word = chosen(options, &known)?;
     let mut reader = Reader {
-        metric: metric.copied(),
+        metric: METRICS.iter().find(|(known, ..)| *known == word).copied(),
         open: None,
         count: 0,
         loss_taken_off: false,
@@ -76,19 +71,18 @@ struct Reader {
 
 impl Reader {
     fn take(&mut self, document: Document, place: FilePosition) -> Result<(), Fault> {
-        let Some(event) = document.event() else {
+        let Some(event) = document.event.as_deref() else {
             self.close()?;
             return self.run(Run::from_document(document, place)?);
         };
-        let event = event.map_err(|error| {
-            let what = words::sanitised_line(&error.to_string()).into_owned();
-            Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
-        })?;
-        if matches!(event, Event::Start(_)) {
+        if event == "start" {
             self.close()?;
         }
-        self.open.get_or_insert_with(|| Run::empty(place)).add(event);
-        Ok(())
+        let data = document.data.as_ref().map_or("null", |data| data.get());
+        self.open.get_or_insert_with(|| Run::empty(place)).add(event, data).map_err(|error| {
+            let what = words::sanitised_line(&error.to_string()).into_owned();
+            Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
+        })
     }
 
     /// The run of the events so far is complete.
@@ -108,8 +102,7 @@ impl Reader {
         self.count += 1;
         run.add_settings(&mut self.settings);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
-        let fault = |Lack { what, way_out }| Fault::new(run.place, what, way_out);
-        let value = run.value(metric, word).map_err(fault)?;
+        let value = run.value(metric, word)?;
         self.loss_taken_off |= value.is_loss_taken_off;
         let key = SeriesKey { kind: Some(value.kind), ..SeriesKey::new(word, unit) };
         self.collector.push(&key, None, value.value, run.place)
@@ -154,28 +147,6 @@ pub(super) struct Document {
     pub(super) end: Option<End>,
     event: Option<String>,
     data: Option<Box<RawValue>>,
-}
-
-pub(super) enum Event {
-    Start(Start),
-    Interval(Interval),
-    End(Box<End>),
-    Error(String),
-    Other,
-}
-
-impl Document {
-    /// The event, if this is a line of `--json-stream`.
-    pub(super) fn event(&self) -> Option<serde_json::Result<Event>> {
-        let data = self.data.as_ref().map_or("null", |data| data.get());
-        Some(match self.event.as_deref()? {
-            "start" => serde_json::from_str(data).map(Event::Start),
-            "interval" => serde_json::from_str(data).map(Event::Interval),
-            "end" => serde_json::from_str(data).map(Event::End),
-            "error" => serde_json::from_str(data).map(Event::Error),
-            _ => Ok(Event::Other),
-        })
-    }
 }
 
 #[derive(Default, Deserialize)]

@@ -9,7 +9,7 @@ use std::io::Read;
 
 use crate::error::{quoted, Fault, FilePosition, LeftOut, Settings};
 use crate::limits::LONGEST_NAME;
-use crate::lines::{measured, Line, Lines};
+use crate::lines::{for_each_line, measured, Line};
 use crate::options::Options;
 use crate::readers::{no_such_metric, plain_word, require_no_boot, ReadValues};
 use crate::readers::netperf::table::Table;
@@ -35,10 +35,7 @@ fn is_banner(line: &[u8]) -> bool {
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("netperf", options)?;
     let mut reader = Reader::new(options);
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

@@ -10,17 +10,14 @@ use ministat::parse_decimal_prefix;
 
 use crate::error::{quoted, Fault, FilePosition};
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
-use crate::lines::{measured, Line, Lines};
+use crate::lines::{for_each_line, measured, Line};
 use crate::options::{Column, Options};
 use crate::readers::{no_such_metric, plain_word, ReadValues};
 use crate::series::{bounded, too_many_values, Names, Series, SeriesKey};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish(options)
 }
 
