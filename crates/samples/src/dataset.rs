@@ -4,11 +4,11 @@ mod conditions;
 
 use std::collections::HashMap;
 
-use stats::Observation;
+use stats::{Design, Observation};
 
 use crate::error::{Fault, SamplesError};
 use crate::measurement_file::Input;
-use crate::options::{Boots, Layout, Options};
+use crate::options::{Boots, Options};
 
 /// The groups to compare.
 #[derive(Debug)]
@@ -125,8 +125,8 @@ fn assemble(
                 .to_owned(),
         );
     } else if options.boots != Boots::Named {
-        let note = match (options.layout, &options.boots) {
-            (Some(Layout::Crossed), _) => {
+        let note = match (options.design, &options.boots) {
+            (Some(Design::Crossed), _) => {
                 Some("--design crossed: boots with the same number in each condition are one boot")
             }
             (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),

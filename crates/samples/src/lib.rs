@@ -18,5 +18,5 @@ mod series;
 pub use dataset::{ComparedConditions, Dataset};
 pub use error::SamplesError;
 pub use measurement_file::{Input, MeasurementFile};
-pub use options::{Boots, Column, InputFormat, Layout, Options};
-
+pub use options::{Boots, Column, InputFormat, Options};
+pub use stats::Design;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use stats::Design;
+
 /// Options for reading and combining files. The default detects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -19,7 +21,7 @@ pub struct Options {
     /// Which runs belong to the same boot, without a column of boots.
     pub boots: Boots,
     /// Whether conditions share boots. `None`: detected.
-    pub layout: Option<Layout>,
+    pub design: Option<Design>,
     /// The condition to compare with, by its label. `None`: the first.
     pub baseline: Option<String>,
 }
@@ -43,15 +45,6 @@ pub enum Boots {
     Sizes(Vec<usize>),
     /// Each file is a boot.
     PerFile,
-}
-
-/// Whether conditions share boots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Each boot measured every condition: the same name or position is the same boot.
-    Crossed,
-    /// Each condition has boots of its own.
-    Nested,
 }
 
 /// A format of measurements.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use stats::Observation;
+use stats::{Design, Observation};
 
 use crate::error::{Fault, FilePosition, SamplesError};
 use crate::measurement_file::Input;
-use crate::options::{Boots, Layout, Options};
+use crate::options::{Boots, Options};
 use crate::series::{Series, SeriesKey};
 
 #[derive(Debug)]
@@ -183,7 +183,7 @@ pub(super) fn are_known(
 #[derive(Debug)]
 pub(super) struct Numbering {
     boots: Boots,
-    layout: Option<Layout>,
+    design: Option<Design>,
     /// The shared number of each boot of each file.
     shared: Vec<Vec<u32>>,
     /// The names of the shared numbers.
@@ -221,7 +221,7 @@ impl Numbering {
         }
         Numbering {
             boots: options.boots.clone(),
-            layout: options.layout,
+            design: options.design,
             shared,
             names,
             given: HashMap::new(),
@@ -254,8 +254,8 @@ impl Numbering {
             _ => None,
         };
         // Boots that are only counted belong to their condition; the same name is the same boot.
-        let belongs_to_condition = match self.layout {
-            Some(layout) => layout == Layout::Nested,
+        let belongs_to_condition = match self.design {
+            Some(design) => design == Design::Nested,
             None => self.boots != Boots::Named,
         };
         let own = (belongs_to_condition || !are_known).then_some(condition);
