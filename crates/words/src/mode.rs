@@ -5,8 +5,6 @@ use std::fmt;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::DEFAULT;
 use crate::kind::Kind;
 
@@ -172,18 +170,7 @@ impl FromStr for CongestionControl {
     }
 }
 
-impl Serialize for CongestionControl {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for CongestionControl {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Ok(text.parse().unwrap_or_else(|never| match never {}))
-    }
-}
+crate::as_text!(CongestionControl, CongestionControl::from_str);
 
 #[cfg(test)]
 mod tests {

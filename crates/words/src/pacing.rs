@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
-
-use crate::suggest::quoted;
-use crate::value::Mistake;
 
 /// A pace in bits of payload per second, in whole bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,18 +89,7 @@ impl fmt::Display for Pacing {
     }
 }
 
-impl Serialize for Pacing {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Pacing {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pacing, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Pacing::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+crate::as_text!(Pacing, Pacing::parse);
 
 /// A share in percent, kept to a ten-thousandth of a percent so that it reads back as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -148,22 +133,6 @@ impl Percent {
         Ok(Percent(parts as u32))
     }
 
-    /// Reads the value of the key `name`.
-    ///
-    /// # Errors
-    /// The mistake, with the remedy.
-    pub fn read(name: &str, text: &str) -> Result<Percent, Mistake> {
-        Self::parse(text).map_err(|error| {
-            let out_of_range = error == PercentError::Range;
-            if out_of_range {
-                let message = format!("`{}` must be {} to {}", quoted(name), Self::LEAST, Self::MOST);
-                return Mistake { message, help: None, out_of_range };
-            }
-            let message = format!("`{}` is not a percentage: {error}", quoted(text));
-            Mistake { message, help: Some("write it as \"2%\" or \"0.5%\"".to_owned()), out_of_range }
-        })
-    }
-
     /// The number before the sign.
     pub fn value(self) -> f64 {
         f64::from(self.0) / PARTS
@@ -176,18 +145,7 @@ impl fmt::Display for Percent {
     }
 }
 
-impl Serialize for Percent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Percent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Percent::parse(&text).map_err(serde::de::Error::custom)
-    }
-}
+crate::as_text!(Percent, Percent::parse);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use crate::{suggest, DEFAULT};
 use crate::duration::{format_duration, parse_duration};
 use crate::kind::Kind;
 use crate::mode::CongestionControl;
-use crate::pacing::{Pacing, PacingError, Percent};
+use crate::pacing::{Pacing, PacingError, Percent, PercentError};
 use crate::suggest::quoted;
 use crate::word::{Vocabulary, Word};
 
@@ -209,11 +209,7 @@ impl Shape {
                     text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
                 match text.parse() {
                     Ok(number) => Ok(Value::Number(number)),
-                    Err(_) if is_number && !text.is_empty() => Err(Mistake {
-                        message: format!("`{name}` must be {least} to {most}"),
-                        help: None,
-                        out_of_range: true,
-                    }),
+                    Err(_) if is_number && !text.is_empty() => Err(self.out_of_range(name)),
                     Err(_) => Err(mistake(
                         format!("`{quoted}` is not a whole number"),
                         Some(format!("write a number from {least} to {most}")),
@@ -230,16 +226,19 @@ impl Shape {
             },
             Self::Pace => match Pacing::parse(text) {
                 Ok(pace) => Ok(Value::Pace(pace)),
-                Err(PacingError::Range) => Err(Mistake {
-                    message: format!("`{name}` must be {} to {}", Pacing::LEAST, Pacing::MOST),
-                    help: None,
-                    out_of_range: true,
-                }),
+                Err(PacingError::Range) => Err(self.out_of_range(name)),
                 Err(error) => {
                     Err(mistake(format!("`{quoted}` is not a pace: {error}"), Some(PACES.to_owned())))
                 }
             },
-            Self::Share => Percent::read(name, text).map(Value::Share),
+            Self::Share => match Percent::parse(text) {
+                Ok(share) => Ok(Value::Share(share)),
+                Err(PercentError::Range) => Err(self.out_of_range(name)),
+                Err(error) => Err(mistake(
+                    format!("`{quoted}` is not a percentage: {error}"),
+                    Some("write it as \"2%\" or \"0.5%\"".to_owned()),
+                )),
+            },
             Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
                 mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
             }),

@@ -118,6 +118,26 @@ macro_rules! vocabulary {
     };
 }
 
+/// Stores a type as its text in serde: as it is displayed, and read by a function.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! as_text {
+    ($type:ty, $read:expr) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                $read(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::{Debug, Display};

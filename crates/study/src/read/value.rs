@@ -133,7 +133,10 @@ impl<'v> Value<'v> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a share in percent such as \"2%\"", problems);
         };
-        self.report(Percent::read(self.name, text), problems)
+        match self.report(Shape::Share.read(self.name, text), problems)? {
+            words::Value::Share(share) => Some(share),
+            _ => None,
+        }
     }
 
     /// The value of a text, or a report of the mistake in it.
