@@ -170,7 +170,7 @@ impl FromStr for CongestionControl {
     }
 }
 
-crate::as_text!(CongestionControl, CongestionControl::from_str);
+crate::word::as_text!(CongestionControl, CongestionControl::from_str);
 
 #[cfg(test)]
 mod tests {

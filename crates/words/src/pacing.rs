@@ -89,7 +89,7 @@ impl fmt::Display for Pacing {
     }
 }
 
-crate::as_text!(Pacing, Pacing::parse);
+crate::word::as_text!(Pacing, Pacing::parse);
 
 /// A share in percent, kept to a ten-thousandth of a percent so that it reads back as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,7 +145,7 @@ impl fmt::Display for Percent {
     }
 }
 
-crate::as_text!(Percent, Percent::parse);
+crate::word::as_text!(Percent, Percent::parse);
 
 #[cfg(test)]
 mod tests {

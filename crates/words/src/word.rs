@@ -119,8 +119,6 @@ macro_rules! vocabulary {
 }
 
 /// Stores a type as its text in serde: as it is displayed, and read by a function.
-#[macro_export]
-#[doc(hidden)]
 macro_rules! as_text {
     ($type:ty, $read:expr) => {
         impl serde::Serialize for $type {
@@ -137,6 +135,7 @@ macro_rules! as_text {
         }
     };
 }
+pub(crate) use as_text;
 
 #[cfg(test)]
 mod tests {
