@@ -12,7 +12,7 @@ use words::suggest::quoted;
 use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
 use crate::model::tables::COMPARISON;
 use crate::plan::Unresolved;
-use crate::read::{Entry, Named, Problem, Problems, Table, Value};
+use crate::read::{Entry, Named, Problem, Problems, Table};
 use crate::read::factor::{flatten, level};
 use crate::read::value::{entries, kind};
 
@@ -72,19 +72,19 @@ pub(crate) fn read(
 ) -> Option<Read> {
     let found = problems.count();
     let place = table.span.clone();
-    let metric = table.take("metric").and_then(|entry| metric(Value::from_entry(&entry), offer, problems));
+    let metric = table.take("metric").and_then(|entry| metric(&entry, offer, problems));
     let baseline = table.take("baseline");
     let baseline_place = baseline.as_ref().map(|entry| entry.span());
     let baseline = baseline.and_then(|entry| inline(&entry, scope, problems));
     let only =
         table.take("only").and_then(|entry| inline(&entry, scope, problems)).unwrap_or_default();
-    let equivalent = table.take("equivalent").and_then(|entry| Value::from_entry(&entry).percent(problems));
+    let equivalent = table.take("equivalent").and_then(|entry| entry.percent(problems));
     table.finish(&COMPARISON.keys(), problems);
     let request = ComparisonRequest { metric, baseline, only, equivalent };
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
-fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
+fn metric(value: &Entry<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
         let near = problems.nearest(key, metric::keys());
@@ -179,7 +179,7 @@ pub(crate) fn exclusion(
     scope: Scope<'_>,
     problems: &mut Problems,
 ) -> Option<Exclusion> {
-    let reason = table.take("reason").and_then(|entry| Value::from_entry(&entry).sentence(problems));
+    let reason = table.take("reason").and_then(|entry| entry.sentence(problems));
     let place = table.span.clone();
     let rest = table.rest();
     if rest.is_empty() {
@@ -263,7 +263,7 @@ fn levels(
         let text = match factor.subject() {
             // Its levels may be tables or lists.
             Subject::Tuning(..) if scope.whole => {
-                level(Value { name: named.name, value }, factor.subject(), problems)?.to_string()
+                level(&Entry::item(named.name, value), factor.subject(), problems)?.to_string()
             }
             subject => subject.spelling(text(value, named, problems)?),
         };
@@ -298,7 +298,7 @@ fn text(value: &Spanned<DeValue<'_>>, named: &Named<'_>, problems: &mut Problems
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
         _ => {
-            let value = Value { name: named.name, value };
+            let value = Entry::item(named.name, value);
             value.decimal().or_else(|| value.wrong_type("a level", problems))
         }
     }

@@ -6,7 +6,7 @@ use words::suggest::quoted;
 
 use crate::model::{combinations, limit, Design, DesignKind, Factor, Fraction, Offload, Scope, Subject};
 use crate::model::tables::DESIGN;
-use crate::read::{factor, Entry, Problem, Problems, Table, Value};
+use crate::read::{factor, Entry, Problem, Problems, Table};
 
 pub(crate) const MOST: u32 = 32;
 
@@ -24,11 +24,11 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let found = problems.count();
     let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
     let kind: Option<DesignKind> =
-        kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
+        kind_entry.as_ref().and_then(|entry| entry.word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
     let factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let most_entry = table.take("most");
-    let most = most_entry.as_ref().map(|entry| Value::from_entry(entry).small(limit::MOST, problems));
+    let most = most_entry.as_ref().map(|entry| entry.small(limit::MOST, problems));
     table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
     if let Some(entry) = most_entry.as_ref().filter(|_| kind != DesignKind::Fractional) {
@@ -56,7 +56,7 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
 }
 
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
-    let array = Value::items(entry.value);
+    let array = Entry::items(entry.value);
     if array.is_empty() {
         let message = "a design needs at least one offload";
         problems.report(entry.span(), message, "name some: `offloads = [\"tso\", \"gso\"]`");
@@ -69,7 +69,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     let mut factors: Vec<factor::Read> = Vec::new();
     for item in array {
         let place = item.span();
-        let Some(name) = (Value { name: "offloads", value: item }).text(problems) else { continue };
+        let Some(name) = Entry::item("offloads", item).text(problems) else { continue };
         let (scope, bare) = Scope::split(name);
         let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
         let Some(subject) = factor::subject(&named, problems) else { continue };

@@ -8,7 +8,7 @@ use words::{parse_sysctls, suggest, DEFAULT, DeviceSetting, Scenario, Side, Tuni
 use words::suggest::quoted;
 
 use crate::model::{limit, Factor, Scope, Subject};
-use crate::read::{part, Entry, Problem, Problems, Table, Value};
+use crate::read::{part, Entry, Problem, Problems, Table};
 use crate::read::value::{entries, kind};
 
 /// A factor with the places of its name and its levels.
@@ -166,7 +166,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
 
 /// The levels of a factor: a list, or a single value.
 fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
-    let values = Value::items(named.value);
+    let values = Entry::items(named.value);
     if values.is_empty() {
         let message = format!("`{}` has no level", named.full());
         problems.report(named.value.span(), message, "list at least one, or remove the factor");
@@ -180,7 +180,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     let (mut levels, mut places): (Vec<Level>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
     let mut seen = std::collections::HashSet::new();
     for value in values {
-        let Some(level) = level(Value { name: named.name, value }, subject, problems) else { continue };
+        let Some(level) = level(&Entry::item(named.name, value), subject, problems) else { continue };
         if !seen.insert(level.to_string()) {
             let message = format!("`{}` has the level `{level}` twice", named.full());
             problems.push(Problem::new(value.span(), message));
@@ -192,7 +192,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     (levels, places)
 }
 
-pub(crate) fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
+pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
         Subject::Tuning(_, key)
             if *key != TuningKey::Sysctl

@@ -7,7 +7,7 @@ use words::{Direction, Family, Field, Key, Kind, Scenario};
 
 use crate::model::{limit, BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace};
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
-use crate::read::{check, comparison, design, factor, machine, part, protocol, tracing, workload, Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Value, Written};
+use crate::read::{check, comparison, design, factor, machine, part, protocol, tracing, workload, Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Written};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -45,15 +45,15 @@ fn syntax(error: &toml::de::Error) -> Problem {
 /// The study, as far as it can be read; `problems` tells whether it is valid.
 fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
-    let name = name.and_then(|entry| Value::from_entry(&entry).identifier(problems));
+    let name = name.and_then(|entry| entry.identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
-    let question = question.and_then(|entry| Value::from_entry(&entry).sentence(problems));
+    let question = question.and_then(|entry| entry.sentence(problems));
     let inside = root
         .take("inside")
-        .and_then(|entry| Value::from_entry(&entry).word(problems).map(|TestbedPlace::Guest| entry.span()));
+        .and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
     let exact = root
         .take("exact")
-        .and_then(|entry| Value::from_entry(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
+        .and_then(|entry| entry.switch(problems).filter(|on| *on).map(|_| entry.span()));
     let guest_place = root.place_of("guest");
     let guest = root.table("[guest]", problems);
     let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();
@@ -204,7 +204,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
     let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
-        return entry.and_then(|entry| Value::from_entry(&entry).word(problems)).into_iter().collect();
+        return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
     };
     if let Some(entry) = root.take("scenario") {
         problems.push(factor::overridden(factor, entry.span()));

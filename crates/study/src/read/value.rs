@@ -10,21 +10,19 @@ use words::suggest::quoted;
 use crate::model::limit;
 use crate::read::{Problem, Problems};
 
-/// A value with its name for messages.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Value<'v> {
-    pub(crate) name: &'v str,
-    pub(crate) value: &'v Spanned<DeValue<'v>>,
+/// A key with its value. Methods report a wrong value under the key's name.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'t> {
+    /// The key as written; of a dotted key, its last part.
+    pub(crate) key: &'t str,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
 
-impl<'v> Value<'v> {
-    pub(crate) fn from_entry(entry: &Entry<'v>) -> Self {
-        Self { name: entry.key, value: entry.value }
-    }
-
-    /// The value as an entry of a table.
-    pub(crate) fn entry(&self) -> Entry<'v> {
-        Entry { key: self.name, key_span: self.span(), value: self.value }
+impl<'v> Entry<'v> {
+    /// One of several values of a key.
+    pub(crate) fn item(key: &'v str, value: &'v Spanned<DeValue<'v>>) -> Self {
+        Self { key, key_span: value.span(), value }
     }
 
     pub(crate) fn span(&self) -> Range<usize> {
@@ -88,7 +86,7 @@ impl<'v> Value<'v> {
         let number = self.decimal().and_then(|number| number.parse().ok());
         let number = number.filter(|number| range.contains(number));
         if number.is_none() {
-            let name = quoted(self.name);
+            let name = quoted(self.key);
             let message = format!("`{name}` must be {} to {}", range.start(), range.end());
             problems.push(Problem::new(self.span(), message).label("out of range"));
         }
@@ -126,14 +124,14 @@ impl<'v> Value<'v> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a duration such as \"100ms\"", problems);
         };
-        self.report(shape.read(self.name, text), problems)
+        self.report(shape.read(self.key, text), problems)
     }
 
     pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a share in percent such as \"2%\"", problems);
         };
-        match self.report(Shape::Share.read(self.name, text), problems)? {
+        match self.report(Shape::Share.read(self.key, text), problems)? {
             words::Value::Share(share) => Some(share),
             _ => None,
         }
@@ -167,7 +165,7 @@ impl<'v> Value<'v> {
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
         if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
-            let (name, most) = (quoted(self.name), limit::SENTENCE);
+            let (name, most) = (quoted(self.key), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));
             return None;
@@ -177,7 +175,7 @@ impl<'v> Value<'v> {
 
     /// Reports a wrong type. `T` is the caller's type.
     pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
-        let message = format!("`{}` must be {wanted}, not {}", quoted(self.name), kind(self.value.get_ref()));
+        let message = format!("`{}` must be {wanted}, not {}", quoted(self.key), kind(self.value.get_ref()));
         problems.push(Problem::new(self.span(), message));
         None
     }
@@ -200,20 +198,6 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() <= limit::NAME
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(allowed)
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Entry<'t> {
-    /// The key as written; of a dotted key, its last part.
-    pub(crate) key: &'t str,
-    pub(crate) key_span: Range<usize>,
-    pub(crate) value: &'t Spanned<DeValue<'t>>,
-}
-
-impl Entry<'_> {
-    pub(crate) fn span(&self) -> Range<usize> {
-        self.value.span()
-    }
 }
 
 #[derive(Debug)]
