@@ -25,13 +25,13 @@ mod write;
 
 pub use edit::assignment::{Assignment, AssignmentError};
 pub use model::boot_state::{BootState, Guest};
-pub use model::design::{Design, DesignKind, Dropped, Offload, Unreachable};
+pub use model::design::{Design, DesignKind, Dropped, Unreachable};
 pub use model::factor::Factor;
 pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
 pub use model::protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
-pub use model::switch::{Offloads, Switch};
+pub use model::switch::{Offload, Offloads, Switch};
 pub use plan::{Plan, PlannedQuestion};
 pub use plan::comparison::Comparison;
 pub use plan::condition::{Condition, SideSettings, Underlay};

@@ -1,6 +1,6 @@
 //! Study files that netassay writes.
 
-use toml_edit::{value, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value};
+use toml_edit::{value, ArrayOfTables, DocumentMut, InlineTable, Item, Table};
 use words::{format_duration, KEYS, Key, Value};
 
 use crate::model::{limit, Alternate, Protocol, Scope, Study, WhetherTurns};
@@ -139,7 +139,7 @@ fn suffixed(name: &str, suffix: &str) -> String {
 const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
-pub(crate) fn toml_value(key: &str, values: &[String]) -> Value {
+pub(crate) fn toml_value(key: &str, values: &[String]) -> toml_edit::Value {
     let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
     match values {
         [one] => single(one, is_text),
@@ -147,7 +147,7 @@ pub(crate) fn toml_value(key: &str, values: &[String]) -> Value {
     }
 }
 
-fn single(value: &str, is_text: bool) -> Value {
+fn single(value: &str, is_text: bool) -> toml_edit::Value {
     // Text that TOML would read as another number, or reject (`007`, `1_000`), stays a text, and
     // the reader reports it.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);

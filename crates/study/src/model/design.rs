@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{NameWord, Scope};
-pub use crate::model::Offload;
 
 /// Chosen on and off states of some offloads. Every condition of the plan has the level `on` or
 /// `off` of each of [`Design::factors`], and reads back as that.

@@ -14,7 +14,7 @@ pub(crate) mod tables;
 
 pub(crate) use boot_state::{BootState, Guest};
 pub(crate) use combinations::{Cell, ComparisonRequest, Exclusion, Fraction, Selection};
-pub(crate) use design::{Design, DesignKind, Dropped, Offload, Unreachable};
+pub(crate) use design::{Design, DesignKind, Dropped, Unreachable};
 pub(crate) use factor::{Factor, Subject};
 pub(crate) use machine::{Machine, Machines};
 pub(crate) use name::{Name, NameWord};
@@ -22,4 +22,3 @@ pub(crate) use protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Prot
 pub(crate) use study::Study;
 pub(crate) use switch::{Offload, Offloads, Scope};
 pub(crate) use tables::{Part, Table, TestbedPlace};
-
