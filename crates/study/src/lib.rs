@@ -40,7 +40,7 @@ pub use plan::effective::{Effective, Fragments};
 pub use plan::schedule::{schedule, PlannedRun};
 pub use plan::turns::Flows;
 pub use quality::Quality;
-pub use read::diagnostic::{Diagnostic, Diagnostics};
+pub use read::diagnostic::{Diagnostics, Problem};
 pub use schema::schema;
 pub use words::{feature, format_duration, metric, parse_duration, Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload};
 pub use write::{starter, twins};

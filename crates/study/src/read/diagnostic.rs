@@ -21,7 +21,7 @@ pub struct Diagnostics {
     file: String,
     #[serde(skip)]
     source: String,
-    problems: Vec<Diagnostic>,
+    problems: Vec<Problem>,
     /// The number of problems beyond `problems`.
     further: usize,
     /// The comparisons that cannot be made, by their places in the file.
@@ -31,8 +31,8 @@ pub struct Diagnostics {
 
 /// One thing that is wrong with a study file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// The line, from 1.
+pub struct Problem {
+    /// The line, from 1; 0 while the file is read.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
@@ -44,7 +44,7 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The bytes that it is about.
     #[serde(skip)]
-    span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Diagnostics {
@@ -54,7 +54,7 @@ impl Diagnostics {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
         let further = further + problems.len().saturating_sub(MOST_SHOWN);
-        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.locate(source)).collect();
+        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.located(source)).collect();
         Self {
             file: annotate_snippets::normalize_untrusted_str(file),
             source: source.to_owned(),
@@ -82,7 +82,7 @@ impl Diagnostics {
     }
 
     /// The problems, in the order of the file; at most 50.
-    pub fn problems(&self) -> &[Diagnostic] {
+    pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
@@ -103,7 +103,7 @@ impl Diagnostics {
         blocks.join("\n\n")
     }
 
-    fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
+    fn render_one(&self, renderer: &Renderer, problem: &Problem) -> String {
         // Messages quote the file: hostile characters are replaced in both.
         let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
         let path = words::sanitised_line(&self.file);
@@ -141,17 +141,9 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) span: Range<usize>,
-    pub(crate) message: String,
-    pub(crate) label: String,
-    pub(crate) help: Option<String>,
-}
-
 impl Problem {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), label: String::new(), help: None }
+        Self { line: 0, column: 0, message: message.into(), label: String::new(), help: None, span }
     }
 
     pub(crate) fn label(self, label: impl Into<String>) -> Self {
@@ -166,19 +158,13 @@ impl Problem {
         Self { help, ..self }
     }
 
-    fn locate(self, source: &str) -> Diagnostic {
+    fn located(self, source: &str) -> Self {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
         let line = Line::containing(source, start);
-        Diagnostic {
-            line: line.number,
-            column: source[line.start..start].chars().count() + 1,
-            message: self.message,
-            label: self.label,
-            help: self.help,
-            span: start..end,
-        }
+        let column = source[line.start..start].chars().count() + 1;
+        Self { line: line.number, column, span: start..end, ..self }
     }
 }
 
