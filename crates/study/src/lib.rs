@@ -10,7 +10,7 @@
 //! ```
 //! let study = netassay_study::bundled::find("quick").expect("bundled").study();
 //! let plan = study.plan();
-//! let boots = netassay_study::schedule(&plan.states_of_conditions(), study.protocol());
+//! let boots = netassay_study::schedule(&plan.states_of_conditions(), &study.protocol);
 //! assert_eq!(boots.len(), 7);
 //! ```
 

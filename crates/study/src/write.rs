@@ -32,15 +32,15 @@ fn usable(name: &str) -> String {
 /// resumed.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
     let mut file = DocumentMut::new();
-    file.insert("name", value(suffixed(study.name(), "-aa")));
+    file.insert("name", value(suffixed(&study.name, "-aa")));
     file.insert("question", value("How often do two labels of the same condition seem to differ?"));
     let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
     if !is_factor("scenario") {
         file.insert("scenario", value(condition.boot.scenario.word()));
     }
-    if study.exact() {
+    if study.exact {
         file.insert("exact", value(true));
-    } else if study.inside_guest() {
+    } else if study.inside_guest {
         file.insert("inside", value("guest"));
     }
     let workload = &condition.workload;
@@ -92,10 +92,10 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         protocol.insert("boots", value([count, kind].into_iter().collect::<InlineTable>()));
     }
     file.insert("protocol", Item::Table(protocol));
-    if let Some(machine) = study.machine().toml() {
+    if let Some(machine) = study.machine.toml() {
         file.insert("machine", Item::Table(machine));
     }
-    format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name())
+    format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name)
 }
 
 fn table<'k>(values: impl IntoIterator<Item = (&'k str, String)>) -> Table {
@@ -114,7 +114,7 @@ fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
     if let Some(guest) = &condition.boot.guest {
         let is_there = |key: &&str| match *key {
             "nic" => condition.boot.scenario.has_guests(),
-            "copies" => study.exact(),
+            "copies" => study.exact,
             _ => true,
         };
         let keys = GUEST.keys().into_iter().filter(is_there);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_name_is_kept_where_it_can_be() {
         let study = Study::parse("a.toml", &starter("tso-2.b_c")).unwrap();
-        assert_eq!(study.name(), "tso-2.b_c");
+        assert_eq!(study.name, "tso-2.b_c");
         assert_eq!(Study::parse("a.toml", &starter("-ä /")).unwrap().name(), "my-study");
     }
 
@@ -228,11 +228,11 @@ mod twins_tests {
     fn every_condition_of_every_bundled_study_has_twins() {
         for bundled in bundled::list() {
             let study = bundled.study();
-            let protocol = Protocol { boots: 9, stop: None, ..study.protocol().clone() };
+            let protocol = Protocol { boots: 9, stop: None, ..study.protocol.clone() };
             for condition in study.plan().conditions {
                 let text = twins(&study, &condition, &protocol);
                 let made = Study::parse("aa", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-                assert_eq!(made.protocol(), &protocol);
+                assert_eq!(made.protocol, &protocol);
                 assert_eq!(made.scenarios(), [condition.boot.scenario]);
                 let plan = made.plan();
                 let labels: Vec<Option<&str>> = plan.conditions.iter().map(Condition::twin).collect();
@@ -240,8 +240,8 @@ mod twins_tests {
                 for twin in &plan.conditions {
                     assert_eq!(twin.workload, condition.workload, "{text}");
                     assert_eq!(
-                        (&twin.boot, &twin.underlay, made.exact(), made.inside_guest()),
-                        (&condition.boot, &condition.underlay, study.exact(), study.inside_guest())
+                        (&twin.boot, &twin.underlay, made.exact, made.inside_guest),
+                        (&condition.boot, &condition.underlay, study.exact, study.inside_guest)
                     );
                     assert_eq!(
                         (twin.family, twin.mtu, &twin.transmitter, &twin.receiver),
@@ -263,7 +263,7 @@ mod twins_tests {
         let conditions = study.plan().conditions;
         assert_eq!(conditions.len(), 32);
         for condition in conditions {
-            let made = Study::parse("aa", &twins(&study, &condition, study.protocol())).unwrap().plan();
+            let made = Study::parse("aa", &twins(&study, &condition, &study.protocol)).unwrap().plan();
             assert_eq!(made.conditions.len(), 2);
             assert_eq!(made.conditions[0].workload, condition.workload);
             assert_eq!(made.conditions[0].receiver, condition.receiver);
@@ -303,7 +303,7 @@ mod literal_tests {
         #[test]
         fn any_value_is_toml(text in "\\PC{1,20}") {
             if let Ok(assignment) = format!("x={text}").parse::<Assignment>() {
-                let toml = format!("x = {}\n", toml_value("x", assignment.values()));
+                let toml = format!("x = {}\n", toml_value("x", &assignment.values));
                 prop_assert!(toml::de::DeTable::parse(&toml).is_ok(), "{}", toml);
             }
         }

@@ -102,7 +102,7 @@ fn the_limits_are_those_of_the_schema() {
 fn the_defaults_are_those_of_the_code() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
     let study = Study::parse("x.toml", text).unwrap();
-    let protocol = study.protocol();
+    let protocol = &study.protocol;
     for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
         assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
     }

@@ -17,8 +17,11 @@ use crate::model::limit;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    key: String,
-    values: Vec<String>,
+    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
+    /// `udp_rr.message`.
+    pub key: String,
+    /// The values. Without any the key is removed.
+    pub values: Vec<String>,
 }
 
 /// Why a text is not an assignment.
@@ -39,19 +42,6 @@ pub enum AssignmentError {
     /// The text is longer than any key and its values.
     #[error("it has {0} bytes: at most {most} are allowed", most = limit::ASSIGNMENT)]
     TooLong(usize),
-}
-
-impl Assignment {
-    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
-    /// `udp_rr.message`.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// The values. Without any the key is removed.
-    pub fn values(&self) -> &[String] {
-        &self.values
-    }
 }
 
 impl FromStr for Assignment {
@@ -107,7 +97,7 @@ mod tests {
         ] {
             let assignment: Assignment = text.parse().unwrap();
             assert_eq!(
-                (assignment.key(), assignment.values()),
+                (&assignment.key, &assignment.values),
                 (key, values.map_text().as_slice()),
                 "{text}"
             );

@@ -83,19 +83,19 @@ fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<
 /// The text after one change.
 fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
     let refused = || {
-        Problem::new(0..assignment.key().len(), "`--set` cannot change a file that is written like this")
+        Problem::new(0..assignment.key.len(), "`--set` cannot change a file that is written like this")
             .help("change it in the file itself")
     };
     let text = file::in_order(document).ok_or_else(refused)?;
     let document = Document::read(&text).ok_or_else(refused)?;
     let target = Target::resolve(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
-        target.put(&document, &mut file, assignment.values())?;
+        target.put(&document, &mut file, &assignment.values)?;
         prune::follow_factors(&document, file.text())
     });
     // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {
-        Document::read(changed).is_some_and(|document| target.holds(&document, assignment.values()))
+        Document::read(changed).is_some_and(|document| target.holds(&document, &assignment.values))
     });
     changed.ok_or_else(refused)
 }

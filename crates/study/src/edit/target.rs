@@ -42,9 +42,9 @@ impl Target {
     /// # Errors
     /// A problem with its place in the assignment's text: no key has that name.
     pub(crate) fn resolve(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
-        let key = assignment.key();
-        let several = assignment.values().len() > 1;
-        let remove = assignment.values().is_empty();
+        let key = &assignment.key;
+        let several = assignment.values.len() > 1;
+        let remove = assignment.values.is_empty();
         let target = match key.split_once('.') {
             Some(("protocol", key)) => {
                 protocol(document, key.split_once('.').unwrap_or(("protocol", key)), remove)
@@ -52,7 +52,7 @@ impl Target {
             Some((table @ ("stop" | "boots"), key)) => protocol(document, (table, key), remove),
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
-            Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
+            Some(("exact", "copies")) => bare(document, "copies", assignment.values.len()),
             // Several values are levels of a factor; so is one value where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
             Some((table, inner)) if is_key_of(table, inner) => {
@@ -60,7 +60,7 @@ impl Target {
             }
             Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
             Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
-            None => bare(document, key, assignment.values().len()),
+            None => bare(document, key, assignment.values.len()),
         };
         target.ok_or_else(|| unknown(document, key))
     }

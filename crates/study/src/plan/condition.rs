@@ -57,10 +57,10 @@ impl Condition {
     /// The settings of a combination of levels, on top of the study's own. The plan sets index,
     /// label and slug.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
-        let (factors, workloads) = (study.factors(), study.workloads());
+        let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level))).collect();
-        let named = levels.iter().find(|(factor, _)| *factor.subject() == Subject::Workload);
+        let named = levels.iter().find(|(factor, _)| factor.subject == Subject::Workload);
         let named = named.map(|(_, name)| name.to_string());
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
@@ -69,7 +69,7 @@ impl Condition {
             slug: String::new(),
             levels: levels
                 .iter()
-                .map(|(factor, level)| (factor.name().to_owned(), level.to_string()))
+                .map(|(factor, level)| (factor.name.clone(), level.to_string()))
                 .collect(),
             workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
@@ -84,9 +84,9 @@ impl Condition {
             boot: study.boot.clone(),
         };
         for (factor, level) in &levels {
-            condition.apply(factor.subject(), level);
+            condition.apply(&factor.subject, level);
         }
-        condition.boot.without_the_absent(study.inside_guest());
+        condition.boot.without_the_absent(study.inside_guest);
         if !condition.boot.scenario.has_tunnel() {
             condition.underlay = Underlay::default();
         }
@@ -170,7 +170,7 @@ impl SideSettings {
         let mut tuned: BTreeMap<TuningKey, (bool, &Value)> = BTreeMap::new();
         let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
-            match (factor.subject(), level) {
+            match (&factor.subject, level) {
                 (Subject::Offloads(scope), _)
                     if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
                 {

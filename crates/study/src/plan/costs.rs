@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn each_run_and_each_boot_has_its_cost() {
         let study = study("scenario = \"veth\"");
-        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol);
         assert_eq!(expected.windows, Duration::from_secs(36), "30 runs");
         assert_eq!(expected.beside, RUN * 30);
         assert_eq!(expected.boots, BOOT * 3);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn what_was_measured_comes_before_what_is_stated() {
         let study = study("scenario = \"vm\"");
-        let (plan, protocol) = (study.plan(), study.protocol());
+        let (plan, protocol) = (study.plan(), &study.protocol);
         let mut costs = Costs::stated(&plan);
         assert_eq!(costs.expect(&plan, protocol).boots, GUEST_BOOT * 3);
         costs.built(&plan.states()[0], Duration::from_secs(20));
@@ -226,12 +226,12 @@ mod tests {
             "s.toml",
             &format!(
                 "{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n",
-                plain.source_text()
+                &plain.text
             ),
         );
         let traced = traced.unwrap_or_else(|problems| panic!("{problems}"));
         let beside =
-            |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), study.protocol()).beside;
+            |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol).beside;
         // UDP has one of the paths: two conditions, three boots, four runs that are recorded.
         let (more, [once, message]) = ((beside(&traced) - beside(&plain)).as_secs_f64(), TRACE);
         assert!((more - 24.0 * (once + 200 * message).as_secs_f64()).abs() < 1e-6, "{more}");
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn exact_mode_has_no_windows() {
         let study = study("scenario = \"veth\"\ninside = \"guest\"\nexact = true");
-        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol);
         assert_eq!((expected.windows, expected.boots), (Duration::ZERO, EXACT_BOOT * 3));
         assert!(expected.beside >= Duration::from_secs(30));
     }

@@ -34,7 +34,7 @@ impl Draft {
             // The file's reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
-                .or_else(|| forbids(&condition, study.exact(), study.tracing().is_some()))
+                .or_else(|| forbids(&condition, study.exact, study.tracing.is_some()))
             {
                 Some(why) => excluded.push((condition.label, why)),
                 None => {
@@ -59,7 +59,7 @@ impl Draft {
         // Reading the file reported comparisons that cannot be made. Only the default comparison of
         // a study with a single condition fails here.
         let resolve =
-            |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact()).ok();
+            |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
@@ -67,14 +67,14 @@ impl Draft {
             lacking: Vec::new(),
             merged: Vec::new(),
             comparisons,
-            design: study.design().cloned(),
-            exact: study.exact(),
-            tracing: study.tracing().cloned(),
+            design: study.design.clone(),
+            exact: study.exact,
+            tracing: study.tracing.clone(),
             asked: PlannedQuestion {
-                question: study.question().to_owned(),
-                protocol: study.protocol().clone(),
+                question: study.question.clone(),
+                protocol: study.protocol.clone(),
             },
-            looks_dropped: study.looks_dropped(),
+            looks_dropped: study.looks_dropped,
             effective: Vec::new(),
         }
     }
@@ -82,7 +82,7 @@ impl Draft {
 
 /// The excluded conditions. A reason that excludes every combination of a design is stated once.
 fn grouped_exclusions(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped> {
-    let word = |row: &Vec<bool>| study.design().map(|design| design.word(row));
+    let word = |row: &Vec<bool>| study.design.as_ref().map(|design| design.word(row));
     let words: Vec<NameWord> = study.rows.iter().filter_map(word).collect();
     let mut said = Vec::new();
     let mut rest = excluded;
@@ -118,9 +118,9 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
     let words: Vec<NameWord> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
-        .map(|(factor, level)| match factor.subject() {
+        .map(|(factor, level)| match &factor.subject {
             Subject::Workload | Subject::Scenario | Subject::Family => NameWord::alone(level.to_string()),
-            _ => NameWord { factor: Some(factor.name().to_owned()), level: factor.short(level) },
+            _ => NameWord { factor: Some(factor.name.clone()), level: factor.short(level) },
         })
         .chain(study.designed(cell).map(|(design, on)| design.word(&on)))
         .collect();
@@ -137,13 +137,13 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
     let levels = || study.levels(cell);
-    if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
+    if levels().any(|(factor, _)| factor.subject == Subject::Workload)
         && condition.workload.name != kind.word()
     {
         parts.push(condition.workload.name.to_lowercase());
     }
     for (factor, level) in levels() {
-        if let Subject::Offloads(Scope { side: None, underlay: false }) = factor.subject() {
+        if let Subject::Offloads(Scope { side: None, underlay: false }) = &factor.subject {
             parts.push(offloads_slug(level).to_owned());
         }
     }
@@ -176,9 +176,9 @@ fn offloads_slug(offloads: &Value) -> &'static str {
 
 /// The part of a factor that has no place of its own at the front.
 fn other(factor: &Factor, level: &Value) -> Option<String> {
-    let scope = factor.subject().scope().short();
-    let name = factor.name().rsplit('.').next().unwrap_or_default();
-    Some(match factor.subject() {
+    let scope = factor.subject.scope().short();
+    let name = factor.name.rsplit('.').next().unwrap_or_default();
+    Some(match &factor.subject {
         Subject::Workload | Subject::Family | Subject::Offloads(Scope { side: None, underlay: false }) => {
             return None;
         }

@@ -29,7 +29,7 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
 pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     for read in factors {
         for (index, place) in read.levels.iter().enumerate() {
-            let Some(key) = read.factor.subject().key() else { continue };
+            let Some(key) = read.factor.subject.key() else { continue };
             let value = read.factor.level(index);
             let misfits: Option<Vec<_>> =
                 workloads.iter().map(|read| key.misfit(value, read.workload.traffic.kind)).collect();
@@ -50,7 +50,7 @@ pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], prob
         found.extend(misfits.into_iter().map(|misfit| (place(misfit.key), Some(misfit))));
     }
     for read in factors {
-        let Some(key) = read.factor.subject().key() else { continue };
+        let Some(key) = read.factor.subject.key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
             let value = read.factor.level(index);
             let kinds = workloads.iter().map(|read| read.workload.traffic.kind);
@@ -84,7 +84,7 @@ pub(crate) fn plan(
     places: &Places<'_>,
     problems: &mut Problems,
 ) -> Option<Obstacle> {
-    let size = combinations::size(&study.factors()[..study.undesigned()], study.rows.len());
+    let size = combinations::size(&study.factors[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size =
             size.map_or("too many conditions to count".to_owned(), |size| format!("{size} conditions"));
@@ -107,7 +107,7 @@ pub(crate) fn plan(
     }
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
-    let obstacle = study.protocol().alternate.and_then(|alternate| {
+    let obstacle = study.protocol.alternate.and_then(|alternate| {
         let doubt = || places.turns.is_none().then(|| Obstacle::doubted(&draft)).flatten();
         Obstacle::find(study, &draft, alternate).or_else(doubt)
     });
@@ -117,7 +117,7 @@ pub(crate) fn plan(
     }
     let planned = draft.planned();
     for (place, read) in places.comparisons.iter().enumerate() {
-        if let Err(why) = resolve(&read.request, &planned, study.exact()) {
+        if let Err(why) = resolve(&read.request, &planned, study.exact) {
             problems.void_comparisons.push((place, why.clone()));
             problems.push(comparison::explain(read, why));
         }
@@ -161,7 +161,7 @@ fn sizes(
     factors: &[factor::Read],
     problems: &mut Problems,
 ) {
-    let protocol = study.protocol();
+    let protocol = &study.protocol;
     let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
     let runs = runs.saturating_mul(draft.conditions.len() as u64);
     if runs > limit::RUNS {
@@ -176,7 +176,7 @@ fn sizes(
         };
         let Some((workload, misfit)) = of_workload.clone().find_map(excess) else { continue };
         let level = factors.iter().find_map(|factor| {
-            let key = factor.factor.subject().key().filter(|key| key.name == misfit.key)?;
+            let key = factor.factor.subject.key().filter(|key| key.name == misfit.key)?;
             factor.levels.get(factor.factor.position(&key.get(&workload))?).cloned()
         });
         let place = level.unwrap_or_else(|| read.place_of(misfit.key));
@@ -186,8 +186,8 @@ fn sizes(
 
 /// The line that begins a table, or the start of the file if it has none.
 fn place_of(study: &Study, header: &str) -> Range<usize> {
-    let found = study.source_text().lines().find(|line| line.trim_start().starts_with(header));
-    let start = found.map_or(0, |line| line.as_ptr() as usize - study.source_text().as_ptr() as usize);
+    let found = study.text.lines().find(|line| line.trim_start().starts_with(header));
+    let start = found.map_or(0, |line| line.as_ptr() as usize - study.text.as_ptr() as usize);
     let indent = found.map_or(0, |line| line.len() - line.trim_start().len());
     start + indent..start + indent + found.map_or(0, |_| header.len())
 }
@@ -219,13 +219,13 @@ impl Obstacle {
         let turns = turns.max().unwrap_or(0);
         let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
         let held = flows.shared().map(held).max().unwrap_or_default();
-        Some(if study.exact() {
+        Some(if study.exact {
             Self::new("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
-        } else if study.tracing().is_some() {
+        } else if study.tracing.is_some() {
             let why =
                 "a trace is made behind a run of one condition, and conditions that take turns have none";
             Self::new(why, "remove `[trace]`")
-        } else if study.protocol().order == Order::Sequential {
+        } else if study.protocol.order == Order::Sequential {
             let why = "conditions that take turns are not measured one after the other";
             Self::new(why, "write `order = \"interleaved\"`")
         } else if compares_whole_flows(study) {

@@ -217,7 +217,7 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
             continue;
         };
         if !seen.insert(index) {
-            let message = format!("the factor `{}` is named twice", factor.name());
+            let message = format!("the factor `{}` is named twice", factor.name);
             problems.push(Problem::new(named.place, message));
             whole = false;
             continue;
@@ -237,7 +237,7 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
         _ => named.subject(),
     };
     let factors = || scope.factors.iter().enumerate();
-    let found = subject.and_then(|subject| factors().find(|(_, factor)| *factor.subject() == subject));
+    let found = subject.and_then(|subject| factors().find(|(_, factor)| factor.subject == subject));
     if found.is_none() && scope.whole {
         let full = named.full();
         let message = format!("this study has no factor `{}`", quoted(&full));
@@ -260,17 +260,17 @@ fn levels(
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
     let mut one = |value: &Spanned<DeValue<'_>>| {
-        let text = match factor.subject() {
+        let text = match &factor.subject {
             // Its levels may be tables or lists.
             Subject::Tuning(..) if scope.whole => {
-                level(&Entry::item(named.name, value), factor.subject(), problems)?.to_string()
+                level(&Entry::item(named.name, value), &factor.subject, problems)?.to_string()
             }
             subject => subject.spelling(text(value, named, problems)?),
         };
         // A kernel may be named by its release, as in labels.
         let level = known.iter().position(|level| *level == text).or_else(|| factor.called(&text));
         if level.is_none() && scope.whole {
-            let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));
+            let message = format!("`{}` has no level `{}`", factor.name, quoted(&text));
             let help = problems.help(&text, known.iter().map(String::as_str));
             problems.push(Problem::new(value.span(), message).maybe_help(help));
         }
@@ -282,7 +282,7 @@ fn levels(
             let levels: Vec<Option<usize>> = array.iter().map(one).collect();
             let levels: Option<Vec<usize>> = levels.into_iter().collect();
             if levels.as_ref().is_some_and(Vec::is_empty) {
-                let message = format!("no level of `{}` is named", factor.name());
+                let message = format!("no level of `{}` is named", factor.name);
                 problems.push(Problem::new(named.value.span(), message));
                 return None;
             }

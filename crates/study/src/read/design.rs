@@ -44,7 +44,7 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let most = most.flatten().unwrap_or(MOST) as usize;
     let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());
     sized(kind, factors.len(), most, place, problems)?;
-    let names: Vec<String> = factors.iter().map(|read| read.factor.name().to_owned()).collect();
+    let names: Vec<String> = factors.iter().map(|read| read.factor.name.clone()).collect();
     let design = Design {
         kind,
         aliases: aliases(kind, &names, most),
@@ -84,17 +84,17 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         }
         let Some(offload) = Offload::named(name) else { continue };
         let overlaps = |read: &&factor::Read| {
-            Offload::named(read.factor.name()).is_some_and(|other| other.overlaps(&offload))
+            Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
-            let earlier = earlier.factor.name();
+            let earlier = &earlier.factor.name;
             let message = format!("`{}` and `{earlier}` switch the same features", quoted(name));
             problems.report(place, message, "keep one of the two");
             continue;
         }
-        if let Some(factor) = taken.iter().find(|read| *read.factor.subject() == subject) {
+        if let Some(factor) = taken.iter().find(|read| read.factor.subject == subject) {
             let message = format!("`{}` is already a factor", quoted(name));
-            let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
+            let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name);
             problems.report(place, message, help);
             continue;
         }

@@ -18,12 +18,14 @@ const LONGEST_LINE_SHOWN: usize = 2_000;
 /// Every problem of a study file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostics {
-    file: String,
+    /// The name of the file, as it was given.
+    pub file: String,
     #[serde(skip)]
     source: String,
-    problems: Vec<Problem>,
-    /// The number of problems beyond `problems`.
-    further: usize,
+    /// The problems, in the order of the file; at most 50.
+    pub problems: Vec<Problem>,
+    /// The number of problems that are not listed.
+    pub further: usize,
     /// The comparisons that cannot be made, by their places in the file.
     #[serde(skip)]
     pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
@@ -74,21 +76,6 @@ impl Diagnostics {
             }
         }
         self
-    }
-
-    /// The name of the file, as it was given.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// The problems, in the order of the file; at most 50.
-    pub fn problems(&self) -> &[Problem] {
-        &self.problems
-    }
-
-    /// The number of problems that are not listed.
-    pub fn further(&self) -> usize {
-        self.further
     }
 
     /// The problems as text for people, with their lines. `colour` adds the escape codes of a
@@ -288,7 +275,7 @@ mod tests {
         let source = "name = \"äöü\" # ß\nx = \"ä\" y";
         let place = source.find('y').unwrap();
         let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")], 0);
-        assert_eq!((diagnostics.problems()[0].line, diagnostics.problems()[0].column), (2, 9));
+        assert_eq!((diagnostics.problems[0].line, diagnostics.problems[0].column), (2, 9));
     }
 
     #[test]
@@ -314,7 +301,7 @@ mod tests {
         let problems =
             (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
         let diagnostics = Diagnostics::new("a.toml", &source, problems, 0);
-        assert_eq!((diagnostics.problems().len(), diagnostics.further()), (50, 10));
+        assert_eq!((diagnostics.problems.len(), diagnostics.further), (50, 10));
         assert!(diagnostics.to_string().ends_with("and 10 more"));
 
         let long = format!("x = \"{}\"", "y".repeat(1_000_000));

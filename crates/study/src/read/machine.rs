@@ -244,7 +244,7 @@ mod tests {
 
     fn read(table: &str) -> Result<Machines, String> {
         let study = Study::parse("x.toml", &format!("{STUDY}{table}"));
-        study.map(|study| study.machine().clone()).map_err(|problems| problems.to_string())
+        study.map(|study| study.machine.clone()).map_err(|problems| problems.to_string())
     }
 
     fn written(machine: &Machines) -> String {

@@ -94,8 +94,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     testbed.check(problems);
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, &scenarios, problems);
-    let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject().key()).collect();
-    let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
+    let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject.key()).collect();
+    let family = factors.iter().find(|read| read.factor.subject == Subject::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
         workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
@@ -201,7 +201,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
 /// The kinds of testbed: the levels of the factor, or the study's one.
 fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
-    let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
+    let factor = factors.iter().find(|read| read.factor.subject == Subject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
         return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
@@ -213,7 +213,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
 }
 
 fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
-    let factor = factors.iter().find(|read| read.factor.name() == "direction");
+    let factor = factors.iter().find(|read| read.factor.name == "direction");
     factor.is_some_and(|read| read.factor.levels().any(|level| level == Direction::Both.word()))
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
