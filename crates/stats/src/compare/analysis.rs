@@ -245,7 +245,7 @@ impl Spending {
         let bounds = self.bounds(at, alpha);
         let z = normal::upper_quantile(student::sf(t, df)).unwrap_or(0.0);
         match bounds.get(..before) {
-            Some(bounds) => self.with_looks(at, |looks| shift(&looks.fractions()[..=before], bounds, z)),
+            Some(bounds) => self.with_looks(at, |looks| shift(&looks.fractions[..=before], bounds, z)),
             None => 0.0,
         }
     }

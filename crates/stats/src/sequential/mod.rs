@@ -32,14 +32,6 @@ impl Bounds {
     /// Both kinds.
     pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
 
-    /// Its word in files and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Bounds::ObrienFleming => "obrien-fleming",
-            Bounds::Pocock => "pocock",
-        }
-    }
-
     /// The bound of each look on |z|, so that the chance of crossing any of them without a
     /// difference is `alpha`; `fractions` are the looks' shares of all information (boots).
     ///
@@ -190,7 +182,8 @@ impl Schedule {
 /// The looks of a [`Schedule`] for a comparison.
 pub struct Looks {
     bounds: Bounds,
-    fractions: Vec<f64>,
+    /// The share of all boots that each look has.
+    pub(crate) fractions: Vec<f64>,
     /// `None` where t counts as normal.
     sequence: Option<Sequence>,
 }
@@ -214,11 +207,6 @@ impl Looks {
             }
             None => self.bounds.z(&self.fractions, alpha),
         }
-    }
-
-    /// The share of all boots that each look has.
-    pub fn fractions(&self) -> &[f64] {
-        &self.fractions
     }
 
     /// The repeated p-value (Jennison and Turnbull 1989): the chance that t crosses at any look
