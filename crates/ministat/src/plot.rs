@@ -205,8 +205,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_plotted() {
-        let refused =
-            |values: &[f64], width| Plot::new(&sets(&[values]), width, false).unwrap_err();
+        let refused = |values: &[f64], width| Plot::new(&sets(&[values]), width, false).unwrap_err();
         let not_finite = MinistatError::NotFinite("0".to_owned());
         for value in [f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");

@@ -46,7 +46,8 @@ impl Refusal {
     pub(crate) fn getopt(program: &[u8], complaint: &str, option: u8) -> Refusal {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
         let usage = Refusal::usage("Unknown option");
-        let text = [program, b": ", before.as_bytes(), &[option], after.as_bytes(), b"\n", &usage.text].concat();
+        let text =
+            [program, b": ", before.as_bytes(), &[option], after.as_bytes(), b"\n", &usage.text].concat();
         Refusal { text, ..usage }
     }
 

@@ -86,7 +86,8 @@ impl Request {
                         let following = || words.next().map(Vec::as_slice);
                         let value = Some(rest).filter(|rest| !rest.is_empty()).or_else(following);
                         let complaint = "option requires an argument -- '@'";
-                        let value = value.ok_or_else(|| Refusal::getopt(caller.program, complaint, *letter))?;
+                        let value =
+                            value.ok_or_else(|| Refusal::getopt(caller.program, complaint, *letter))?;
                         request.set(*letter, value, &mut level)?;
                         group = &[];
                     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::io::Read;
 
-use crate::error::{quoted, Fault, FilePosition};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_LINE;
 
 /// Bytes of one read: they stay in the processor's cache until they are parsed.
@@ -156,7 +156,9 @@ mod tests {
     #[test]
     fn a_line_without_end_is_refused_before_it_is_read() {
         let endless = io::Read::chain(&b"1\n"[..], io::repeat(b'7'));
-        let Err(Fault::Content { place, .. }) = for_each_line(endless, |_| Ok(())) else { panic!("it is too long") };
+        let Err(Fault::Content { place, .. }) = for_each_line(endless, |_| Ok(())) else {
+            panic!("it is too long")
+        };
         assert_eq!(place, FilePosition::new(2, LONGEST_LINE as u64 + 1));
     }
 

@@ -7,7 +7,7 @@ use crate::error::{Fault, FilePosition, SamplesError};
 use crate::limits::LARGEST_FILE;
 use crate::lines::{separator, without_mark};
 use crate::options::{InputFormat, Options};
-use crate::readers::{csv, go, hyperfine, iperf, iperf3, netperf, stat, ReadValues};
+use crate::readers::{ReadValues, csv, go, hyperfine, iperf, iperf3, netperf, stat};
 
 /// The bytes of a file that decide its format.
 const HEAD: u64 = 1 << 16;

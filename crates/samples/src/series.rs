@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{quoted, Fault, FilePosition};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 
 /// The identity of a series in a file.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::families;
 use crate::distribution::student;
+use crate::families;
 use crate::model::{Estimate, ROUNDING};
 use crate::observed::mean;
 
@@ -146,8 +146,8 @@ fn estimate(boots: &[f64]) -> Option<Estimate> {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     #[test]
     fn the_difference_is_that_of_the_ratios() {

@@ -14,18 +14,20 @@ pub mod families;
 pub mod knee;
 mod model;
 mod observed;
+#[cfg(test)]
+mod oracles;
 pub mod parts;
 pub mod planning;
 mod question;
 pub mod search;
 pub mod sequential;
 mod wording;
-#[cfg(test)]
-mod oracles;
 
-pub use compare::{analyse, analyse_with, estimates, Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending, Verdict};
+pub use compare::{
+    Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
+    Verdict, analyse, analyse_with, estimates,
+};
 pub use model::{Component, Components, ErrorTerm};
-pub use observed::{mean, Observation, Summary};
+pub use observed::{Observation, Summary, mean};
 pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
-pub use wording::{confidence, corrected, fixed, signed, Seen};
-
+pub use wording::{Seen, confidence, corrected, fixed, signed};

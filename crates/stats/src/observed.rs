@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::question::{require_finite, StatsError};
+use crate::question::{StatsError, require_finite};
 
 /// One recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -249,9 +249,9 @@ mod tests {
 mod summary_tests {
     use proptest::prelude::*;
 
+    use super::*;
     use crate::oracles;
     use crate::oracles::is_close;
-    use super::*;
 
     #[test]
     fn equals_exact_arithmetic() {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::families;
-use crate::compare::{analyse, Comparison, Verdict};
+use crate::compare::{Comparison, Verdict, analyse};
 use crate::distribution::student;
+use crate::families;
 use crate::model::{Common, Estimate, Spread};
 use crate::observed::Observation;
 use crate::question::{Margin, Question, StatsError};
@@ -237,8 +237,8 @@ fn compare(
 mod tests {
     use proptest::prelude::*;
 
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     /// Boots in which the second part differs by 50, and the whole by 3 more; each boot has a level
     /// of its own, and each run a wobble.

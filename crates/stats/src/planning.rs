@@ -14,7 +14,7 @@ use crate::compare::family;
 use crate::distribution::{noncentral_t, numeric, student};
 use crate::model::Common;
 use crate::question::Design;
-use crate::sequential::{crossings, Bounds, Schedule};
+use crate::sequential::{Bounds, Schedule, crossings};
 
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -218,8 +218,8 @@ pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use crate::sequential::Bounds;
     use super::*;
+    use crate::sequential::Bounds;
 
     #[test]
     fn what_is_no_question_is_refused() {

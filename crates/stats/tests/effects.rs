@@ -86,7 +86,12 @@ fn main_effects_and_interactions_equal_statsmodels() {
         let layout = Layout { factors: &factors, levels: &cells };
         let runs = observations(&case.runs);
         let effects = factorial(&runs, &layout, 9, 0.95).unwrap();
-        assert_eq!(effects.iter().map(|effect| effect.factors.len()).max(), Some(case.order), "{}", case.name);
+        assert_eq!(
+            effects.iter().map(|effect| effect.factors.len()).max(),
+            Some(case.order),
+            "{}",
+            case.name
+        );
         assert_eq!(effects.len(), case.effects.len(), "{}", case.name);
         // On the scale of the data: values of 1e9 keep seven digits of a spread of 1.
         let scale = runs.iter().fold(0.0, |most: f64, run| most.max(run.value.abs()));
@@ -225,7 +230,10 @@ fn what_has_no_effects_is_named() {
     let together = [vec![false; 2], vec![true; 2]];
     assert_eq!(error(&together, &[1.0, 2.0]), EffectsError::Confounded("tso".to_owned()));
     assert_eq!(error(&[vec![true, false]], &[1.0]), EffectsError::NothingVaried);
-    assert_eq!(error(&[vec![true, false], vec![true, false]], &[1.0, 2.0]), EffectsError::Same { one: 0, other: 1 });
+    assert_eq!(
+        error(&[vec![true, false], vec![true, false]], &[1.0, 2.0]),
+        EffectsError::Same { one: 0, other: 1 }
+    );
     assert_eq!(error(&together, &[1.0, 2.0, 3.0]), EffectsError::Unknown(2));
 
     let layout = Layout { factors: &factors, levels: &together };
@@ -267,14 +275,14 @@ fn sixteen_factors_are_shared_between_in_time() {
         .iter()
         .enumerate()
         .flat_map(|(condition, levels)| {
-            let value = levels.iter().zip(1..).map(|(is_on, worth)| if *is_on { f64::from(worth) } else { 0.0 });
+            let value =
+                levels.iter().zip(1..).map(|(is_on, worth)| if *is_on { f64::from(worth) } else { 0.0 });
             let value = value.sum::<f64>();
             [1, 2].map(|boot| Observation { condition, boot, value: value + f64::from(boot) })
         })
         .collect();
     let factors = names(16);
-    let shares =
-        shapley(&runs, &Layout { factors: &factors, levels: &cells }, 0.95).unwrap();
+    let shares = shapley(&runs, &Layout { factors: &factors, levels: &cells }, 0.95).unwrap();
     assert_eq!(shares.orders, 20_922_789_888_000);
     for (share, worth) in shares.shares.iter().zip(1..) {
         assert!((share.share.value - f64::from(worth)).abs() < 1e-8, "{share:?}");

@@ -67,8 +67,8 @@ pub fn find(name: &str) -> Option<&'static Bundled> {
 mod tests {
     use std::time::Duration;
 
-    use crate::expected_duration;
     use super::*;
+    use crate::expected_duration;
 
     #[test]
     fn every_bundled_study_is_valid_and_goes_by_its_file_name() {

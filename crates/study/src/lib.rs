@@ -32,17 +32,22 @@ pub use model::name::{Name, NameWord};
 pub use model::protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
 pub use model::switch::{Offload, Offloads, Switch};
-pub use plan::{Plan, PlannedQuestion};
 pub use plan::comparison::Comparison;
 pub use plan::condition::{Condition, SideSettings, Underlay};
-pub use plan::costs::{expected_duration, expected_traces, Costs, Expected};
+pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
 pub use plan::effective::{Effective, Fragments};
-pub use plan::schedule::{schedule, PlannedRun};
+pub use plan::schedule::{PlannedRun, schedule};
 pub use plan::turns::Flows;
+pub use plan::{Plan, PlannedQuestion};
 pub use quality::Quality;
 pub use read::diagnostic::{Diagnostics, Problem};
 pub use schema::schema;
-pub use words::{feature, format_duration, metric, parse_duration, Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload};
+pub use words::{
+    Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
+    Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario,
+    Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration,
+    metric, parse_duration,
+};
 pub use write::{starter, twins};
 
 /// The longest study file that is read, in bytes.

@@ -1,11 +1,11 @@
 //! The JSON schema of a study file, for editors and other tools: made from the reader's tables.
 
-use serde_json::{json, Map, Value};
-use words::{metric, DEFAULT, DeviceForm, DeviceSetting, KEYS, Key, Shape, Side, TuningKey, Vocabulary};
+use serde_json::{Map, Value, json};
+use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Key, Shape, Side, TuningKey, Vocabulary, metric};
 
-use crate::model::{limit, Part, Scope, Subject, Table};
 use crate::model::switch::UNDERLAY as UNDER;
 use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, UNDERLAY};
+use crate::model::{Part, Scope, Subject, Table, limit};
 
 /// The JSON schema of a study file (draft 2020-12), indented, with a final newline. The same in
 /// every build.
@@ -359,9 +359,11 @@ fn features() -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Study;
-    use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, MACHINE_OF_SIDE, PLACEMENT, PROTOCOL, STOP, UNDERLAY};
     use super::*;
+    use crate::Study;
+    use crate::model::tables::{
+        BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, MACHINE_OF_SIDE, PLACEMENT, PROTOCOL, STOP, UNDERLAY,
+    };
 
     #[test]
     fn the_reader_knows_every_key_of_the_tables_and_no_other() {

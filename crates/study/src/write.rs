@@ -1,10 +1,10 @@
 //! Study files that netassay writes.
 
-use toml_edit::{value, ArrayOfTables, DocumentMut, InlineTable, Item, Table};
-use words::{format_duration, KEYS, Key, Value};
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
+use words::{KEYS, Key, Value, format_duration};
 
-use crate::model::{limit, Alternate, Protocol, Scope, Study, WhetherTurns};
 use crate::model::tables::GUEST;
+use crate::model::{Alternate, Protocol, Scope, Study, WhetherTurns, limit};
 use crate::plan::Condition;
 
 /// A commented study file of this name, valid as it stands. A name may consist of letters, digits,
@@ -162,8 +162,8 @@ fn single(value: &str, is_text: bool) -> toml_edit::Value {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::Study;
     use super::*;
+    use crate::Study;
 
     #[test]
     fn the_name_is_kept_where_it_can_be() {
@@ -221,8 +221,8 @@ mod tests {
 
 #[cfg(test)]
 mod twins_tests {
-    use crate::bundled;
     use super::*;
+    use crate::bundled;
 
     #[test]
     fn every_condition_of_every_bundled_study_has_twins() {
@@ -282,8 +282,8 @@ mod twins_tests {
 mod literal_tests {
     use proptest::prelude::*;
 
-    use crate::edit::assignment::Assignment;
     use super::*;
+    use crate::edit::assignment::Assignment;
 
     #[test]
     fn numbers_switches_and_texts() {

@@ -76,10 +76,7 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
 fn every_workload_is_changed_or_the_one_that_is_named() {
     shows!(difference(SEVERAL, changed(SEVERAL, &["message=64", "ask.in_flight=4"]).source_text()));
     let study = changed(SEVERAL, &["udp_stream.message=64", "ask.message=8"]);
-    assert_eq!(
-        study.workloads.iter().map(|workload| workload.traffic.message).collect::<Vec<_>>(),
-        [64, 8]
-    );
+    assert_eq!(study.workloads.iter().map(|workload| workload.traffic.message).collect::<Vec<_>>(), [64, 8]);
 }
 
 #[test]
@@ -167,8 +164,7 @@ fn exclusions_follow_the_levels() {
 #[test]
 fn comparisons_of_namespaces_become_those_of_machines() {
     let study = changed(bundled::find("offload-gain").unwrap().text, &["scenario=ssh,ssh-vxlan"]);
-    let only: Vec<&str> =
-        study.text.lines().filter(|line| line.starts_with("only = { scenario")).collect();
+    let only: Vec<&str> = study.text.lines().filter(|line| line.starts_with("only = { scenario")).collect();
     assert_eq!(only, ["only = { scenario = \"ssh\" }", "only = { scenario = \"ssh-vxlan\" }"]);
     assert_eq!(study.plan().comparisons.len(), 8, "two for each of four workloads");
 }

@@ -1,9 +1,9 @@
 //! One key of traffic: its values, and the kinds of traffic that have it.
 
-use crate::suggest;
 use crate::duration::format_duration;
 use crate::kind::Kind;
 use crate::pacing::{Pacing, Percent};
+use crate::suggest;
 use crate::traffic::{Traffic, Workload};
 use crate::value::{Field, Mistake, Shape, Value};
 
@@ -220,8 +220,8 @@ fn words_of(kinds: &[Kind]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::KEYS;
     use super::*;
+    use crate::KEYS;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).unwrap_or_else(|| panic!("{name}"))

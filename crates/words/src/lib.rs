@@ -4,26 +4,26 @@
 //!
 //! Pure: no I/O.
 
+mod cpu_list;
+mod device;
 pub mod duration;
 pub mod feature;
 pub mod flow_hash;
-pub mod metric;
-pub mod names;
-pub mod suggest;
-mod cpu_list;
-mod device;
 mod kernel_path;
 mod key;
 mod keys;
 mod kind;
 mod label;
+pub mod metric;
 mod mode;
+pub mod names;
 mod pacing;
 mod rules;
 mod sanitised;
 mod scenario;
 mod shell;
 mod side;
+pub mod suggest;
 mod sysctls;
 mod traffic;
 mod tuning;
@@ -31,9 +31,9 @@ mod turn;
 mod value;
 mod word;
 
-pub use cpu_list::{format_cpu_list, parse_cpu_list, CpuListError, HIGHEST_CPU};
+pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};
 pub use device::{DeviceForm, DeviceSetting, EthtoolOption};
-pub use duration::{format_duration, parse_duration, DurationError};
+pub use duration::{DurationError, format_duration, parse_duration};
 pub use kernel_path::{Closure, KernelPath, MOST_MESSAGES, MOST_ROUNDS, Waiting};
 pub use key::{Key, Misfit};
 pub use keys::KEYS;
@@ -41,12 +41,18 @@ pub use kind::Kind;
 pub use label::Label;
 pub use mode::{CongestionControl, Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError, Percent, PercentError};
-pub use sanitised::{escaped_json, is_plain, last_words, sanitised_json, sanitised_line, sanitised_lines, shortened_reason, LONGEST_REASON};
+pub use sanitised::{
+    LONGEST_REASON, escaped_json, is_plain, last_words, sanitised_json, sanitised_line, sanitised_lines,
+    shortened_reason,
+};
 pub use scenario::{Accelerated, Acceleration, Copies, Family, Nic, Scenario, VXLAN_OVERHEAD};
 pub use shell::{csv_field, fnv1a, shell_command, shell_word};
 pub use side::{BySide, Side};
 pub use sysctls::{acts_at_once, check_sysctl, format_sysctls, parse_sysctls, sysctls};
-pub use traffic::{LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, PATH_QUEUE, Traffic, Workload};
+pub use traffic::{
+    LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, PATH_QUEUE, Traffic,
+    Workload,
+};
 pub use tuning::{Placement, Settled, Tuning, TuningKey};
 pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};
 pub use value::{Field, Mistake, PlainValue, Shape, Value, WordSet};

@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use crate::suggest;
 use crate::kind::Kind;
 use crate::scenario::Scenario;
 use crate::side::Side;
+use crate::suggest;
 
 /// A metric of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -1,8 +1,8 @@
 //! Senders (the calls that hand data to the kernel), readers (the calls that take them from it),
 //! and directions.
 
-use std::fmt;
 use std::convert::Infallible;
+use std::fmt;
 use std::str::FromStr;
 
 use crate::DEFAULT;

@@ -161,9 +161,9 @@ impl Traffic {
 mod tests {
     use std::time::Duration;
 
-    use crate::{CongestionControl, Direction, Pacing, Percent, Sender};
-    use crate::traffic::MAX_FLOWS;
     use super::*;
+    use crate::traffic::MAX_FLOWS;
+    use crate::{CongestionControl, Direction, Pacing, Percent, Sender};
 
     fn refused(kind: Kind, change: impl FnOnce(&mut Traffic)) -> &'static str {
         let mut traffic = Traffic::new(kind);

@@ -306,10 +306,10 @@ mod tests {
 #[cfg(test)]
 mod sanitised_json_tests {
     use proptest::prelude::*;
-    use serde_json::{json, Value};
+    use serde_json::{Value, json};
 
-    use crate::{is_plain, sanitised_line};
     use super::*;
+    use crate::{is_plain, sanitised_line};
 
     #[test]
     fn every_way_to_write_a_character_is_seen_through() {

@@ -1,7 +1,6 @@
 //! Words and commands for a POSIX shell.
 
 use crate::sanitised_line;
-use crate::sanitised::sanitised_line;
 
 /// A word that every shell reads unchanged: in quotation marks, unless it needs none.
 pub fn shell_word(word: &str) -> String {

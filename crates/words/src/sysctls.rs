@@ -183,8 +183,7 @@ mod changeable_sysctl_tests {
     fn the_list_is_sorted_and_the_page_of_study_files_has_all_of_it() {
         assert!(sysctls().is_sorted());
         let page = include_str!("../../../docs/studies.md");
-        let missing: Vec<&str> =
-            sysctls().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+        let missing: Vec<&str> = sysctls().filter(|name| !page.contains(&format!("`{name}`"))).collect();
         assert_eq!(missing, [""; 0], "docs/studies.md, [machine]");
         assert!(sysctls().all(|name| !MORE.iter().any(|(begin, _)| name.starts_with(begin))));
     }

@@ -269,8 +269,8 @@ impl Workload {
 
 #[cfg(test)]
 mod tests {
-    use crate::metric;
     use super::*;
+    use crate::metric;
 
     #[test]
     fn both_ways_take_twice_the_sockets() {
@@ -316,8 +316,8 @@ mod tests {
 
 #[cfg(test)]
 mod workload_tests {
-    use crate::pacing::Pacing;
     use super::*;
+    use crate::pacing::Pacing;
 
     #[test]
     fn a_stored_workload_reads_back() {

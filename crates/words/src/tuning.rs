@@ -1,15 +1,15 @@
 //! Settings of machines (beside their interfaces) that a study varies: sysctls, the frequency
 //! governor, idle states, and placement of the work.
 
-use std::fmt;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::feature;
-use crate::cpu_list::{parse_cpu_list, HIGHEST_CPU};
+use crate::cpu_list::{HIGHEST_CPU, parse_cpu_list};
 use crate::device::DeviceSetting;
+use crate::feature;
 use crate::scenario::Scenario;
 use crate::sysctls::parse_sysctls;
 use crate::value::{Field, Value};

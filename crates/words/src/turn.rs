@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sysctls;
 use crate::key::Key;
 use crate::keys::KEYS;
+use crate::sysctls;
 use crate::sysctls::acts_at_once;
 use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
@@ -103,8 +103,8 @@ impl Tuning {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Key, Kind, Placement, TuningKey};
     use super::*;
+    use crate::{Key, Kind, Placement, TuningKey};
 
     fn traffic_with(kind: Kind, keys: &[(&str, &str)]) -> Traffic {
         let mut workload = Workload::new(kind);

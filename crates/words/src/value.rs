@@ -3,13 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{suggest, DEFAULT};
 use crate::duration::{format_duration, parse_duration};
 use crate::kind::Kind;
 use crate::mode::CongestionControl;
 use crate::pacing::{Pacing, PacingError, Percent, PercentError};
 use crate::suggest::quoted;
 use crate::word::{Vocabulary, Word};
+use crate::{DEFAULT, suggest};
 
 /// A value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

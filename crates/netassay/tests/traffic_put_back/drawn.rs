@@ -215,7 +215,9 @@ fn members(name: &str) -> &[&str] {
     match group {
         Some(group) => &group.members,
         None => {
-            let own = |all: &'static Vec<&'static str>| all.iter().position(|one| *one == name).map(|at| &all[at..=at]);
+            let own = |all: &'static Vec<&'static str>| {
+                all.iter().position(|one| *one == name).map(|at| &all[at..=at])
+            };
             own(&words::feature::OFFLOADS).or_else(|| own(&words::feature::OTHERS)).unwrap()
         }
     }

@@ -10,12 +10,12 @@ mod records;
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use crate::error::{quoted, Fault, FilePosition, LeftOut};
+use crate::error::{Fault, FilePosition, LeftOut, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
-use crate::readers::{no_such_metric, plain_word, ReadValues};
 use crate::readers::csv::records::Records;
+use crate::readers::{ReadValues, no_such_metric, plain_word};
 use crate::series::{Collector, SeriesKey};
 
 /// The most metrics that messages list.

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, LeftOut, Settings};
-use crate::lines::{for_each_line, measured, Line};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
-use crate::readers::{no_such_metric, ReadValues};
-use crate::series::{bounded, Collector, SeriesKey};
+use crate::readers::{ReadValues, no_such_metric};
+use crate::series::{Collector, SeriesKey, bounded};
 
 /// The unit of every benchmark of the testing package.
 const MAIN: &str = "ns/op";

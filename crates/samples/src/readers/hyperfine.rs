@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Fault, FilePosition, LeftOut};
 use crate::options::Options;
-use crate::readers::{chosen, json, require_no_boot, ReadValues, Runs};
+use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use crate::error::{Fault, FilePosition, LeftOut};
-use crate::lines::{for_each_line, measured, Line};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
-use crate::readers::{chosen, require_no_boot, ReadValues};
+use crate::readers::{ReadValues, chosen, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 const TCP_COLUMNS: usize = 9;

@@ -15,8 +15,8 @@ use serde_json::value::RawValue;
 
 use crate::error::{Fault, FilePosition, LeftOut, Settings};
 use crate::options::Options;
-use crate::readers::{chosen, json, require_no_boot, ReadValues, Runs};
 use crate::readers::iperf3::run::{Metric, Run};
+use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 /// The word and the unit of each metric.

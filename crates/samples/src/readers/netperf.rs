@@ -7,12 +7,12 @@ mod table;
 
 use std::io::Read;
 
-use crate::error::{quoted, Fault, FilePosition, LeftOut, Settings};
+use crate::error::{Fault, FilePosition, LeftOut, Settings, quoted};
 use crate::limits::LONGEST_NAME;
-use crate::lines::{for_each_line, measured, Line};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
-use crate::readers::{no_such_metric, plain_word, require_no_boot, ReadValues};
 use crate::readers::netperf::table::Table;
+use crate::readers::{ReadValues, no_such_metric, plain_word, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 /// The main metric, in netperf's word.

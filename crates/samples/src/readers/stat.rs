@@ -8,12 +8,12 @@ use std::io::Read;
 
 use ministat::parse_decimal_prefix;
 
-use crate::error::{quoted, Fault, FilePosition};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
-use crate::lines::{for_each_line, measured, Line};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
-use crate::readers::{no_such_metric, plain_word, ReadValues};
-use crate::series::{bounded, too_many_values, Names, Series, SeriesKey};
+use crate::readers::{ReadValues, no_such_metric, plain_word};
+use crate::series::{Names, Series, SeriesKey, bounded, too_many_values};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;

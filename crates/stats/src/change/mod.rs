@@ -34,11 +34,10 @@ use crate::change::levels;
 use crate::change::levels::{Levels, NewestPoint};
 use crate::change::point::{Scaled, Split};
 use crate::distribution::student;
-use crate::question::{require_finite, StatsError};
+use crate::question::{StatsError, require_finite};
 
 pub use levels::NewestPoint;
 pub use point::{Error, FEWEST, Point};
-
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.

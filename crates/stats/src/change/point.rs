@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::change::contrast;
-use crate::question::{require_finite, StatsError};
+use crate::question::{StatsError, require_finite};
 
 /// One study: a mean, in the metric's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::compare::{ratio, robust};
 use crate::compare::comparison::{Comparison, Gap};
 use crate::compare::judgement::judge;
+use crate::compare::{ratio, robust};
 use crate::distribution::{normal, student};
 use crate::model::{Borrowing, Components, ErrorTerm, Estimate, Fit};
 use crate::observed::{Cells, Observation};
 use crate::question::{Against, Design, Look, Question, StatsError, ValueRange};
-use crate::sequential::{shift, Looks, Schedule};
+use crate::sequential::{Looks, Schedule, shift};
 
 /// The analysis of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -309,7 +309,7 @@ mod tests {
 
 #[cfg(test)]
 mod counts_tests {
-    use crate::{analyse, ErrorTerm, Observation, Question, Verdict};
+    use crate::{ErrorTerm, Observation, Question, Verdict, analyse};
 
     #[test]
     fn what_differs_beyond_the_resolution_differs() {

@@ -1,8 +1,8 @@
 //! Several comparisons as one family: critical values and p-values that hold for all of them
 //! together.
 
-use crate::distribution::{chi_squared, noncentral_t, normal, student};
 use crate::distribution::dunnett::Dunnett;
+use crate::distribution::{chi_squared, noncentral_t, normal, student};
 
 /// Comparisons with one baseline have the correlation λ(i) λ(j) (see
 /// [`crate::distribution::dunnett`]). λ is rounded down to these steps of artanh λ: a smaller
@@ -119,8 +119,8 @@ pub(crate) fn of_spread(alpha: f64, df: f64) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     #[test]
     fn critical_and_p_are_each_others_inverse() {
@@ -163,8 +163,8 @@ mod tests {
 
 #[cfg(test)]
 mod detectable_tests {
-    use crate::distribution::student;
     use super::*;
+    use crate::distribution::student;
 
     #[test]
     fn more_boots_see_smaller_differences() {

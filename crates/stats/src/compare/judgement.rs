@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::analysis::{At, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
-use crate::compare::family::{detectable, of_spread, ComparisonFamily};
+use crate::compare::family::{ComparisonFamily, detectable, of_spread};
 use crate::distribution::student;
 use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
 use crate::observed::Cells;

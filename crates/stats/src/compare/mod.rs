@@ -8,7 +8,6 @@ mod ranks;
 mod ratio;
 mod robust;
 
-pub use analysis::{analyse, analyse_with, estimates, Analysis, ConditionEstimate, Spending};
+pub use analysis::{Analysis, ConditionEstimate, Spending, analyse, analyse_with, estimates};
 pub use comparison::{Comparison, Gap, Ratio, Verdict};
 pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
-

@@ -8,7 +8,7 @@
 use crate::compare::analysis::QuestionAtLook;
 use crate::compare::comparison::{Comparison, Ratio};
 use crate::compare::robust::Farthest;
-use crate::observed::{median, Cells, Observation};
+use crate::observed::{Cells, Observation, median};
 use crate::question::{Question, ValueRange};
 
 /// An interval with a larger ratio of its ends is not stated.
@@ -96,7 +96,7 @@ fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{analyse, Observation, Question, ValueRange};
+    use crate::{Observation, Question, ValueRange, analyse};
 
     /// Three boots of each of two conditions, which have separate boots.
     fn compared(baseline: [f64; 3], treated: [f64; 3]) -> crate::Comparison {
@@ -152,7 +152,7 @@ mod tests {
 
 #[cfg(test)]
 mod wild_tests {
-    use crate::{analyse, Observation, Question, ValueRange};
+    use crate::{Observation, Question, ValueRange, analyse};
 
     /// Two conditions in five boots of three runs, with values of about 100.4 and 0.5 apart; one
     /// run may be wild.

@@ -14,10 +14,10 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use crate::compare::ranks;
 use crate::compare::analysis::QuestionAtLook;
 use crate::compare::comparison::Comparison;
-use crate::observed::{median, Cell, Cells, Observation};
+use crate::compare::ranks;
+use crate::observed::{Cell, Cells, Observation, median};
 use crate::question::{Correction, Design, Question, ValueRange};
 
 /// A larger p-value is no support for a difference.

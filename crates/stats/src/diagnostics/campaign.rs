@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::observed::{mean, squares, Observation};
+use crate::observed::{Observation, mean, squares};
 
 /// A smaller spread, in units of rounding of the largest value, is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;

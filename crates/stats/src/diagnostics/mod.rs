@@ -29,7 +29,7 @@ mod outliers;
 
 use crate::diagnostics::campaign::{BootEffects, CampaignValues, ConditionValues};
 use crate::observed::Observation;
-use crate::question::{require_finite, StatsError};
+use crate::question::{StatsError, require_finite};
 
 pub use flag::{Flag, FlagKind, Names, RunPlace};
 

@@ -1,8 +1,8 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use crate::diagnostics::{adjusted, ROUNDING};
 use crate::diagnostics::campaign::{BootEffect, BootEffects, CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
+use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
 use crate::observed::{mean, squares};
 

@@ -1,7 +1,7 @@
 //! The chi-squared distribution.
 
+use crate::distribution::special::{Tails, gamma};
 use crate::distribution::{is_inside, normal, numeric};
-use crate::distribution::special::{gamma, Tails};
 
 /// P(X <= `x`). NaN unless `df` > 0 and finite.
 pub fn cdf(x: f64, df: f64) -> f64 {

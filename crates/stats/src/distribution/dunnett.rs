@@ -6,9 +6,9 @@
 //! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
 //! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
-use crate::distribution::{is_inside, normal, numeric, student};
-use crate::distribution::numeric::{inner_even_line, over_chi, Curve, Pair};
+use crate::distribution::numeric::{Curve, Pair, inner_even_line, over_chi};
 use crate::distribution::special::Tails;
+use crate::distribution::{is_inside, normal, numeric, student};
 
 /// A tail as small as this is replaced by a bound.
 const NO_MORE: f64 = 1e-30;

@@ -19,9 +19,9 @@ pub mod dunnett;
 pub mod fisher;
 pub mod noncentral_t;
 pub mod normal;
-pub mod student;
 pub(crate) mod numeric;
 mod special;
+pub mod student;
 
 fn is_inside(p: f64) -> bool {
     p > 0.0 && p < 1.0

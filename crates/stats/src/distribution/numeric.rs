@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
-use crate::distribution::special::{stirling, Tails};
+use crate::distribution::special::{Tails, stirling};
 
 /// Terms below this share of the sum end it.
 const NEGLIGIBLE: f64 = 1e-18;
@@ -302,8 +302,8 @@ pub(crate) fn bracketed(first: f64, last: f64, f: impl Fn(f64) -> f64) -> f64 {
 mod tests {
     use std::cell::Cell;
 
-    use crate::distribution::normal;
     use super::*;
+    use crate::distribution::normal;
 
     /// A quantile of the largest family takes some ten expectations over a chi distribution, each
     /// of whose points is a line integral: this bounds its work.

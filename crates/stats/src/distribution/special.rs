@@ -193,8 +193,8 @@ fn zeta(s: i32, mut x: f64) -> f64 {
 mod tests {
     use std::f64::consts::{LN_2, PI};
 
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     const EULER: f64 = 0.577_215_664_901_532_9;
 

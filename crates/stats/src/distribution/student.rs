@@ -1,7 +1,7 @@
 //! Student's t.
 
-use crate::distribution::{is_inside, normal, numeric};
 use crate::distribution::special::beta;
+use crate::distribution::{is_inside, normal, numeric};
 
 /// From here on t is normal: the quantiles differ by less than 1e-11.
 const NORMAL: f64 = 1e13;
@@ -64,8 +64,8 @@ pub fn upper_quantile(tail: f64, df: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::oracles;
     use super::*;
+    use crate::oracles;
 
     #[test]
     fn equals_forty_digit_arithmetic() {

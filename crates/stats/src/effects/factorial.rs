@@ -38,7 +38,8 @@ pub fn factorial(
     let estimator = Estimator::new(observations, level)?;
     let conditions = estimator.fit.conditions();
     layout.states(conditions)?;
-    let levels: Vec<&[bool]> = conditions.iter().map(|condition| layout.levels[*condition].as_slice()).collect();
+    let levels: Vec<&[bool]> =
+        conditions.iter().map(|condition| layout.levels[*condition].as_slice()).collect();
     let model = largest(layout, &levels, order)?;
     let share = 1.0 / conditions.len() as f64;
     let mean: Vec<(usize, f64)> = conditions.iter().map(|condition| (*condition, share)).collect();
@@ -63,7 +64,9 @@ fn largest(layout: &Layout, levels: &[&[bool]], order: usize) -> Result<Model, E
         return Err(EffectsError::NothingVaried);
     }
     let mut model = Model::new(levels, &varied, 1).map_err(|term| {
-        EffectsError::Confounded(term.first().map_or_else(String::new, |factor| layout.factors[*factor].clone()))
+        EffectsError::Confounded(
+            term.first().map_or_else(String::new, |factor| layout.factors[*factor].clone()),
+        )
     })?;
     for larger in 2..=order.min(varied.len()) {
         match Model::new(levels, &varied, larger) {

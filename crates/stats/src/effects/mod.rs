@@ -20,9 +20,9 @@ use crate::model::{Borrowing, Estimate, Fieller, Fit, Quantiles};
 use crate::observed::{Cells, Observation};
 use crate::question::{Correction, Question, StatsError};
 
-pub use conditional::{effects_given, ConditionalEffect};
-pub use factorial::{factorial, Effect};
-pub use shapley::{shapley, FactorShare, MOST_FACTORS, Shares};
+pub use conditional::{ConditionalEffect, effects_given};
+pub use factorial::{Effect, factorial};
+pub use shapley::{FactorShare, MOST_FACTORS, Shares, shapley};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
@@ -234,16 +234,13 @@ pub struct Step {
 /// # Errors
 /// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
 /// an invalid level.
-pub fn ladder(
-    observations: &[Observation],
-    rungs: &[usize],
-    level: f64,
-) -> Result<Ladder, EffectsError> {
+pub fn ladder(observations: &[Observation], rungs: &[usize], level: f64) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
         return Err(EffectsError::ShortLadder(rungs.len()));
     };
     let estimator = Estimator::new(observations, level)?;
-    if let Some(condition) = rungs.iter().find(|rung| estimator.fit.conditions().binary_search(rung).is_err()) {
+    if let Some(condition) = rungs.iter().find(|rung| estimator.fit.conditions().binary_search(rung).is_err())
+    {
         return Err(EffectsError::Unmeasured(*condition));
     }
     let change = |from: usize, to: usize| {

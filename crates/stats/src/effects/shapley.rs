@@ -45,11 +45,7 @@ pub struct FactorShare {
 /// # Errors
 /// [`EffectsError`] for more than [`MOST_FACTORS`] factors, and for the combinations with nothing
 /// and with everything on that were not measured, by name.
-pub fn shapley(
-    observations: &[Observation],
-    layout: &Layout,
-    level: f64,
-) -> Result<Shares, EffectsError> {
+pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, level)?;
     let lattice = Lattice::new(layout, &estimator)?;
     let everything = lattice.conditions.len() - 1;

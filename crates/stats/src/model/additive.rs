@@ -7,8 +7,8 @@
 
 use crate::model::fit::Estimate;
 use crate::model::layout::Layout;
-use crate::model::normal_equations::{effects, equations, NormalEquations};
-use crate::model::rows::{rows, ConditionSpread, Weights};
+use crate::model::normal_equations::{NormalEquations, effects, equations};
+use crate::model::rows::{ConditionSpread, Weights, rows};
 use crate::model::spread::{Common, Spread};
 
 /// The fitted model. Variances are in the layout's units squared.
@@ -319,8 +319,8 @@ impl Boots {
 mod tests {
     use std::f64::consts::FRAC_PI_2;
 
-    use crate::distribution::student;
     use super::*;
+    use crate::distribution::student;
 
     /// The false-positive rate at 5 %, in %, of a comparison of two equal means, where their
     /// estimated variances have the degrees of freedom `one` and `other`, and the first true

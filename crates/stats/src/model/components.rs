@@ -185,8 +185,8 @@ mod tests {
 mod flows_tests {
     use proptest::prelude::*;
 
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     /// Of two conditions: half of the variance of their differences, by hand.
     #[test]

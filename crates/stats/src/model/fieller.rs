@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::model::fit::{Estimate, ROUNDING};
-use crate::observed::{mean, squares, Cell};
+use crate::observed::{Cell, mean, squares};
 
 /// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
@@ -228,8 +228,8 @@ impl Pairs {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::{analyse, oracles, Comparison, Observation, Question};
     use crate::model::ROUNDING;
+    use crate::{Comparison, Observation, Question, analyse, oracles};
 
     /// One run of each condition in every boot.
     fn compared(pairs: &[(f64, f64)], level: f64) -> Comparison {

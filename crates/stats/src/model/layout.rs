@@ -215,8 +215,8 @@ fn find(leader: &mut [usize], mut node: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::observed::Observation;
     use super::*;
+    use crate::observed::Observation;
 
     fn cells(places: &[(usize, u32)]) -> Cells {
         let runs: Vec<Observation> = places

@@ -23,4 +23,3 @@ pub use fit::ErrorTerm;
 pub(crate) use fit::{Estimate, Fit, ROUNDING};
 pub(crate) use normal_equations::Factor;
 pub(crate) use spread::{Common, Spread};
-

@@ -222,9 +222,9 @@ pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weig
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::observed::{Cells, Observation};
     use crate::question::Design;
-    use super::*;
 
     fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> Layout {
         let mut runs = Vec::new();

@@ -240,8 +240,8 @@ impl From<Vec<f64>> for Weights {
 
 #[cfg(test)]
 mod tests {
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     fn weights(variances: &[f64], df: f64) -> Option<Vec<f64>> {
         Weights::of_part(

@@ -105,8 +105,8 @@ impl Common {
 
 #[cfg(test)]
 mod tests {
-    use crate::oracles::is_close;
     use super::*;
+    use crate::oracles::is_close;
 
     fn spreads(variances: &[f64], df: f64) -> Vec<Spread> {
         variances.iter().map(|variance| Spread { variance: *variance, df }).collect()

@@ -8,8 +8,8 @@ mod student;
 
 use serde::{Deserialize, Serialize};
 
-use crate::distribution::{normal, numeric};
 use crate::distribution::numeric::gauss_legendre;
+use crate::distribution::{normal, numeric};
 use crate::sequential::student::Sequence;
 
 /// The least distance of looks, as a share of all information.
@@ -51,8 +51,9 @@ impl Bounds {
         let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(fractions) && alpha < 1.0) else {
             return Vec::new();
         };
-        let constant =
-            numeric::bracketed(low, high, |constant| (crossed(&self.scaled(fractions, constant)) / alpha).ln());
+        let constant = numeric::bracketed(low, high, |constant| {
+            (crossed(&self.scaled(fractions, constant)) / alpha).ln()
+        });
         self.scaled(fractions, constant)
     }
 
@@ -273,8 +274,8 @@ impl Shifted {
 
 #[cfg(test)]
 mod tests {
-    use crate::distribution::numeric;
     use super::*;
+    use crate::distribution::numeric;
 
     /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks
     /// affordable.

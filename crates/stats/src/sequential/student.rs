@@ -18,8 +18,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use statrs::function::beta::beta;
 
+use crate::distribution::numeric::{Curve, Polynomial, gauss_legendre};
 use crate::distribution::student;
-use crate::distribution::numeric::{gauss_legendre, Curve, Polynomial};
 
 /// From this many added degrees of freedom on, the bend does not matter.
 const SMOOTH: f64 = 3.0;

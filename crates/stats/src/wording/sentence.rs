@@ -2,7 +2,7 @@
 
 use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
-use crate::wording::{confidence, decimals, fixed, signed, ShownFigures, UNBOUNDED};
+use crate::wording::{ShownFigures, UNBOUNDED, confidence, decimals, fixed, signed};
 
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 %
@@ -124,8 +124,8 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use crate::compare::Gap;
     use super::*;
+    use crate::compare::Gap;
 
     fn comparison(verdict: Verdict) -> Comparison {
         Comparison {

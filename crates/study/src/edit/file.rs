@@ -7,9 +7,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, InlineTable, Item, Key, RawString, Table, TableLike, Value};
 
-use crate::read::{Entry, Problems};
 use crate::read::factor::flatten;
 use crate::read::value::entries;
+use crate::read::{Entry, Problems};
 
 pub(crate) struct File(DocumentMut);
 

@@ -13,7 +13,7 @@ use toml::de::DeValue;
 use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, Document, File};
 use crate::edit::target::Target;
-use crate::model::{limit, LooksDropped, Stop, Study};
+use crate::model::{LooksDropped, Stop, Study, limit};
 use crate::plan::Unresolved;
 use crate::read::{Diagnostics, Problem};
 

@@ -2,15 +2,15 @@
 //! and offloads of a design that a factor now fixes.
 
 use toml::de::{DeTable, DeValue};
-use words::{format_cpu_list, Placement, Scenario, Word as _};
+use words::{Placement, Scenario, Word as _, format_cpu_list};
 
-use crate::write;
 use crate::edit::file::{Base, Document, File};
 use crate::model::Subject;
 use crate::plan::Unresolved;
-use crate::read::{Named, Problems};
 use crate::read::factor::flatten;
 use crate::read::value::entries;
+use crate::read::{Named, Problems};
+use crate::write;
 
 /// Repairs the text after a change of the document `before`: selections of conditions follow the
 /// factors whose levels have changed.

@@ -6,15 +6,15 @@ use toml::de::{DeTable, DeValue};
 use words::suggest;
 use words::suggest::quoted;
 
-use crate::write;
-use crate::edit::prune;
 use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, Document, File};
-use crate::model::{tables, Part, Scope, Subject, Table};
+use crate::edit::prune;
 use crate::model::switch::UNDERLAY;
 use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
-use crate::read::{workload_keys, Named, Problem, Problems};
+use crate::model::{Part, Scope, Subject, Table, tables};
 use crate::read::factor::flatten;
+use crate::read::{Named, Problem, Problems, workload_keys};
+use crate::write;
 
 /// Tables of the study with keys of their own, which can also be removed as a whole.
 const TABLES: &[(&str, Table)] =

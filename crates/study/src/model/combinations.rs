@@ -254,8 +254,8 @@ impl Exclusion {
 mod tests {
     use words::Value;
 
-    use crate::model::Subject;
     use super::*;
+    use crate::model::Subject;
 
     fn factor(levels: u64) -> Factor {
         let levels = (0..levels).map(Value::Number).collect();

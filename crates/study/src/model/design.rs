@@ -145,8 +145,8 @@ pub struct Dropped {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::DesignKind;
     use super::*;
+    use crate::model::DesignKind;
 
     fn design(kind: DesignKind, factors: &[&str]) -> Design {
         let factors = factors.iter().map(ToString::to_string).collect();

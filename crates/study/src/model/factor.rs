@@ -1,9 +1,12 @@
 //! Factors: the things that a study varies, and the levels that they take.
 
-use words::{feature, format_cpu_list, format_sysctls, parse_cpu_list, parse_sysctls, DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word};
+use words::{
+    DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
+    format_sysctls, parse_cpu_list, parse_sysctls,
+};
 
-use crate::model::{Part, Scope};
 use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, UNDERLAY};
+use crate::model::{Part, Scope};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::{value, InlineTable, Item, Table, Value};
-use words::{feature, BySide, Placement, Side};
+use toml_edit::{InlineTable, Item, Table, Value, value};
+use words::{BySide, Placement, Side, feature};
 
 /// The table `[machine]`: settings of the machine itself, or of both machines that a study runs
 /// between. They are changed only if the command line allows it, and undone at the end.

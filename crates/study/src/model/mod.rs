@@ -1,9 +1,9 @@
 //! The model of a study.
 
 pub(crate) mod boot_state;
+pub(crate) mod combinations;
 pub(crate) mod design;
 pub(crate) mod factor;
-pub(crate) mod combinations;
 pub(crate) mod limit;
 pub(crate) mod machine;
 pub(crate) mod name;
@@ -18,7 +18,9 @@ pub(crate) use design::{Design, DesignKind, Dropped, Unreachable};
 pub(crate) use factor::{Factor, Subject};
 pub(crate) use machine::{Machine, Machines};
 pub(crate) use name::{Name, NameWord};
-pub(crate) use protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing, WhetherTurns};
+pub(crate) use protocol::{
+    Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing, WhetherTurns,
+};
 pub(crate) use study::Study;
 pub(crate) use switch::{Offload, Offloads, Scope};
 pub(crate) use tables::{Part, Table, TestbedPlace};

@@ -2,7 +2,10 @@
 
 use words::{Scenario, Value, Workload};
 
-use crate::model::{combinations, BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, LooksDropped, Machines, Protocol, Subject, Tracing};
+use crate::model::{
+    BootState, Cell, ComparisonRequest, Design, Exclusion, Factor, LooksDropped, Machines, Protocol, Subject,
+    Tracing, combinations,
+};
 
 /// A study: the parsed, valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,5 +89,4 @@ impl Study {
         let of_machine = |factor: &&Factor| matches!(factor.subject, Subject::Tuning(..));
         self.factors.iter().filter(of_machine).map(|factor| factor.name.as_str())
     }
-
 }

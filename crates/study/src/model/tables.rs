@@ -4,9 +4,11 @@
 
 use std::ops::RangeInclusive;
 
-use words::{Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word};
+use words::{
+    Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word,
+};
 
-use crate::model::{limit, BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns};
+use crate::model::{BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns, limit};
 
 /// A table of a study file.
 pub(crate) struct Table {

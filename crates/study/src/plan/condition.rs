@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{feature, Copies, DeviceSetting, Family, Field, Side, Tuning, TuningKey, Value, Workload};
+use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, TuningKey, Value, Workload, feature};
 
 use crate::model::{BootState, Cell, Factor, Name, Offloads, Scope, Study, Subject};
 
@@ -67,10 +67,7 @@ impl Condition {
             index: 0,
             label: Name::default(),
             slug: String::new(),
-            levels: levels
-                .iter()
-                .map(|(factor, level)| (factor.name.clone(), level.to_string()))
-                .collect(),
+            levels: levels.iter().map(|(factor, level)| (factor.name.clone(), level.to_string())).collect(),
             workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
             mtu: None,

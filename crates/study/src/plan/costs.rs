@@ -186,8 +186,8 @@ pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use crate::Study;
     use super::*;
+    use crate::Study;
 
     fn study(more: &str) -> Study {
         let text = format!(
@@ -224,10 +224,7 @@ mod tests {
         let plain = study("scenario = \"veth\"\ninside = \"guest\"");
         let traced = Study::parse(
             "s.toml",
-            &format!(
-                "{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n",
-                &plain.text
-            ),
+            &format!("{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n", &plain.text),
         );
         let traced = traced.unwrap_or_else(|problems| panic!("{problems}"));
         let beside =

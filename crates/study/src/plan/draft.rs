@@ -5,8 +5,10 @@ use std::collections::HashSet;
 
 use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OVERHEAD, Value};
 
-use crate::model::{Cell, ComparisonRequest, Dropped, Factor, Name, NameWord, Offloads, Scope, Study, Subject};
-use crate::plan::{comparison, Condition, Plan, PlannedQuestion};
+use crate::model::{
+    Cell, ComparisonRequest, Dropped, Factor, Name, NameWord, Offloads, Scope, Study, Subject,
+};
+use crate::plan::{Condition, Plan, PlannedQuestion, comparison};
 
 impl Study {
     /// The plan: conditions, exclusions with their reasons, and comparisons.
@@ -58,8 +60,7 @@ impl Draft {
         let planned = self.planned();
         // Reading the file reported comparisons that cannot be made. Only the default comparison of
         // a study with a single condition fails here.
-        let resolve =
-            |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact).ok();
+        let resolve = |request: &ComparisonRequest| comparison::resolve(request, &planned, study.exact).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
@@ -70,10 +71,7 @@ impl Draft {
             design: study.design.clone(),
             exact: study.exact,
             tracing: study.tracing.clone(),
-            asked: PlannedQuestion {
-                question: study.question.clone(),
-                protocol: study.protocol.clone(),
-            },
+            asked: PlannedQuestion { question: study.question.clone(), protocol: study.protocol.clone() },
             looks_dropped: study.looks_dropped,
             effective: Vec::new(),
         }

@@ -53,8 +53,7 @@ impl Effective {
     pub fn state(&self) -> String {
         let side = |(side, settled): (&str, &Settled)| {
             let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| format!(" {name}"));
-            let device =
-                settled.steady().into_iter().map(|(setting, value)| format!(" {setting} {value}"));
+            let device = settled.steady().into_iter().map(|(setting, value)| format!(" {setting} {value}"));
             let tuning = settled.tuning.iter().map(|(key, value)| format!(" {key} {value}"));
             let rest: String = on.chain(device).chain(tuning).collect();
             format!("{side}: mtu {}{rest}; ", settled.mtu)

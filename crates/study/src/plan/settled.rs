@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use words::Side;
 
 use crate::model::{Design, Dropped, Offload, Unreachable};
-use crate::plan::{draft, Condition, Plan, SideSettings};
+use crate::plan::{Condition, Plan, SideSettings, draft};
 
 const ON: &str = "on";
 const OFF: &str = "off";

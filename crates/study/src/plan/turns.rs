@@ -7,8 +7,8 @@ use rand_chacha::ChaCha12Rng;
 use words::{MOST_IN_TURNS, Turn};
 
 use crate::model::Alternate;
-use crate::plan::{Condition, Plan, PlannedRun};
 use crate::plan::schedule::{below, random_of_run};
+use crate::plan::{Condition, Plan, PlannedRun};
 
 impl Plan {
     /// The turns of a flow of these conditions, whose window is that of a run of each of them, as

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use words::{format_duration, suggest, Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, Side};
 use words::metric::Metric;
+use words::{Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, Side, format_duration, suggest};
 
-use crate::model::{combinations, limit, Alternate, ComparisonRequest, Order, Study};
-use crate::plan::{draft, turns, Condition, Draft, Flows};
+use crate::model::{Alternate, ComparisonRequest, Order, Study, combinations, limit};
 use crate::plan::comparison::resolve;
-use crate::read::{comparison, factor, workload, Problems};
+use crate::plan::{Condition, Draft, Flows, draft, turns};
+use crate::read::{Problems, comparison, factor, workload};
 
 /// Reports traffic that no scenario of the study can carry. If some can, the plan leaves out the
 /// others.

@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{metric, suggest, Kind, Scenario};
 use words::metric::{METRICS, Metric, MetricNeeds};
 use words::suggest::quoted;
+use words::{Kind, Scenario, metric, suggest};
 
-use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
 use crate::model::tables::COMPARISON;
+use crate::model::{ComparisonRequest, Exclusion, Factor, Selection, Subject};
 use crate::plan::Unresolved;
-use crate::read::{Entry, Named, Problem, Problems, Table};
 use crate::read::factor::{flatten, level};
 use crate::read::value::{entries, kind};
+use crate::read::{Entry, Named, Problem, Problems, Table};
 
 /// A comparison with the places that later checks may report.
 #[derive(Debug)]
@@ -76,8 +76,7 @@ pub(crate) fn read(
     let baseline = table.take("baseline");
     let baseline_place = baseline.as_ref().map(|entry| entry.span());
     let baseline = baseline.and_then(|entry| inline(&entry, scope, problems));
-    let only =
-        table.take("only").and_then(|entry| inline(&entry, scope, problems)).unwrap_or_default();
+    let only = table.take("only").and_then(|entry| inline(&entry, scope, problems)).unwrap_or_default();
     let equivalent = table.take("equivalent").and_then(|entry| entry.percent(problems));
     table.finish(&COMPARISON.keys(), problems);
     let request = ComparisonRequest { metric, baseline, only, equivalent };

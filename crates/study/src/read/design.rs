@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use words::suggest::quoted;
 
-use crate::model::{combinations, limit, Design, DesignKind, Factor, Fraction, Offload, Scope, Subject};
 use crate::model::tables::DESIGN;
-use crate::read::{factor, Entry, Problem, Problems, Table};
+use crate::model::{Design, DesignKind, Factor, Fraction, Offload, Scope, Subject, combinations, limit};
+use crate::read::{Entry, Problem, Problems, Table, factor};
 
 pub(crate) const MOST: u32 = 32;
 
@@ -23,8 +23,7 @@ pub(crate) struct Read {
 pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
     let found = problems.count();
     let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
-    let kind: Option<DesignKind> =
-        kind_entry.as_ref().and_then(|entry| entry.word(problems));
+    let kind: Option<DesignKind> = kind_entry.as_ref().and_then(|entry| entry.word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
     let factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let most_entry = table.take("most");

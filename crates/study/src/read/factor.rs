@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{parse_sysctls, suggest, DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level};
 use words::suggest::quoted;
+use words::{DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls, suggest};
 
-use crate::model::{limit, Factor, Scope, Subject};
-use crate::read::{part, Entry, Problem, Problems, Table};
+use crate::model::{Factor, Scope, Subject, limit};
 use crate::read::value::{entries, kind};
+use crate::read::{Entry, Problem, Problems, Table, part};
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]

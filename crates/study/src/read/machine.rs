@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::DeValue;
-use words::{check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls, BySide, Placement};
 use words::names::{check_interface, check_sysctl_name};
 use words::suggest::quoted;
+use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
-use crate::model::{limit, Machine, Machines};
 use crate::model::tables::{MACHINE, PLACEMENT};
-use crate::read::{Entry, Problem, Problems, Table};
+use crate::model::{Machine, Machines, limit};
 use crate::read::value::entries;
+use crate::read::{Entry, Problem, Problems, Table};
 
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
     let mut of_side = |key, name| {
@@ -29,17 +29,13 @@ fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     if let Some(entry) = table.take("sysctl") {
         machine.sysctl = sysctls(&entry, problems);
     }
-    machine.governor =
-        table.take("governor").and_then(|entry| entry.identifier(problems));
-    machine.cpu_latency = table
-        .take("cpu_latency")
-        .and_then(|entry| entry.small(limit::CPU_LATENCY, problems));
-    machine.placement =
-        table.take("placement").and_then(|entry| placement(&entry, problems));
+    machine.governor = table.take("governor").and_then(|entry| entry.identifier(problems));
+    machine.cpu_latency =
+        table.take("cpu_latency").and_then(|entry| entry.small(limit::CPU_LATENCY, problems));
+    machine.placement = table.take("placement").and_then(|entry| placement(&entry, problems));
     if let Some(entry) = table.take("irq_affinity") {
         const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
-        machine.irq_affinity =
-            by_interface(NAME, &entry, problems, cpus);
+        machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
     }
     if let Some(entry) = table.take("features") {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";

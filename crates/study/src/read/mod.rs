@@ -22,4 +22,3 @@ pub(crate) use part::Written;
 pub(crate) use testbed::Testbed;
 pub(crate) use value::{Entry, Table};
 pub(crate) use workload::keys as workload_keys;
-

@@ -3,11 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
-use words::{flow_hash, DEFAULT, Value as Read};
 use words::suggest::quoted;
+use words::{DEFAULT, Value as Read, flow_hash};
 
-use crate::model::{limit, tables, Part};
-use crate::read::{Entry, machine, Problem, Problems, Table};
+use crate::model::{Part, limit, tables};
+use crate::read::{Entry, Problem, Problems, Table, machine};
 
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -75,7 +75,11 @@ pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> O
     }
 }
 
-fn number_or_default(value: &Entry<'_>, range: &RangeInclusive<u64>, problems: &mut Problems) -> Option<Read> {
+fn number_or_default(
+    value: &Entry<'_>,
+    range: &RangeInclusive<u64>,
+    problems: &mut Problems,
+) -> Option<Read> {
     match value.value.get_ref() {
         DeValue::String(text) if text == DEFAULT => Some(Read::Default),
         DeValue::String(text) => {

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use toml::de::DeValue;
-use words::{format_duration, Field, Scenario, Value as Read};
+use words::{Field, Scenario, Value as Read, format_duration};
 
-use crate::model::{limit, Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns};
 use crate::model::protocol::afresh;
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
-use crate::read::{part, Entry, Problems, Table, Written};
+use crate::model::{Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns, limit};
+use crate::read::{Entry, Problems, Table, Written, part};
 
 /// The testbeds of a study, by which a kind of boot is possible or not.
 #[derive(Debug, Clone, Copy)]
@@ -145,9 +145,7 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
     let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
     let detect = detect.and_then(|entry| entry.percent(problems));
     let written = table.take("looks");
-    let looks = written
-        .as_ref()
-        .map_or(Some(Stop::LOOKS), |entry| entry.small(limit::LOOKS, problems));
+    let looks = written.as_ref().map_or(Some(Stop::LOOKS), |entry| entry.small(limit::LOOKS, problems));
     let bounds = table.take("bounds");
     let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| entry.word(problems));
     table.finish(&STOP.keys(), problems);

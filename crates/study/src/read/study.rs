@@ -5,9 +5,14 @@ use std::ops::Range;
 use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Kind, Scenario};
 
-use crate::model::{limit, BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace};
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
-use crate::read::{check, comparison, design, factor, machine, part, protocol, tracing, workload, Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Written};
+use crate::model::{
+    BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace, limit,
+};
+use crate::read::{
+    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Written, check, comparison, design,
+    factor, machine, part, protocol, tracing, workload,
+};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -48,12 +53,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let name = name.and_then(|entry| entry.identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
     let question = question.and_then(|entry| entry.sentence(problems));
-    let inside = root
-        .take("inside")
-        .and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
-    let exact = root
-        .take("exact")
-        .and_then(|entry| entry.switch(problems).filter(|on| *on).map(|_| entry.span()));
+    let inside =
+        root.take("inside").and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
+    let exact =
+        root.take("exact").and_then(|entry| entry.switch(problems).filter(|on| *on).map(|_| entry.span()));
     let guest_place = root.place_of("guest");
     let guest = root.table("[guest]", problems);
     let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use words::{Acceleration, Scenario, Value};
 
 use crate::model::{BootKind, Guest, Subject};
-use crate::read::{factor, part, Problems, Written};
+use crate::read::{Problems, Written, factor, part};
 
 /// The file's settings of its testbed, with places.
 #[derive(Debug)]

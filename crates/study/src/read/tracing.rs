@@ -6,7 +6,7 @@ use words::{Field, KernelPath, Misfit, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::read::{Entry, part, workload, Problem, Problems, Table, Written};
+use crate::read::{Entry, Problem, Problems, Table, Written, part, workload};
 
 /// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {
@@ -39,8 +39,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
 /// Words of a vocabulary, each once, at least one.
 fn words<W: Word>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
     let items = Entry::items(value.value).iter();
-    let read: Vec<Option<W>> =
-        items.map(|one| Entry::item(value.key, one).word(problems)).collect();
+    let read: Vec<Option<W>> = items.map(|one| Entry::item(value.key, one).word(problems)).collect();
     let words = read.into_iter().collect::<Option<Vec<W>>>()?;
     let is_twice = (1..words.len()).any(|place| words[..place].contains(&words[place]));
     if words.is_empty() || is_twice {

@@ -4,8 +4,8 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use words::{suggest, DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word};
 use words::suggest::quoted;
+use words::{DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word, suggest};
 
 use crate::model::limit;
 use crate::read::{Problem, Problems};

@@ -65,8 +65,7 @@ fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> 
     let mut values = Vec::new();
     for key in KEYS {
         let Some(entry) = table.take(key.name) else { continue };
-        values
-            .extend(entry.of_key(key, problems).map(|value| (key, value, entry.span())));
+        values.extend(entry.of_key(key, problems).map(|value| (key, value, entry.span())));
     }
     table.finish(&keys().collect::<Vec<_>>(), problems);
 

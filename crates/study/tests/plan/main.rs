@@ -265,7 +265,10 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
             "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = {workload}\n[factors]\n{factor}\n{more}"
         );
         let study = Study::parse("n.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
-        (study.protocol.alternate.map(|alternate| alternate.turn), study.turns_dropped.as_deref().map(str::to_owned))
+        (
+            study.protocol.alternate.map(|alternate| alternate.turn),
+            study.turns_dropped.as_deref().map(str::to_owned),
+        )
     };
     let made = (Some(std::time::Duration::from_millis(100)), None);
     let tso = "tso = [\"on\", \"off\"]";

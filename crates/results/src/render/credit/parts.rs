@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 use stats::Observation;
-use stats::effects::{
-    Effect, EffectsError, Estimated, Ladder, REMARK, factorial, ladder, shapley,
-};
+use stats::effects::{Effect, EffectsError, Estimated, Ladder, REMARK, factorial, ladder, shapley};
 use study::DesignKind;
 
 use super::combination::{Combination, MissingState};

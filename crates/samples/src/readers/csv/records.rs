@@ -4,7 +4,7 @@ use std::io::Read;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use crate::error::{quoted, Fault, FilePosition};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
 use crate::lines::{read, separator, without_mark};
 use crate::series::bounded;

@@ -183,7 +183,8 @@ impl Run {
                     let way_out = "measure each direction by itself, without --bidir";
                     return Err(self.fault("a run of two directions has no single jitter", way_out));
                 };
-                let jitter = self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| self.without(word))?;
+                let jitter =
+                    self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| self.without(word))?;
                 (jitter, self.kind("received", &directions, Direction::receiver))
             }
             Metric::Loss => {

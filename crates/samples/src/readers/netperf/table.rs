@@ -6,7 +6,7 @@
 //! heading, some of them blank, and figures that begin where their heading begins.
 
 use crate::error::{Fault, FilePosition};
-use crate::lines::{measured, Line};
+use crate::lines::{Line, measured};
 use crate::readers::netperf::plain_word;
 
 /// Lines of the heading of an omni test.
