@@ -145,23 +145,23 @@ impl Unused {
 
 /// The columns that are used, from 0.
 #[derive(Debug)]
-pub(super) struct Heading {
-    pub(super) value: usize,
+struct Heading {
+    value: usize,
     /// The name of the value's column, where it names the metric.
-    pub(super) value_name: Option<String>,
-    pub(super) condition: Option<usize>,
-    pub(super) boot: Option<usize>,
-    pub(super) metric: Option<usize>,
-    pub(super) unit: Option<usize>,
-    pub(super) warmup: Option<usize>,
+    value_name: Option<String>,
+    condition: Option<usize>,
+    boot: Option<usize>,
+    metric: Option<usize>,
+    unit: Option<usize>,
+    warmup: Option<usize>,
     /// Columns that say whether a run succeeded.
-    pub(super) outcomes: Vec<(usize, SuccessColumn)>,
-    pub(super) names: Vec<String>,
+    outcomes: Vec<(usize, SuccessColumn)>,
+    names: Vec<String>,
 }
 
 /// The way in which a column says that a run succeeded.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum SuccessColumn {
+enum SuccessColumn {
     /// A status in words.
     Status,
     /// 0 is success.
@@ -192,7 +192,7 @@ impl SuccessColumn {
         })
     }
 
-    pub(super) fn is_success(self, word: &[u8]) -> bool {
+    fn is_success(self, word: &[u8]) -> bool {
         let word = word.trim_ascii().to_ascii_lowercase();
         let is_one_of = |words: &[&[u8]]| words.contains(&word.as_slice());
         let is_no = is_one_of(&[b"", b"0", b"false", b"no", b"n", b"none", b"ok"]);
@@ -212,7 +212,7 @@ impl SuccessColumn {
 const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {
-    pub(super) fn read<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
+    fn read<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
         if !records.next()? {
             return Err(Fault::new(
                 FilePosition::start_of(1),
@@ -274,7 +274,7 @@ impl Heading {
     }
 
     /// The columns that nothing uses.
-    pub(super) fn unused(&self) -> Vec<usize> {
+    fn unused(&self) -> Vec<usize> {
         let used = [Some(self.value), self.condition, self.boot, self.metric, self.unit, self.warmup];
         let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
         let says_outcome = |column: usize| {

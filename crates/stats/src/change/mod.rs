@@ -30,8 +30,7 @@ mod point;
 
 use serde::Serialize;
 
-use crate::change::levels;
-use crate::change::levels::{Levels, NewestPoint};
+use crate::change::levels::Levels;
 use crate::change::point::{Scaled, Split};
 use crate::distribution::student;
 use crate::question::{StatsError, require_finite};
@@ -51,7 +50,7 @@ pub fn find(points: &[Point], level: f64) -> Result<LevelHistory, StatsError> {
     let levels = Levels::fit(&scaled.points, splits.iter().map(|split| split.first).collect());
     let newest = levels::newest(&scaled, &splits, level);
     let needed = contrast::fewest(1.0 - level);
-    Ok(LevelHistory { newest, needed, ..level_history::level_history(&levels, &splits, level, scaled.unit) })
+    Ok(LevelHistory { newest, needed, ..level_history(&levels, &splits, level, scaled.unit) })
 }
 
 /// The levels of counts that repeat within `resolution`, in %: a new level begins with each count
@@ -146,7 +145,7 @@ pub struct Level {
 }
 
 /// The levels and changes, in multiples of `unit`. `newest` and `needed` stay open.
-pub(super) fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> LevelHistory {
+fn level_history(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> LevelHistory {
     if levels.edges[levels.edges.len() - 1] == 0 {
         return LevelHistory { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };
     }

@@ -80,7 +80,7 @@ pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
 
 /// One flag for all conditions together if none varies, otherwise one for each that does not. A
 /// single run cannot vary.
-pub(super) fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
+fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
     let constant: Vec<&ConditionValues> =
         campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
     let flag = |runs: usize| Flag::new(FlagKind::Constant, runs as f64, 0.0, 0.0);

@@ -20,7 +20,7 @@ pub mod fisher;
 pub mod noncentral_t;
 pub mod normal;
 pub(crate) mod numeric;
-mod special;
+pub(crate) mod special;
 pub mod student;
 
 fn is_inside(p: f64) -> bool {

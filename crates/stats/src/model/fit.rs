@@ -6,7 +6,7 @@ use crate::distribution::student;
 use crate::model::additive::{Additive, Borrowing};
 use crate::model::layout::Layout;
 use crate::observed::{Cell, Cells};
-use crate::question::{Design, Question, ValueRange};
+use crate::question::{Design, Question};
 
 /// The error term of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use words::{Side, Word};
 
-use crate::model::{Offload, Subject};
+use crate::model::Subject;
 
 /// A setting of the hosts that a factor changes. Factors of the traffic, the testbed or the kernel
 /// are no switches.

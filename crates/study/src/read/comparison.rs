@@ -243,7 +243,7 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
         let help = if scope.factors.is_empty() {
             Some("add it to `[factors]`: the study has none yet".to_owned())
         } else {
-            problems.help(&full, scope.factors.iter().map(Factor::name))
+            problems.help(&full, scope.factors.iter().map(|factor| factor.name.as_str()))
         };
         problems.push(Problem::new(named.place.clone(), message).maybe_help(help));
     }

@@ -11,7 +11,7 @@ mod protocol;
 mod study;
 mod testbed;
 mod tracing;
-mod value;
+pub(crate) mod value;
 mod workload;
 
 pub(crate) use check::Obstacle;
