@@ -158,8 +158,8 @@ fn one_comparison_is_student() {
 fn uncorrelated_comparisons_are_those_of_independent_normal_variables() {
     for k in [2, 10, 500] {
         for d in [0.5, 3.0, 6.0] {
-            let beyond = 2.0 * normal::sf(d);
-            let expected = -(k as f64 * (-beyond).ln_1p()).exp_m1();
+            let each = 2.0 * normal::sf(d);
+            let expected = -(k as f64 * (-each).ln_1p()).exp_m1();
             assert_close(beyond(d, &vec![0.0; k], INFINITE), expected, 1e-12, &format!("{k}, {d}"));
         }
     }

@@ -100,7 +100,7 @@ mod tests {
         let study = find("quick").unwrap().study();
         let plan = study.plan();
         assert_eq!(plan.conditions.len(), 4);
-        assert!(expected_duration(&plan, study.protocol) <= Duration::from_secs(15));
+        assert!(expected_duration(&plan, &study.protocol) <= Duration::from_secs(15));
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
     fn the_ladder_shows_every_sender_and_every_reader_in_well_under_half_an_hour() {
         let study = find("sender-ladder").unwrap().study();
         let plan = study.plan();
-        assert!(expected_duration(&plan, study.protocol) <= Duration::from_secs(20 * 60));
+        assert!(expected_duration(&plan, &study.protocol) <= Duration::from_secs(20 * 60));
         for (kind, senders, readers) in [("udp_stream", 5, 3), ("tcp_stream", 4, 3)] {
             let of_kind = || plan.conditions.iter().filter(|one| one.workload.name == kind);
             let distinct = |key: usize| {

@@ -169,7 +169,7 @@ mod tests {
     fn the_name_is_kept_where_it_can_be() {
         let study = Study::parse("a.toml", &starter("tso-2.b_c")).unwrap();
         assert_eq!(study.name, "tso-2.b_c");
-        assert_eq!(Study::parse("a.toml", &starter("-ä /")).unwrap().name(), "my-study");
+        assert_eq!(Study::parse("a.toml", &starter("-ä /")).unwrap().name, "my-study");
     }
 
     /// Commented-out lines must be valid too: uncommented line by line, the file stays valid.
@@ -232,7 +232,7 @@ mod twins_tests {
             for condition in study.plan().conditions {
                 let text = twins(&study, &condition, &protocol);
                 let made = Study::parse("aa", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-                assert_eq!(made.protocol, &protocol);
+                assert_eq!(made.protocol, protocol);
                 assert_eq!(made.scenarios(), [condition.boot.scenario]);
                 let plan = made.plan();
                 let labels: Vec<Option<&str>> = plan.conditions.iter().map(Condition::twin).collect();

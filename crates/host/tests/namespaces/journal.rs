@@ -128,7 +128,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
             waitpid(child, None).unwrap() == WaitStatus::Signaled(child, Signal::SIGKILL, false)
         });
         let Some(took) = took else {
-            refused.push(*name);
+            refused.push(name);
             continue;
         };
         assert_ne!(machine.read(&target).unwrap(), Value::from(before.clone()), "{name} = {took:?}");

@@ -184,7 +184,7 @@ impl Schedule {
 pub struct Looks {
     bounds: Bounds,
     /// The share of all boots that each look has.
-    pub(crate) fractions: Vec<f64>,
+    pub fractions: Vec<f64>,
     /// `None` where t counts as normal.
     sequence: Option<Sequence>,
 }

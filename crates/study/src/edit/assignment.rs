@@ -96,7 +96,7 @@ mod tests {
             ("receiver.gro=on,off", "receiver.gro", vec!["on", "off"]),
         ] {
             let assignment: Assignment = text.parse().unwrap();
-            assert_eq!((&assignment.key, &assignment.values), (key, values.map_text().as_slice()), "{text}");
+            assert_eq!((assignment.key.as_str(), assignment.values), (key, values.map_text()), "{text}");
         }
         for (text, error) in [
             ("duration", "`duration` has no `=`: write KEY=VALUE, such as duration=2s"),

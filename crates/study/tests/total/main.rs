@@ -54,7 +54,7 @@ pub(crate) fn check(plan: &Plan) {
 
 /// A valid file to start from.
 fn valid() -> impl Strategy<Value = String> {
-    let mut texts: Vec<String> = bundled::list().iter().map(|study| study.text.clone()).collect();
+    let mut texts: Vec<String> = bundled::list().iter().map(|study| study.text.to_owned()).collect();
     texts.push(starter("start"));
     select(texts)
 }
