@@ -6,21 +6,21 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_ministat::{Caller, Format, Plot, Points, Request, Set, Style, Values, write_all};
+use netassay_ministat::{Caller, Format, Plot, Points, Request, Set, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, rest)) = input.split_first() else { return };
-    let (posix, long_options) = (choice & 1 != 0, choice & 2 != 0);
+    let posix = choice & 1 != 0;
     let mut parts = rest.split(|byte| *byte == 0).map(<[u8]>::to_vec);
     let words: Vec<Vec<u8>> = parts.by_ref().take_while(|word| !word.is_empty()).collect();
     let files: Vec<Vec<u8>> = parts.collect();
     for file in &files {
         reads_alike(file);
     }
-    let caller = Caller { program: b"ministat", posix, long_options };
+    let caller = Caller { program: b"ministat", posix };
     match Request::parse(&words, caller) {
         Ok(request) => compare(&request, &files),
         Err(refusal) => assert!(!refusal.text.is_empty() && refusal.code != 0),
@@ -63,10 +63,10 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
         if format.read(bytes, &mut read).is_err() {
             return;
         }
-        let mut values = Values::new();
+        let mut values = Values::default();
         values.extend(&read);
         let points = if request.plot { Points::Keep } else { Points::Drop };
-        match Set::summed("a set", values, request.dialect, points) {
+        match Set::summed("a set", values, points) {
             Ok(set) => sets.push(set),
             Err(_) => return,
         }
@@ -74,12 +74,12 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
     if sets.is_empty() {
         return;
     }
-    let style = Style {
-        width: request.width.unwrap_or(74).min(WIDE),
-        separate_bars: request.separate_bars,
-        modern: request.modern,
+    let width = request.width.unwrap_or(74).min(WIDE);
+    let plot = if request.plot {
+        Plot::new(&sets, width, request.separate_bars).unwrap_or_default()
+    } else {
+        None
     };
-    let plot = if request.plot { Plot::new(&sets, style).unwrap_or_default() } else { None };
     let names = vec![b"a set".as_slice(); sets.len()];
     let mut text = Vec::new();
     write_all(&mut text, request, &sets, &names, plot.as_ref()).expect("memory takes everything");

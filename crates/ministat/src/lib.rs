@@ -6,38 +6,24 @@
 //! verdicts must be labelled; [`stats::analyse`] gives valid ones.
 //!
 //! It reproduces Debian's version 20150715 with its arithmetic: sums of squares in one pass, the
-//! upper middle value as the median, and a table of quantiles with three decimals;
-//! [`Dialect::Freebsd`] is FreeBSD's. The program without its I/O is here: [`Request`] is its
-//! command line, [`Format`] reads lines, [`Values`] and [`Set`] summarise, [`Plot`] and
-//! [`write_all`] show, [`Refusal`] is its error output.
+//! upper middle value as the median, and a table of quantiles with three decimals. The program
+//! without its I/O is here: [`Request`] is its command line, [`Format`] reads lines, [`Values`] and
+//! [`Set`] summarise, [`Plot`] and [`write_all`] show, [`Refusal`] is its error output.
 
-mod dialect;
-mod error;
-mod format;
-mod getopt;
-mod level;
 mod lines;
 mod number;
-mod order;
 mod plot;
 mod refusal;
 mod report;
 mod request;
 mod set;
 mod student;
-mod symbols;
-mod values;
 
-pub use dialect::Dialect;
-pub use error::MinistatError;
-pub use level::Level;
 pub use lines::{Format, InvalidData};
 pub use number::{decimal as parse_decimal_prefix, parse_number};
-pub use plot::{MAX_WIDTH, Plot, Style};
-pub use refusal::Refusal;
-pub use report::{HEADER, names, report, table, write_all};
+pub use plot::{MAX_SETS, MAX_WIDTH, Plot};
+pub use refusal::{MinistatError, Refusal};
+pub use report::{report, write_all};
 pub use request::{Caller, Request, columns};
-pub use set::{Points, Set};
-pub use student::PooledT;
-pub use symbols::MAX_SETS;
-pub use values::Values;
+pub use set::{Points, Set, Values};
+pub use student::{Level, PooledT};

@@ -62,7 +62,8 @@ impl Format {
             }
             let line = self.line(rest);
             if let Some(token) = self.token(content(line)) {
-                values.push(parse_number(token).ok_or(InvalidData { line: lines })?);
+                let value = parse_number(token).filter(|value| !value.is_nan());
+                values.push(value.ok_or(InvalidData { line: lines })?);
             }
             rest = &rest[line.len()..];
         }

@@ -3,23 +3,17 @@
 
 use std::io::{self, Write};
 
-use crate::error::MinistatError;
+use crate::refusal::MinistatError;
 use crate::set::Set;
-use crate::symbols::{self, OVERLAP, symbol};
 
 /// The widest plot that is drawn.
 pub const MAX_WIDTH: usize = 1 << 24;
 
-/// The form of a plot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// The columns between the frames.
-    pub width: usize,
-    /// Whether each set has a row for its bar.
-    pub separate_bars: bool,
-    /// Improved: places where sets meet have their own mark, and nothing is cut off.
-    pub modern: bool,
-}
+/// The symbols of sets in a plot and a table.
+pub(crate) const SYMBOLS: &[u8; MAX_SETS] = b"x+*%#@O";
+
+/// The most sets that ministat compares: it has a symbol for each.
+pub const MAX_SETS: usize = 7;
 
 /// A plot of sets, with its dimensions.
 #[derive(Debug)]
@@ -27,28 +21,26 @@ pub struct Plot {
     width: usize,
     /// The height of the tallest stack.
     height: usize,
-    modern: bool,
     /// The number of symbols stacked in each column, set after set.
     stacks: Vec<usize>,
     bars: Vec<Vec<u8>>,
 }
 
 impl Plot {
-    /// Computes the plot of sets, which must have kept their points. `None` if all values are the
-    /// same: there is nothing to draw then.
+    /// Computes the plot of sets, which must have kept their points, with `width` columns between its
+    /// frames. `None` if all values are the same: there is nothing to draw then.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
     /// too far apart, [`MinistatError::NoWidth`] and [`MinistatError::TooWide`] for a width that
     /// cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
-    pub fn new(sets: &[Set], style: Style) -> Result<Option<Plot>, MinistatError> {
-        let Some(axis) = Axis::new(sets, style.width)? else { return Ok(None) };
-        let limit = if style.modern { symbols::count() } else { symbols::MAX_SETS };
-        if sets.len() > limit {
-            return Err(MinistatError::TooManySets { count: sets.len(), limit });
+    pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Plot>, MinistatError> {
+        let Some(axis) = Axis::new(sets, width)? else { return Ok(None) };
+        if sets.len() > MAX_SETS {
+            return Err(MinistatError::TooManySets { count: sets.len(), limit: MAX_SETS });
         }
         let mut stacks = Vec::new();
-        let too_wide = |_| MinistatError::TooWide { width: style.width, limit: MAX_WIDTH };
+        let too_wide = |_| MinistatError::TooWide { width, limit: MAX_WIDTH };
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
@@ -56,14 +48,9 @@ impl Plot {
                 counts[axis.column(*point)] += 1;
             }
         }
-        let tallest = if style.modern { None } else { cut(&mut stacks, axis.width) };
-        let height = tallest.or_else(|| stacks.iter().copied().max()).unwrap_or(0);
-        let bars = bars(sets, &axis, style.separate_bars);
-        Ok(Some(Plot { width: axis.width, height, modern: style.modern, stacks, bars }))
-    }
-
-    pub(crate) fn has_overlaps(&self) -> bool {
-        (0..self.width).any(|column| self.in_column(column).filter(|count| *count > 0).count() > 1)
+        let height = cut(&mut stacks, axis.width);
+        let bars = bars(sets, &axis, separate_bars);
+        Ok(Some(Plot { width: axis.width, height, stacks, bars }))
     }
 
     /// Writes the plot row by row: ten million values can make 43 megabytes.
@@ -93,32 +80,17 @@ impl Plot {
         out.write_all(frame.as_bytes())
     }
 
+    /// Draws a row. ministat ors the numbers of sets in one place, counted from 1, so that two of them
+    /// look like a third.
     fn draw(&self, row: usize, line: &mut Vec<u8>) {
         line.clear();
         line.push(b'|');
         for column in 0..self.width {
-            let sets = self.in_column(column).enumerate().filter(|(_, count)| *count >= row);
-            let mut bytes = [0; 4];
-            line.extend_from_slice(
-                self.mark(sets.map(|(place, _)| place)).encode_utf8(&mut bytes).as_bytes(),
-            );
+            let stacks = self.stacks.iter().skip(column).step_by(self.width).zip(1..);
+            let ored = stacks.filter(|(count, _)| **count >= row).fold(0, |ored, (_, set)| ored | set);
+            line.push(if ored == 0 { b' ' } else { SYMBOLS[ored - 1] });
         }
         line.extend_from_slice(b"|\n");
-    }
-
-    fn in_column(&self, column: usize) -> impl Iterator<Item = usize> {
-        self.stacks.iter().skip(column).step_by(self.width).copied()
-    }
-
-    /// The mark of these sets, from 0, in one place. ministat ors their numbers, counted from 1, so
-    /// that two of them look like a third.
-    fn mark(&self, sets: impl Iterator<Item = usize>) -> char {
-        let places = sets.fold((0, 0), |(ored, count), place| (ored | (place + 1), count + 1));
-        match places {
-            (_, 0) => ' ',
-            (_, 2..) if self.modern => OVERLAP,
-            (ored, _) => symbol(ored - 1).unwrap_or(OVERLAP),
-        }
     }
 }
 
@@ -170,14 +142,13 @@ impl Axis {
 
 /// Cuts the stacks as ministat does, and returns the height of its plot: that of the last set.
 /// Parts of an earlier set above a later one are lost, even if a set after that is taller again.
-/// `None` without sets.
-fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
+fn cut(stacks: &mut [usize], width: usize) -> usize {
     let mut limit = usize::MAX;
     for counts in stacks.chunks_mut(width).rev() {
         limit = limit.min(counts.iter().copied().max().unwrap_or(0));
         counts.iter_mut().for_each(|count| *count = limit.min(*count));
     }
-    stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max())
+    stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max()).unwrap_or(0)
 }
 
 /// A row for each set, or one for all. Later sets overwrite earlier ones, except for the line
@@ -206,16 +177,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const STYLE: Style = Style { width: 10, separate_bars: false, modern: false };
+    const WIDTH: usize = 10;
 
     fn sets(all: &[&[f64]]) -> Vec<Set> {
         let set = |(place, values): (usize, &&[f64])| Set::new(place.to_string(), values.to_vec()).unwrap();
         all.iter().enumerate().map(set).collect()
     }
 
-    fn drawn(all: &[&[f64]], style: Style) -> String {
+    fn drawn(all: &[&[f64]], width: usize) -> String {
         let mut text = Vec::new();
-        Plot::new(&sets(all), style).unwrap().unwrap().write(&mut text).unwrap();
+        Plot::new(&sets(all), width, false).unwrap().unwrap().write(&mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
@@ -224,34 +195,19 @@ mod tests {
 
     #[test]
     fn the_last_set_decides_how_tall() {
-        let text = drawn(&[TALL, SHORT], STYLE);
+        let text = drawn(&[TALL, SHORT], WIDTH);
         assert_eq!(text.lines().nth(1), Some("|  *  +   *|"), "{text}");
         assert_eq!(text.lines().count(), 4);
-        let text = drawn(&[TALL, SHORT, TALL], STYLE);
+        let text = drawn(&[TALL, SHORT, TALL], WIDTH);
         assert_eq!(text.lines().nth(1), Some("|  *       |"), "{text}");
         assert_eq!(text.lines().nth(4), Some("|  *  +   *|"), "{text}");
     }
 
     #[test]
-    fn a_modern_plot_keeps_all_and_tells_overlaps() {
-        let modern = Style { modern: true, separate_bars: true, ..STYLE };
-        let all = sets(&[TALL, SHORT]);
-        let plot = Plot::new(&all, modern).unwrap().unwrap();
-        assert!(plot.has_overlaps());
-        let text = drawn(&[TALL, SHORT], modern);
-        assert_eq!(text.lines().nth(1), Some("|  x       |"), "{text}");
-        assert_eq!(text.lines().nth(4), Some("|  &  +   &|"), "{text}");
-        assert_eq!(text.lines().count(), 8);
-        let apart = sets(&[&[1.0, 2.0, 3.0], &[1e3, 1.1e3, 1.2e3]]);
-        assert!(!Plot::new(&apart, modern).unwrap().unwrap().has_overlaps());
-    }
-
-    #[test]
     fn what_cannot_be_plotted() {
-        let refused =
-            |values: &[f64], width| Plot::new(&sets(&[values]), Style { width, ..STYLE }).unwrap_err();
+        let refused = |values: &[f64], width| Plot::new(&sets(&[values]), width, false).unwrap_err();
         let not_finite = MinistatError::NotFinite("0".to_owned());
-        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+        for value in [f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");
         }
         assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale(f64::INFINITY));
@@ -263,17 +219,16 @@ mod tests {
         );
         let eight = [SHORT; 8];
         assert_eq!(
-            Plot::new(&sets(&eight), STYLE).unwrap_err(),
+            Plot::new(&sets(&eight), WIDTH, false).unwrap_err(),
             MinistatError::TooManySets { count: 8, limit: 7 }
         );
-        assert!(Plot::new(&sets(&eight), Style { modern: true, ..STYLE }).is_ok());
-        assert!(Plot::new(&sets(&[&[3.0, 3.0, 3.0]]), Style { width: 0, ..STYLE }).unwrap().is_none());
+        assert!(Plot::new(&sets(&[&[3.0, 3.0, 3.0]]), 0, false).unwrap().is_none());
     }
 
     #[test]
     fn neighbouring_numbers_stay_in_the_frame() {
         for width in 2..40 {
-            drawn(&[&[1e17, 1e17 + 16.0, 1e17 + 16.0]], Style { width, ..STYLE });
+            drawn(&[&[1e17, 1e17 + 16.0, 1e17 + 16.0]], width);
         }
     }
 
@@ -318,7 +273,7 @@ mod tests {
             let sets = sets(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let Ok(Some(axis)) = Axis::new(&sets, width) else { return Ok(()) };
             let mut text = Vec::new();
-            Plot::new(&sets, Style { width, ..STYLE }).unwrap().unwrap().write(&mut text).unwrap();
+            Plot::new(&sets, width, false).unwrap().unwrap().write(&mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             let lines: Vec<&str> = text.lines().map(|line| &line[1..line.len() - 1]).collect();
             prop_assert_eq!(&lines[1..lines.len() - 2], rows_point_by_point(&sets, &axis));

@@ -1,6 +1,31 @@
-//! The end of a run without results: the bytes of standard error, and the exit code.
+//! Why there are no results: errors of the core, and the end of the program with its standard error
+//! and exit code.
 
-use crate::dialect::Dialect;
+use thiserror::Error;
+
+/// Why there is no table or no plot.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
+pub enum MinistatError {
+    /// A set is too small.
+    #[error("Dataset {0} must contain at least 3 data points")]
+    TooFewPoints(String),
+    /// There are not enough symbols.
+    #[error("cannot show {count} sets: there are symbols for {limit}")]
+    TooManySets { count: usize, limit: usize },
+    /// A plot cannot show infinities and NaNs.
+    #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
+    NotFinite(String),
+    /// The values are too far apart, or too close together, for a scale.
+    #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]
+    NoScale(f64),
+    /// A plot has at least two columns.
+    #[error("cannot plot in {0} columns: give -w 2 or more, or -A to leave the plot out")]
+    NoWidth(usize),
+    /// A plot has a bounded number of columns.
+    #[error("cannot plot in {width} columns: give -w {limit} or less")]
+    TooWide { width: usize, limit: usize },
+}
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,22 +38,22 @@ pub struct Refusal {
 
 impl Refusal {
     /// A wrong command line: the complaint, and the usage.
-    pub fn usage(complaint: &str, dialect: Dialect) -> Refusal {
-        Refusal { text: [complaint, "\n", &usage(dialect)].concat().into_bytes(), code: 2 }
+    pub fn usage(complaint: &str) -> Refusal {
+        Refusal { text: [complaint, "\n", USAGE].concat().into_bytes(), code: 2 }
     }
 
     /// A refusal as [`Refusal::usage`], after getopt's own complaint.
-    pub(crate) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
+    pub(crate) fn getopt(program: &[u8], complaint: &str, option: u8) -> Refusal {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
-        let usage = Refusal::usage("Unknown option", dialect);
-        let text = [program, b": ", before.as_bytes(), option, after.as_bytes(), b"\n", &usage.text].concat();
+        let usage = Refusal::usage("Unknown option");
+        let text =
+            [program, b": ", before.as_bytes(), &[option], after.as_bytes(), b"\n", &usage.text].concat();
         Refusal { text, ..usage }
     }
 
     /// A file cannot be opened.
-    pub fn cannot_open(name: &[u8], reason: &str, dialect: Dialect) -> Refusal {
-        let code = dialect.cannot_open_code();
-        Refusal::from_line(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], code)
+    pub fn cannot_open(name: &[u8], reason: &str) -> Refusal {
+        Refusal::from_line(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], 1)
     }
 
     /// A file cannot be read to its end.
@@ -56,22 +81,13 @@ impl Refusal {
     }
 }
 
-fn usage(dialect: Dialect) -> String {
-    let (flags, quiet) = match dialect {
-        Dialect::Debian => ("Ans", ""),
-        Dialect::Freebsd => {
-            ("Anqs", "\t-q : suppress the names of the data sets and the header of the table\n")
-        }
-    };
-    format!(
-        "Usage: ministat [-C column] [-c confidence] [-d delimiter(s)] [-{flags}] [-w width] [file [file ...]]
-\tconfidence = {{80%, 90%, 95%, 98%, 99%, 99.5%}}
+const USAGE: &str = "\
+Usage: ministat [-C column] [-c confidence] [-d delimiter(s)] [-Ans] [-w width] [file [file ...]]
+\tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}
 \t-A : print statistics only. suppress the graph.
 \t-C : column number to extract (starts and defaults to 1)
 \t-d : delimiter(s) string, default to \" \\t\"
 \t-n : print summary statistics only, no graph/test
-{quiet}\t-s : print avg/median/stddev bars on separate lines
+\t-s : print avg/median/stddev bars on separate lines
 \t-w : width of graph/test output (default 74 or terminal width)
-"
-    )
-}
+";

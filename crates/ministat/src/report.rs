@@ -2,41 +2,26 @@
 
 use std::io::{self, Write};
 
-use crate::error::MinistatError;
-use crate::format::g;
-use crate::level::Level;
-use crate::plot::Plot;
+use crate::number::g;
+use crate::plot::{MAX_SETS, Plot, SYMBOLS};
+use crate::refusal::MinistatError;
 use crate::request::Request;
 use crate::set::Set;
-use crate::symbols::{MAX_SETS, OVERLAP, label};
-
-/// The line above the table's rows, with its newline.
-pub const HEADER: &str = "    N           Min           Max        Median           Avg        Stddev\n";
+use crate::student::Level;
 
 /// The output of `ministat -A`: names, table, and the verdict of each set against the first.
 ///
 /// # Errors
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
 pub fn report(sets: &[Set], level: Level) -> Result<String, MinistatError> {
-    Ok(names(sets)? + &table(sets, Some(level))?)
-}
-
-/// One line per set with its symbol and name.
-///
-/// # Errors
-/// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
-pub fn names(sets: &[Set]) -> Result<String, MinistatError> {
-    require_symbols(sets)?;
-    Ok(text(|out| write_names(out, sets.iter().map(|set| set.name.as_bytes()))))
-}
-
-/// The header, and a row for each set; with `verdicts`, a verdict after each row but the first.
-///
-/// # Errors
-/// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
-pub fn table(sets: &[Set], verdicts: Option<Level>) -> Result<String, MinistatError> {
-    require_symbols(sets)?;
-    Ok(HEADER.to_owned() + &text(|out| write_rows(out, sets, verdicts)))
+    if sets.len() > MAX_SETS {
+        return Err(MinistatError::TooManySets { count: sets.len(), limit: MAX_SETS });
+    }
+    let mut bytes = Vec::new();
+    write_names(&mut bytes, sets.iter().map(|set| set.name.as_bytes()))
+        .and_then(|()| write_table(&mut bytes, sets, Some(level)))
+        .expect("writing to memory cannot fail");
+    Ok(String::from_utf8(bytes).expect("symbols, names, numbers and words are text"))
 }
 
 /// Writes the requested output about these sets. Names are not converted; `plot` is `None` if all
@@ -51,35 +36,27 @@ pub fn write_all(
     names: &[&[u8]],
     plot: Option<&Plot>,
 ) -> io::Result<()> {
-    if !request.quiet {
-        write_names(out, names.iter().copied())?;
-        if request.modern && plot.is_some_and(Plot::has_overlaps) {
-            writeln!(out, "{OVERLAP} several of them")?;
-        }
-    }
+    write_names(out, names.iter().copied())?;
     match plot {
         Some(plot) => plot.write(out)?,
         None if request.plot => out.write_all(b"[no plot, span is zero width]\n")?,
         None => {}
     }
-    if !request.quiet {
-        out.write_all(HEADER.as_bytes())?;
-    }
-    write_rows(out, sets, request.verdicts.then_some(request.level))
+    write_table(out, sets, request.verdicts.then_some(request.level))
 }
 
 fn write_names<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
-    for (place, name) in names.enumerate() {
-        write!(out, "{} ", label(place))?;
-        out.write_all(name)?;
-        out.write_all(b"\n")?;
+    for (symbol, name) in SYMBOLS.iter().zip(names) {
+        out.write_all(&[&[*symbol, b' '], name, b"\n"].concat())?;
     }
     Ok(())
 }
 
-fn write_rows(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io::Result<()> {
-    for (place, set) in sets.iter().enumerate() {
-        write!(out, "{} {:>3}", label(place), set.n)?;
+/// The header, and a row for each set; with `verdicts`, a verdict after each row but the first.
+fn write_table(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io::Result<()> {
+    writeln!(out, "    N           Min           Max        Median           Avg        Stddev")?;
+    for (place, (symbol, set)) in SYMBOLS.iter().zip(sets).enumerate() {
+        write!(out, "{} {:>3}", char::from(*symbol), set.n)?;
         for value in [set.min, set.max, set.median, set.mean, set.sd()] {
             write!(out, " {:>13}", g(value, 8))?;
         }
@@ -89,17 +66,6 @@ fn write_rows(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io
         }
     }
     Ok(())
-}
-
-fn text(write: impl Fn(&mut Vec<u8>) -> io::Result<()>) -> String {
-    let mut bytes = Vec::new();
-    write(&mut bytes).expect("writing to memory cannot fail");
-    String::from_utf8(bytes).expect("symbols, names, numbers and words are text")
-}
-
-fn require_symbols(sets: &[Set]) -> Result<(), MinistatError> {
-    let count = sets.len();
-    if count > MAX_SETS { Err(MinistatError::TooManySets { count, limit: MAX_SETS }) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -112,8 +78,6 @@ mod tests {
         let sets: Vec<Set> = (0..8).map(set).collect();
         let expected = Err(MinistatError::TooManySets { count: 8, limit: 7 });
         assert_eq!(report(&sets, Level::default()), expected);
-        assert_eq!(names(&sets), expected);
-        assert_eq!(table(&sets, None), expected);
         assert!(report(&sets[..7], Level::default()).unwrap().contains("\nO 6\n"));
     }
 }

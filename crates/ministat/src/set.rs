@@ -1,9 +1,55 @@
-//! A set of runs, summarised as by ministat.
+//! Sets of runs, summarised as by ministat.
 
-use crate::dialect::Dialect;
-use crate::error::MinistatError;
-use crate::order::{Extent, extent};
-use crate::values::Values;
+use std::cmp::Ordering;
+
+use crate::refusal::MinistatError;
+
+/// The values of a set and their sums in the order of the file: another order gives other last
+/// digits.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// The values.
+    pub all: Vec<f64>,
+    sum: f64,
+    sum_of_squares: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Values {
+    /// Appends values.
+    pub fn extend(&mut self, next: &[f64]) {
+        self.sum_up(next);
+        self.all.extend_from_slice(next);
+    }
+
+    fn sum_up(&mut self, next: &[f64]) {
+        for value in next {
+            self.sum += value;
+            self.sum_of_squares += value * value;
+        }
+        for value in next {
+            self.min = if *value < self.min { *value } else { self.min };
+            self.max = if *value > self.max { *value } else { self.max };
+        }
+    }
+}
+
+impl Default for Values {
+    fn default() -> Values {
+        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        Values { all: Vec::new(), sum: 0.0, sum_of_squares: 0.0, min, max }
+    }
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(all: Vec<f64>) -> Values {
+        let mut values = Values::default();
+        values.sum_up(&all);
+        values.all = all;
+        values
+    }
+}
 
 /// A named set of values.
 #[derive(Clone, Debug)]
@@ -16,14 +62,12 @@ pub struct Set {
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// The middle value. Of two, the upper one (Debian) or their mean (FreeBSD).
+    /// The middle value; of two, the upper one.
     pub median: f64,
     /// The sum over n.
     pub mean: f64,
-    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the
-    /// spread.
+    /// The variance, which may be negative where the mean is some 1e7 times the spread.
     pub variance: f64,
-    pub(crate) dialect: Dialect,
     /// The points, in no particular order.
     pub(crate) points: Vec<f64>,
 }
@@ -38,68 +82,55 @@ pub enum Points {
 }
 
 impl Set {
-    /// Summarises the values, in the order of the file for Debian's dialect.
+    /// Summarises the values, in the order of the file.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
     pub fn new(name: impl Into<String>, values: Vec<f64>) -> Result<Set, MinistatError> {
-        Set::summed(name, values.into(), Dialect::Debian, Points::Keep)
+        Set::summed(name, values.into(), Points::Keep)
     }
 
     /// The set of values that were summed while they were read.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
-    pub fn summed(
-        name: impl Into<String>,
-        mut values: Values,
-        dialect: Dialect,
-        points: Points,
-    ) -> Result<Set, MinistatError> {
-        let (name, n) = (name.into(), values.len());
+    pub fn summed(name: impl Into<String>, values: Values, points: Points) -> Result<Set, MinistatError> {
+        let (name, Values { mut all, sum, sum_of_squares, mut min, mut max }) = (name.into(), values);
+        let n = all.len();
         if n < 3 {
             return Err(MinistatError::TooFewPoints(name));
         }
-        let Extent { min, median, max } = extent(&mut values, dialect);
-        let mean = or_amd64_nan(values.sum(), values.sum() / n as f64);
-        let variance = match dialect {
-            Dialect::Debian => one_pass_variance(&values),
-            Dialect::Freebsd => two_pass_variance(&values.all, mean),
-        };
-        let points = if points == Points::Keep { values.all } else { Vec::new() };
-        Ok(Set { name, n, min, max, median, mean, variance, dialect, points })
+        let has = |zero: f64| all.iter().any(|value| value.to_bits() == zero.to_bits());
+        if has(0.0) && has(-0.0) {
+            // Stable: the two zeros are equal, but print differently.
+            all.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
+            (min, max) = (all[0], all[n - 1]);
+        } else {
+            all.select_nth_unstable_by(n / 2, f64::total_cmp);
+        }
+        let (median, count) = (all[n / 2], n as f64);
+        Ok(Set {
+            name,
+            n,
+            min,
+            max,
+            median,
+            mean: sum / count,
+            variance: (sum_of_squares - sum * sum / count) / (count - 1.0),
+            points: if points == Points::Keep { all } else { Vec::new() },
+        })
     }
 
     /// The root of the variance; NaN if that is negative.
     pub fn sd(&self) -> f64 {
-        or_amd64_nan(self.variance, self.variance.sqrt())
-    }
-}
-
-fn one_pass_variance(values: &Values) -> f64 {
-    let (n, sum, squares) = (values.len() as f64, values.sum(), values.sum_of_squares());
-    or_amd64_nan(squares, (squares - sum * sum / n) / (n - 1.0))
-}
-
-/// Squared distances from the mean, over n - 1.
-fn two_pass_variance(sorted: &[f64], mean: f64) -> f64 {
-    let squares = sorted.iter().fold(0.0, |sum, value| sum + (value - mean) * (value - mean));
-    or_amd64_nan(mean, squares / (sorted.len() as f64 - 1.0))
-}
-
-/// Sets only the sign of a NaN, which is printed: that of the `operand` if it is one, else
-/// negative, as the processor makes it. Rust promises neither.
-fn or_amd64_nan(operand: f64, value: f64) -> f64 {
-    match (value.is_nan(), operand.is_nan()) {
-        (false, _) => value,
-        (true, true) => operand,
-        (true, false) => -f64::NAN,
+        self.variance.sqrt()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn sums_as_ministat_does() {
@@ -112,11 +143,8 @@ mod tests {
     #[test]
     fn its_cancellation_is_kept() {
         let values = vec![100_000_000.1; 7];
-        let set = Set::new("a", values.clone()).unwrap();
-        assert!(set.variance < 0.0);
-        assert!(set.sd().is_nan() && set.sd().is_sign_negative());
-        let set = Set::summed("a", values.into(), Dialect::Freebsd, Points::Drop).unwrap();
-        assert!(set.sd() < 1e-7, "two passes do not cancel");
+        let set = Set::summed("a", values.into(), Points::Drop).unwrap();
+        assert!(set.variance < 0.0 && set.sd().is_nan());
         assert!(set.points.is_empty());
     }
 
@@ -124,5 +152,25 @@ mod tests {
     fn two_points_are_too_few() {
         let error = Set::new("a.stat", vec![1.0, 2.0]).unwrap_err();
         assert_eq!(error.to_string(), "Dataset a.stat must contain at least 3 data points");
+    }
+
+    #[test]
+    fn blocks_sum_up_as_one() {
+        let all: Vec<f64> = (0..1000).map(|index| f64::from(index) * 0.1 + 1e6).collect();
+        let whole = Values::from(all.clone());
+        let mut parts = Values::default();
+        all.chunks(7).for_each(|block| parts.extend(block));
+        assert_eq!((parts.sum, parts.sum_of_squares), (whole.sum, whole.sum_of_squares));
+        assert_eq!((parts.min, parts.max, parts.all.len()), (1e6, 1e6 + 99.9, 1000));
+    }
+
+    proptest! {
+        #[test]
+        fn equals_sorting(mut values in prop::collection::vec(-1e3..1e3, 3..200)) {
+            let set = Set::new("a", values.clone()).unwrap();
+            values.sort_by(f64::total_cmp);
+            let expected = (values[0], values[values.len() / 2], values[values.len() - 1]);
+            prop_assert_eq!((set.min, set.median, set.max), expected);
+        }
     }
 }

@@ -1,13 +1,61 @@
-//! Student's t with the variances pooled.
+//! Student's t with the variances pooled, by ministat's confidence levels and its table of quantiles.
 
 use std::fmt;
 
 use serde::Serialize;
+use stats::distribution::student;
 
-use crate::dialect::Dialect;
-use crate::format::g;
-use crate::level::Level;
+use crate::number::g;
 use crate::set::Set;
+
+/// One of ministat's six confidence levels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// The level in percent.
+    pub percent: f64,
+    coverage: f64,
+}
+
+impl Level {
+    /// ministat's levels. The last column of its table holds the quantiles of 99.8 %: an error in
+    /// ministat that is kept, since verdicts depend on it.
+    pub const ALL: [Level; 6] = [
+        Level { percent: 80.0, coverage: 0.80 },
+        Level { percent: 90.0, coverage: 0.90 },
+        Level { percent: 95.0, coverage: 0.95 },
+        Level { percent: 98.0, coverage: 0.98 },
+        Level { percent: 99.0, coverage: 0.99 },
+        Level { percent: 99.5, coverage: 0.998 },
+    ];
+
+    /// ministat's level in percent, if it is one.
+    pub fn from_percent(percent: f64) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.percent == percent)
+    }
+
+    /// The two-sided quantile of Student's t. ministat's table has three decimals, and above 100
+    /// degrees of freedom the quantile of infinitely many.
+    fn t(self, df: usize) -> f64 {
+        let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
+        if let Some((_, t)) = slip {
+            return *t;
+        }
+        let df = if df > 100 { f64::INFINITY } else { df as f64 };
+        let exact = student::quantile((1.0 + self.coverage) / 2.0, df).unwrap_or(f64::NAN);
+        (exact * 1000.0).round() / 1000.0
+    }
+}
+
+impl Default for Level {
+    fn default() -> Level {
+        Level::ALL[2]
+    }
+}
+
+/// The degrees of freedom for which the table's last column is not the rounded quantile, with the
+/// column's value.
+const SLIPS: [(usize, f64); 7] =
+    [(1, 318.313), (7, 4.782), (8, 4.499), (9, 4.296), (10, 4.143), (11, 4.024), (12, 3.929)];
 
 /// One set compared with another by the pooled t-test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -22,8 +70,7 @@ pub struct PooledT {
     pub error: f64,
     /// The difference in % of the reference's mean; infinite if that is zero.
     pub relative: f64,
-    /// The error of `relative`; negative if the reference's mean is. Debian's dialect takes that
-    /// mean as exact, FreeBSD's includes its error.
+    /// The error of `relative`, which takes the reference's mean as exact; negative if that is.
     pub relative_error: f64,
     /// The pooled standard deviation.
     pub pooled_sd: f64,
@@ -32,31 +79,22 @@ pub struct PooledT {
 }
 
 impl Set {
-    /// Compares this set with `reference`, in this set's dialect.
+    /// Compares this set with `reference`.
     pub fn against(&self, reference: &Set, level: Level) -> PooledT {
         let (n, reference_n) = (self.n as f64, reference.n as f64);
         let df = self.n + reference.n - 2;
         let squares = (n - 1.0) * self.variance + (reference_n - 1.0) * reference.variance;
         let pooled_sd = (squares / df as f64).sqrt();
-        let t = level.t(df);
-        let error = t * (pooled_sd * (1.0 / n + 1.0 / reference_n).sqrt());
+        let error = level.t(df) * (pooled_sd * (1.0 / n + 1.0 / reference_n).sqrt());
         let difference = self.mean - reference.mean;
         let relative = |value: f64| value * 100.0 / reference.mean;
-        let error_of_ratio = match self.dialect {
-            Dialect::Debian => error,
-            Dialect::Freebsd => {
-                let ratio = self.mean * self.mean / (reference.mean * reference.mean);
-                let squares = (n - 1.0) * self.variance + (reference_n - 1.0) * reference.variance * ratio;
-                t * (squares * (n + reference_n) / (n * reference_n * df as f64)).sqrt()
-            }
-        };
         PooledT {
-            percent: level.percent(),
+            percent: level.percent,
             df,
             difference,
             error,
             relative: relative(difference),
-            relative_error: relative(error_of_ratio),
+            relative_error: relative(error),
             pooled_sd,
             is_proven: difference.abs() > error,
         }
@@ -66,16 +104,58 @@ impl Set {
 /// The verdict as ministat prints it, with a newline.
 impl fmt::Display for PooledT {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has_one_decimal = (self.percent * 10.0).fract() == 0.0;
-        let level = if has_one_decimal { format!("{:.1}", self.percent) } else { g(self.percent, 6) };
         if !self.is_proven {
-            return writeln!(out, "No difference proven at {level}% confidence");
+            return writeln!(out, "No difference proven at {:.1}% confidence", self.percent);
         }
-        // 0 / 0 is the only NaN here; the processor's own NaN prints with a sign.
-        let number = |value: f64| g(if value.is_nan() { -f64::NAN } else { value }, 6);
-        writeln!(out, "Difference at {level}% confidence")?;
-        writeln!(out, "\t{} +/- {}", number(self.difference), number(self.error))?;
-        writeln!(out, "\t{}% +/- {}%", number(self.relative), number(self.relative_error))?;
-        writeln!(out, "\t(Student's t, pooled s = {})", number(self.pooled_sd))
+        let [difference, error, relative, relative_error, pooled_sd] =
+            [self.difference, self.error, self.relative, self.relative_error, self.pooled_sd]
+                .map(|value| g(value, 6));
+        writeln!(out, "Difference at {:.1}% confidence", self.percent)?;
+        writeln!(out, "\t{difference} +/- {error}")?;
+        writeln!(out, "\t{relative}% +/- {relative_error}%")?;
+        writeln!(out, "\t(Student's t, pooled s = {pooled_sd})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ministat's table by its rule, from `oracles.py` beside the fixtures of `stats`.
+    #[derive(serde::Deserialize)]
+    struct Table {
+        infinity: Vec<String>,
+        rows: Vec<Vec<String>>,
+    }
+
+    #[test]
+    fn the_table_is_the_rounded_quantiles_except_for_seven_errors() {
+        let oracle: Table = serde_json::from_str(include_str!("../tests/fixtures/t-table.json")).unwrap();
+        let mut slips = Vec::new();
+        for (column, level) in Level::ALL.into_iter().enumerate() {
+            assert_eq!(format!("{:.3}", level.t(101)), oracle.infinity[column]);
+            for (row, exact) in oracle.rows.iter().enumerate() {
+                let (df, t) = (row + 1, level.t(row + 1));
+                if format!("{t:.3}") != exact[column] {
+                    slips.push((df, t));
+                }
+            }
+        }
+        assert_eq!(slips, SLIPS);
+    }
+
+    #[test]
+    fn levels_are_found_by_their_exact_number() {
+        assert_eq!(Level::from_percent(99.5).map(|level| level.percent), Some(99.5));
+        assert_eq!(Level::from_percent(97.0), None);
+        assert_eq!(Level::from_percent(f64::NAN), None);
+        assert_eq!(Level::default().percent, 95.0);
+    }
+
+    #[test]
+    fn published_entries() {
+        assert_eq!(Level::default().t(58), 2.002);
+        assert_eq!((Level::default().t(100), Level::default().t(101)), (1.984, 1.960));
+        assert_eq!(Level::from_percent(99.5).unwrap().t(18), 3.610);
     }
 }

@@ -101,7 +101,7 @@ fn written(section: &'static str, line: &str) -> Option<Entry> {
     let name = names.next()?;
     let mut also: Vec<String> = names.collect();
     let group = feature::GROUPS.iter().filter(|group| section == "Interface features" && group.short == name);
-    let of_group = group.flat_map(|group| [&[group.long], group.members].concat());
+    let of_group = group.flat_map(|group| [&[group.long], group.members.as_slice()].concat());
     also.extend(of_group.map(str::to_owned));
     Some(Entry { section, name, also, meaning: meaning.to_owned() })
 }

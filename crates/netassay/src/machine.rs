@@ -102,7 +102,7 @@ pub(crate) fn during<T>(
         return Err(Failure::Usage(format!(
             "the study {:?} has settings of two machines ({}), and both ends are this one: name machines with --transmitter and \
              --receiver, or remove them",
-            study.name(),
+            &study.name,
             of_two.join(", ")
         )));
     }
@@ -127,11 +127,11 @@ pub(crate) fn during<T>(
 
 /// What a study sets on the machines that it runs between, if that is allowed.
 pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
-    if !study.machine().is_empty() || study.machine_factors().next().is_some() {
+    if !study.machine.is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
     }
     Ok(BySide::from_fn(|side| {
-        let own = study.machine().of_side(side);
+        let own = study.machine.of_side(side);
         MachineSideSettings { wanted: requested(&own), placement: own.placement }
     }))
 }
@@ -143,7 +143,7 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
     Err(Failure::Usage(format!(
         "the study {:?} changes settings of the machine itself ({}): allow it with --change-machine (netassay undoes it at the end), \
          or remove them from the file",
-        study.name(),
+        &study.name,
         outline(study)
     )))
 }
@@ -197,7 +197,7 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
 
 /// What a study sets, and what it varies.
 fn outline(study: &Study) -> String {
-    let machine = Some(parts(study.machine())).filter(|parts| !parts.is_empty());
+    let machine = Some(parts(&study.machine)).filter(|parts| !parts.is_empty());
     let factors: Vec<&str> = study.machine_factors().collect();
     let factors = Some(factors.join(", ")).filter(|factors| !factors.is_empty());
     let machine = machine.map(|parts| format!("[machine]: {}", parts.join(", ")));

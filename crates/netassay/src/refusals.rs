@@ -31,7 +31,7 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
     if has_guests && let Err(error) = Tools::of_this_machine().qemu() {
         add(error.to_string());
     }
-    for name in study.machine().both.sysctl.keys().filter(|_| is_here) {
+    for name in study.machine.both.sysctl.keys().filter(|_| is_here) {
         let sysctl = Target::Sysctl { name: name.clone() };
         Machine::system().check_writable(&sysctl).unwrap_or_else(|error| add(error.to_string()));
     }
@@ -40,7 +40,7 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
         if let Some(obstacle) = privileges.user_namespaces.obstacle() {
             add(format!("the namespaces of the hosts cannot be made: {obstacle}"));
         }
-        if !study.machine().is_empty() {
+        if !study.machine.is_empty() {
             add("the settings of `[machine]` need root: run netassay as root, or remove them".to_owned());
         }
     }

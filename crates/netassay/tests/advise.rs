@@ -29,7 +29,7 @@ fn store(bench: &Bench, toml: &str, with_runs: bool) {
     let plan = study.plan();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let new = NewStudy {
-        name: study.name().to_owned(),
+        name: study.name.to_owned(),
         toml: toml.to_owned(),
         plan: plan.clone(),
         seed: 1,

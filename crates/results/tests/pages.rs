@@ -210,7 +210,7 @@ fn runs_that_are_missing_are_reported_before_any_figure() {
 
 #[test]
 fn boots_after_the_look_that_ended_a_study_are_not_missing() {
-    let text = quick().source_text().replace("boots = 3", "boots = 6\nstop = { detect = \"2%\", looks = 2 }");
+    let text = quick().text.replace("boots = 3", "boots = 6\nstop = { detect = \"2%\", looks = 2 }");
     let mut stored = stored(3);
     stored.plan.asked = Study::parse("x.toml", &text).unwrap().plan().asked;
     let missing = |stored: &StoredStudy| {
@@ -225,7 +225,7 @@ fn boots_after_the_look_that_ended_a_study_are_not_missing() {
 #[test]
 fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
     let mut stored = stored(2);
-    let longer = quick().source_text().replace("boots = 3", "boots = 7");
+    let longer = quick().text.replace("boots = 3", "boots = 7");
     for text in [longer.as_str(), "the grammar = of another version"] {
         stored.row.toml = text.to_owned();
         let page = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);

@@ -87,7 +87,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
 fn measured(study: &Study) -> StoredStudy {
     let plan = study.plan();
     let mut found = stored(2);
-    (found.row.name, found.row.scenario) = (study.name().to_owned(), study.scenario_names());
+    (found.row.name, found.row.scenario) = (study.name.to_owned(), study.scenario_names());
     found.plan = plan.clone();
     let template = found.runs[0].clone();
     found.runs.clear();

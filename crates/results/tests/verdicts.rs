@@ -32,7 +32,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
     let plan = study.plan();
     let mut runs = Vec::new();
     for boot in 1..=boots {
-        for repeat in 1..=study.protocol().runs {
+        for repeat in 1..=study.protocol.runs {
             for condition in 0..plan.conditions.len() {
                 let value = value(boot, repeat, condition);
                 let metrics = BTreeMap::from([
@@ -95,7 +95,7 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
 
 #[test]
 fn what_a_look_chose_is_stated_beside_what_was_measured() {
-    let text = looking("2%").source_text().replace("\"2%\" }", "\"2%\", bounds = \"pocock\" }");
+    let text = looking("2%").text.replace("\"2%\" }", "\"2%\", bounds = \"pocock\" }");
     let study = Study::parse("made", &text).unwrap();
     // Boots that differ as these do prove 4.5 % at the third look and not before.
     let of_boot = [30.0, -30.0, 25.0, -25.0, 1.0, -1.0];
@@ -189,7 +189,7 @@ fn both_ways(hidden: f64, in_turns: bool) -> StoredStudy {
          [protocol]\nboots = 6\nruns = 2\nalternate = \"100ms\"\napart = true\n"
     );
     let study = Study::parse("made", &text).unwrap();
-    let is_apart = |boot, run| study.protocol().is_apart(boot, run) || !in_turns;
+    let is_apart = |boot, run| study.protocol.is_apart(boot, run) || !in_turns;
     let value = |boot, run, condition: usize| {
         let without = if condition % 2 == 1 { 300.0 } else { 0.0 };
         let (gain, chance) = if is_apart(boot, run) { (1.0, 30.0) } else { (1.0 - hidden, 4.0) };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use record::Note;
-use study::{Condition, Costs, Effective, Family, Plan, State};
+use study::{Condition, Costs, Effective, Family, Plan};
 use testbed::Switches;
 
 use crate::congestion_control::unpaced;
@@ -133,7 +133,7 @@ fn settled(plan: Plan, shown: Vec<TriedStates>) -> (Plan, Vec<TriedStates>) {
 
 /// The plan with the conditions that read back the same merged.
 fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
-    let states: Vec<State> = effective.iter().map(Effective::state).collect();
+    let states: Vec<String> = effective.iter().map(Effective::state).collect();
     let labels: Vec<_> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let mut plan = plan.merge(&states);
     // Merging keeps the first of each kind: find the kept conditions' states by label.

@@ -151,9 +151,9 @@ mod tests {
                     [protocol]\nboots = 3\nwarmup = 0\nruns = 4\n";
         let study = Study::parse("s.toml", text).unwrap_or_else(|problems| panic!("{problems}"));
         let plan = study.plan();
-        let schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+        let schedule = study::schedule(&plan.states_of_conditions(), &study.protocol);
         let costs = Costs::stated(&plan);
-        let whole = costs.expect(&plan, study.protocol()).total();
+        let whole = costs.expect(&plan, &study.protocol).total();
         let progress = Progress::new(&plan, &schedule, costs);
         assert_eq!(progress.time_left(), whole, "before the first run the plan is all there is");
         (progress, plan.states()[0].clone())

@@ -36,10 +36,10 @@ impl Campaign<'_> {
             });
         }
         let id = self.store.begin_study(&NewStudy {
-            name: study.name().to_owned(),
-            toml: study.source_text().to_owned(),
+            name: study.name.clone(),
+            toml: study.text.clone(),
             plan: plan.clone(),
-            seed: study.protocol().seed,
+            seed: study.protocol.seed,
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;

@@ -1,16 +1,14 @@
 //! Combines files into groups of conditions to compare.
 
-mod boots;
 mod conditions;
-mod provenance;
 
 use std::collections::HashMap;
 
-use stats::Observation;
+use stats::{Design, Observation};
 
-use crate::error::SamplesError;
+use crate::error::{Fault, SamplesError};
 use crate::measurement_file::Input;
-use crate::options::{Boots, Layout, Options};
+use crate::options::{Boots, Options};
 
 /// The groups to compare.
 #[derive(Debug)]
@@ -64,11 +62,11 @@ impl Dataset {
             let file = &input.file;
             notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
         }
-        provenance::require_once(&inputs)?;
-        notes.extend(provenance::shared_runs(&inputs)?);
-        notes.extend(provenance::differences(&inputs));
+        require_once(&inputs)?;
+        notes.extend(shared_runs(&inputs)?);
+        notes.extend(differences(&inputs));
         let files: Vec<String> = inputs.iter().map(|input| input.file.clone()).collect();
-        let mut numbering = boots::Numbering::new(&mut inputs, options);
+        let mut numbering = conditions::Numbering::new(&mut inputs, options);
         let proto = conditions::group(inputs)?;
         let mut groups = Vec::new();
         let mut alone = Vec::new();
@@ -102,13 +100,13 @@ impl Dataset {
 fn assemble(
     group: conditions::Proto,
     baseline: usize,
-    numbering: &mut boots::Numbering,
+    numbering: &mut conditions::Numbering,
     files: &[String],
     options: &Options,
 ) -> Result<ComparedConditions, SamplesError> {
     let has_named_boots =
         group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.series.boots.is_empty());
-    let knows_boots = boots::are_known(&group.conditions, files, options)?;
+    let knows_boots = conditions::are_known(&group.conditions, files, options)?;
     let mut observations = Vec::new();
     let (mut labels, mut kinds) = (Vec::new(), Vec::new());
     numbering.begin_group();
@@ -127,8 +125,8 @@ fn assemble(
                 .to_owned(),
         );
     } else if options.boots != Boots::Named {
-        let note = match (options.layout, &options.boots) {
-            (Some(Layout::Crossed), _) => {
+        let note = match (options.design, &options.boots) {
+            (Some(Design::Crossed), _) => {
                 Some("--design crossed: boots with the same number in each condition are one boot")
             }
             (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
@@ -218,4 +216,85 @@ fn reason_for_package(alone: &[conditions::Proto]) -> Option<String> {
 
 fn quoted_list(words: &[&str]) -> String {
     words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The most files that a note names for one value.
+const FILES: usize = 2;
+
+/// Rejects a file that is given twice for one condition.
+pub(super) fn require_once(inputs: &[Input]) -> Result<(), SamplesError> {
+    for (index, input) in inputs.iter().enumerate() {
+        let is_same = |other: &Input| other.file == input.file && other.condition == input.condition;
+        if input.file != "<stdin>" && inputs[..index].iter().any(is_same) {
+            let message = format!("{} is given twice for one condition: give each file once", input.file);
+            return Err(SamplesError::Question(message));
+        }
+    }
+    Ok(())
+}
+
+/// Rejects a run that two files of one condition hold, and notes one that stands in two conditions.
+pub(super) fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError> {
+    let mut seen: HashMap<u64, &Input> = HashMap::new();
+    let mut shared: Vec<(&str, &str, u64)> = Vec::new();
+    for input in inputs {
+        for (run, place) in &input.sheet.found.runs.0 {
+            let Some(first) = seen.get(run) else {
+                seen.insert(*run, input);
+                continue;
+            };
+            if first.condition.is_some() && first.condition == input.condition {
+                let what = format!("a run that {} holds too", first.file);
+                let fault = Fault::new(*place, what, "give each run once");
+                return Err(fault.in_file(&input.file));
+            }
+            let files = (first.file.as_str(), input.file.as_str());
+            match shared.iter_mut().find(|(one, other, _)| (*one, *other) == files) {
+                Some((.., count)) => *count += 1,
+                None => shared.push((files.0, files.1, 1)),
+            }
+        }
+    }
+    let note = |(one, other, count): &(&str, &str, u64)| {
+        format!("{one} and {other} hold the same runs: {count}; they differ in nothing")
+    };
+    Ok(shared.iter().map(note).collect())
+}
+
+/// A value of a circumstance, and the files that have it.
+type Value<'a> = (&'a str, Vec<&'a str>);
+
+/// Notes circumstances, such as a CPU or a version, that differ among the runs.
+pub(super) fn differences(inputs: &[Input]) -> Vec<String> {
+    let mut all: Vec<(&str, Vec<Value<'_>>)> = Vec::new();
+    for input in inputs {
+        for (name, values) in &input.sheet.found.settings.0 {
+            let known = match all.iter().position(|(known, _)| known == name) {
+                Some(known) => known,
+                None => {
+                    all.push((name.as_str(), Vec::new()));
+                    all.len() - 1
+                }
+            };
+            for value in values {
+                let values = &mut all[known].1;
+                match values.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, files)) => files.push(input.file.as_str()),
+                    None => values.push((value.as_str(), vec![input.file.as_str()])),
+                }
+            }
+        }
+    }
+    let named = |(value, files): &Value<'_>| {
+        let more = files.len().saturating_sub(FILES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let files = files[..files.len().min(FILES)].join(", ");
+        words::sanitised_line(&format!("{value} ({files}{more})")).into_owned()
+    };
+    let differing = all.iter().filter(|(_, values)| values.len() > 1);
+    let note = |(name, values): &(&str, Vec<Value<'_>>)| {
+        let values: Vec<String> = values.iter().map(named).collect();
+        format!("{name} differs: {}", values.join(", "))
+    };
+    differing.map(note).collect()
 }

@@ -8,20 +8,15 @@
 
 mod dataset;
 mod error;
-mod format;
-mod left_out;
 pub mod limits;
 mod lines;
 mod measurement_file;
-mod names;
 mod options;
 mod readers;
-mod recognise;
 mod series;
-mod token;
 
 pub use dataset::{ComparedConditions, Dataset};
 pub use error::SamplesError;
-pub use format::InputFormat;
 pub use measurement_file::{Input, MeasurementFile};
-pub use options::{Boots, Column, Layout, Options};
+pub use options::{Boots, Column, InputFormat, Options};
+pub use stats::Design;

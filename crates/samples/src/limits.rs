@@ -1,8 +1,7 @@
 //! Limits of a file. They are far above what measurements need, and bound the memory that any input
 //! can use.
 
-/// The longest line of a text file, the longest record of a CSV file, and the longest string or
-/// number of a JSON file, in bytes.
+/// The longest line of a text file, and the longest record of a CSV file, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes of any file.

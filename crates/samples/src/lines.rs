@@ -1,23 +1,13 @@
 //! A text file, line by line, in bounded memory.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
-use crate::error::{Fault, FilePosition};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_LINE;
 
 /// Bytes of one read: they stay in the processor's cache until they are parsed.
 const BLOCK: usize = 1 << 18;
-
-#[derive(Debug)]
-pub(crate) struct Lines<R> {
-    input: R,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// The lines that were returned.
-    given: u64,
-    has_ended: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
@@ -27,54 +17,40 @@ pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(input: R) -> Lines<R> {
-        Lines { input, buffer: Vec::new(), start: 0, end: 0, given: 0, has_ended: false }
-    }
-
-    /// The next line; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Fault> {
-        let mut scanned = self.start;
-        let (end, after) = loop {
-            if let Some(at) = self.buffer[scanned..self.end].iter().position(|byte| *byte == b'\n') {
-                break (scanned + at, scanned + at + 1);
-            }
-            if self.has_ended {
-                if self.start == self.end {
-                    return Ok(None);
-                }
-                break (self.end, self.end);
-            }
-            let held = self.end - self.start;
-            if held > LONGEST_LINE {
-                return Err(Fault::new(
-                    FilePosition::new(self.given + 1, LONGEST_LINE as u64 + 1),
-                    format!("a line of more than {LONGEST_LINE} bytes"),
-                    "this is not a file of measurements, or its newlines are missing",
-                ));
-            }
-            self.fill()?;
-            scanned = self.start + held;
-        };
-        let start = std::mem::replace(&mut self.start, after);
-        self.given += 1;
-        let line = &self.buffer[start..end];
-        let bytes = line.strip_suffix(b"\r").unwrap_or(line);
-        Ok(Some(Line { number: self.given, bytes }))
-    }
-
-    /// Reads more, and keeps the bytes that were not returned.
-    fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        if self.buffer.len() < self.end + BLOCK {
-            self.buffer.resize(self.end + BLOCK, 0);
+/// Calls `take` with each line of an input.
+pub(crate) fn for_each_line(
+    mut input: impl Read,
+    mut take: impl FnMut(&Line<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let (mut buffer, mut held, mut number) = (Vec::new(), 0, 0);
+    let mut next = |bytes: &[u8]| {
+        number += 1;
+        take(&Line { number, bytes: bytes.strip_suffix(b"\r").unwrap_or(bytes) })
+    };
+    loop {
+        // The beginning of a line waits at the beginning of the buffer.
+        if buffer.len() < held + BLOCK {
+            buffer.resize(held + BLOCK, 0);
         }
-        match read(&mut self.input, &mut self.buffer[self.end..])? {
-            0 => self.has_ended = true,
-            more => self.end += more,
+        let end = held + read(&mut input, &mut buffer[held..])?;
+        if end == held {
+            return if held > 0 { next(&buffer[..held]) } else { Ok(()) };
         }
-        Ok(())
+        let (mut start, mut scanned) = (0, held);
+        while let Some(length) = buffer[scanned..end].iter().position(|byte| *byte == b'\n') {
+            next(&buffer[start..scanned + length])?;
+            start = scanned + length + 1;
+            scanned = start;
+        }
+        buffer.copy_within(start..end, 0);
+        held = end - start;
+        if held > LONGEST_LINE {
+            return Err(Fault::new(
+                FilePosition::new(number + 1, LONGEST_LINE as u64 + 1),
+                format!("a line of more than {LONGEST_LINE} bytes"),
+                "this is not a file of measurements, or its newlines are missing",
+            ));
+        }
     }
 }
 
@@ -107,10 +83,46 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Text without a byte order mark (UTF-8's encoding of U+FEFF).
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// The separator of a heading: the most frequent of comma, semicolon and tab, if any.
+pub(crate) fn separator(line: &[u8]) -> Option<u8> {
+    let count = |separator: u8| line.iter().filter(|byte| **byte == separator).count();
+    let most = [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator))?;
+    (count(most) > 0).then_some(most)
+}
+
+/// A number in the place of a measurement.
+pub(crate) fn measured(word: &[u8], place: FilePosition) -> Result<f64, Fault> {
+    match ministat::parse_number(word) {
+        Some(value) if value.is_finite() => Ok(value),
+        Some(_) => Err(Fault::new(
+            place,
+            format!("{} is not a measurement", quoted(word)),
+            "leave the run out, and say that it failed",
+        )),
+        None if word.is_empty() => {
+            Err(Fault::new(place, "no number where one is expected", "leave the line out, or complete it"))
+        }
+        None => {
+            let way_out = if word.contains(&b',') {
+                "write a decimal point, not a comma; several columns need a first line with their names"
+            } else {
+                "write numbers like 1234.5 or 1.2e3, and # before what is not data"
+            };
+            Err(Fault::new(place, format!("{} is not a number", quoted(word)), way_out))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     struct Dribble<'a>(&'a [u8], usize);
 
@@ -124,12 +136,13 @@ mod tests {
     }
 
     fn lines(input: impl Read) -> Vec<Vec<u8>> {
-        let mut lines = Lines::new(input);
         let mut all = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        for_each_line(input, |line| {
             assert_eq!(line.number, all.len() as u64 + 1);
             all.push(line.bytes.to_vec());
-        }
+            Ok(())
+        })
+        .unwrap();
         all
     }
 
@@ -142,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_refused_before_it_is_read() {
-        let mut lines = Lines::new(io::Read::chain(&b"1\n"[..], io::repeat(b'7')));
-        assert_eq!(lines.next().unwrap().unwrap().bytes, b"1");
-        let Err(Fault::Content { place, .. }) = lines.next() else { panic!("it is too long") };
+        let endless = io::Read::chain(&b"1\n"[..], io::repeat(b'7'));
+        let Err(Fault::Content { place, .. }) = for_each_line(endless, |_| Ok(())) else {
+            panic!("it is too long")
+        };
         assert_eq!(place, FilePosition::new(2, LONGEST_LINE as u64 + 1));
-        assert!(lines.buffer.len() <= LONGEST_LINE + 2 * BLOCK + 1);
     }
 
     #[test]

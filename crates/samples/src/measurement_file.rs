@@ -1,18 +1,16 @@
 //! A file of measurements, after reading.
 
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use crate::error::{Fault, FilePosition, SamplesError};
-use crate::format::InputFormat;
 use crate::limits::LARGEST_FILE;
-use crate::lines::read;
-use crate::options::Options;
+use crate::lines::{separator, without_mark};
+use crate::options::{InputFormat, Options};
 use crate::readers::{ReadValues, csv, go, hyperfine, iperf, iperf3, netperf, stat};
-use crate::recognise::format_of;
-use crate::token::without_mark;
 
 /// The bytes of a file that decide its format.
-const HEAD: usize = 1 << 16;
+const HEAD: u64 = 1 << 16;
 
 /// A file and its condition.
 #[derive(Debug)]
@@ -43,19 +41,18 @@ impl MeasurementFile {
     }
 
     /// Its format.
-    #[must_use]
     pub fn format(&self) -> InputFormat {
         self.format
     }
 
     /// The number of its values.
-    #[must_use]
     pub fn values(&self) -> usize {
         self.found.series.iter().map(|series| series.values.len()).sum()
     }
 
     fn read_format(mut input: impl Read, options: &Options) -> Result<MeasurementFile, Fault> {
-        let head = head(&mut input)?;
+        let mut head = Vec::new();
+        (&mut input).take(HEAD).read_to_end(&mut head)?;
         let recognised = format_of(&head);
         let format = match options.format {
             Some(format) => format,
@@ -105,16 +102,123 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// The first bytes, however they arrive.
-fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; HEAD];
-    let mut length = 0;
-    while length < HEAD {
-        match read(input, &mut head[length..])? {
-            0 => break,
-            more => length += more,
+pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
+    let text = without_mark(head);
+    require_text(head)?;
+    // The only key of hyperfine's object.
+    let json = || {
+        let object = text.iter().position(|byte| *byte == b'{').map_or(text, |start| &text[start + 1..]);
+        let is_hyperfine = object.trim_ascii_start().starts_with(b"\"results\"");
+        if is_hyperfine { InputFormat::Hyperfine } else { InputFormat::Iperf3 }
+    };
+    if text.trim_ascii_start().starts_with(b"{") {
+        return Ok(json());
+    }
+    let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take(1000);
+    if lines().any(go::is_result) {
+        return Ok(InputFormat::Go);
+    }
+    if lines().any(netperf::is_sign) {
+        return Ok(InputFormat::Netperf);
+    }
+    // Warnings before JSON are refused by its reader.
+    if lines().any(|line| line == b"{") {
+        return Ok(json());
+    }
+    require_data(lines())?;
+    let data = lines().find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    Ok(match data {
+        Some(line) if iperf::is_line(line) => InputFormat::Iperf,
+        Some(line) if is_heading(line) => InputFormat::Csv,
+        _ => InputFormat::Stat,
+    })
+}
+
+/// No format here has a NUL; binary data soon do.
+fn require_text(head: &[u8]) -> Result<(), Fault> {
+    let Some(nul) = head.iter().position(|byte| *byte == 0) else { return Ok(()) };
+    let before = &head[..nul];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() as u64 + 1;
+    let (what, way_out) = match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => ("UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8"),
+        [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
+        _ => ("a NUL byte, which no text has", "give a text file"),
+    };
+    Err(Fault::new(FilePosition::new(line, column), what, way_out))
+}
+
+/// Rejects output that programs print for people, if it has too few digits to compare.
+fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
+    /// The beginning of a line, the program that writes it, and its option for data.
+    const TEXTS: [(&[u8], &str, &str); 7] = [
+        (b"Connecting to host ", "iperf3", "-J"),
+        (b"Server listening on ", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
+        (b"[ ID] Interval", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
+        (b"[ID] Interval", "iperf", "-y C"),
+        (b"Client connecting to ", "iperf", "-y C"),
+        (b"Benchmark 1: ", "hyperfine", "--export-json FILE"),
+        (b"Benchmark #1: ", "hyperfine", "--export-json FILE"),
+    ];
+    for (line, number) in lines.zip(1..) {
+        if let Some((_, program, option)) = TEXTS.iter().find(|(start, ..)| line.starts_with(start)) {
+            let what = format!("the text of {program} for people, whose figures are rounded");
+            return Err(Fault::new(
+                FilePosition::start_of(number),
+                what,
+                format!("let it write data with {option}"),
+            ));
         }
     }
-    head.truncate(length);
-    Ok(head)
+    Ok(())
+}
+
+/// Whether a line is names between separators, not numbers.
+fn is_heading(line: &[u8]) -> bool {
+    let Some(separator) = separator(line) else { return false };
+    let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();
+    ministat::parse_number(first).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_known_by_their_first_lines() {
+        use InputFormat::{Csv, Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+        for (text, format) in [
+            ("1.5\n2\n", Stat),
+            ("# a,b\n1.5 1\n", Stat),
+            ("", Stat),
+            ("value\n1\n", Stat),
+            ("1,5\n", Stat),
+            ("\u{feff}value,boot\n1,2\n", Csv),
+            ("# x\nvalue;boot\n", Csv),
+            ("value\tboot\n", Csv),
+            ("{\"start\": {}}", Iperf3),
+            (" {\n\"results\": []}", Hyperfine),
+            (r#"{"end": {"results": 1}, "title": "results"}"#, Iperf3),
+            ("{", Iperf3),
+            ("20261121122148,127.0.0.1,43032,127.0.0.1,5303,1,0.0-0.5,1397096508,22353544128\n", Iperf),
+            ("goos: linux\nBenchmarkX-8 \t 100\t 12.5 ns/op\n", Go),
+            ("MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 127.0.0.1 ()\n", Netperf),
+            ("LOCAL_CPU_UTIL=1.0\nTHROUGHPUT=34755.68\n", Netperf),
+        ] {
+            assert_eq!(format_of(text.as_bytes()).unwrap(), format, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_with_its_place() {
+        for (bytes, expected, words) in [
+            (&b"1\n2\0"[..], FilePosition::new(2, 2), "NUL"),
+            (b"\xff\xfe1\0\n\0", FilePosition::new(1, 4), "UTF-16"),
+            (b"\x1f\x8b\x08\0", FilePosition::new(1, 4), "gzip"),
+        ] {
+            let Err(Fault::Content { place, what, .. }) = format_of(bytes) else { panic!("{bytes:?}") };
+            assert_eq!(place, expected);
+            assert!(what.contains(words), "{what}");
+        }
+    }
 }

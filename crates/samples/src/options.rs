@@ -1,6 +1,8 @@
 //! The caller's options for files.
 
-use crate::format::InputFormat;
+use std::fmt;
+
+use stats::Design;
 
 /// Options for reading and combining files. The default detects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub struct Options {
     /// Which runs belong to the same boot, without a column of boots.
     pub boots: Boots,
     /// Whether conditions share boots. `None`: detected.
-    pub layout: Option<Layout>,
+    pub design: Option<Design>,
     /// The condition to compare with, by its label. `None`: the first.
     pub baseline: Option<String>,
 }
@@ -45,11 +47,48 @@ pub enum Boots {
     PerFile,
 }
 
-/// Whether conditions share boots.
+/// A format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Each boot measured every condition: the same name or position is the same boot.
-    Crossed,
-    /// Each condition has boots of its own.
-    Nested,
+pub enum InputFormat {
+    /// ministat's: one value per line, `#` starts a comment; a second column may name the boot.
+    Stat,
+    /// Columns with names, separated by commas, semicolons or tabs.
+    Csv,
+    /// netperf's results as CSV (`-o`) or keywords (`-k`).
+    Netperf,
+    /// iperf's `-y C`.
+    Iperf,
+    /// iperf3's `-J`.
+    Iperf3,
+    /// hyperfine's `--export-json`.
+    Hyperfine,
+    /// Go's benchmark format.
+    Go,
+}
+
+impl InputFormat {
+    /// All of them.
+    pub const ALL: [InputFormat; 7] = [
+        InputFormat::Stat,
+        InputFormat::Csv,
+        InputFormat::Netperf,
+        InputFormat::Iperf,
+        InputFormat::Iperf3,
+        InputFormat::Hyperfine,
+        InputFormat::Go,
+    ];
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stat => "stat",
+            Self::Csv => "csv",
+            Self::Netperf => "netperf",
+            Self::Iperf => "iperf",
+            Self::Iperf3 => "iperf3",
+            Self::Hyperfine => "hyperfine",
+            Self::Go => "go",
+        })
+    }
 }

@@ -218,7 +218,7 @@ fn json() {
 fn endless_input_is_refused_at_once() {
     for format in InputFormat::ALL {
         for byte in [b'7', b'#', b'"', b'[', b' ', 0] {
-            if matches!(format, InputFormat::Iperf3 | InputFormat::Hyperfine) && matches!(byte, b' ') {
+            if matches!(format, InputFormat::Iperf3 | InputFormat::Hyperfine) {
                 continue; // only its size tells: see below
             }
             let counted = Counted(io::repeat(byte), 0);

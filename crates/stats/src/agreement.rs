@@ -61,7 +61,6 @@ pub struct Agreement {
 /// method), so that what a boot does to both ways alike is in neither its estimate nor its error.
 /// Of comparisons that agree, any is said to disagree with a chance of at most 1 - `level` (Holm,
 /// Scandinavian Journal of Statistics 6, 1979).
-#[must_use]
 pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement>> {
     let alpha = 1.0 - level;
     let found: Vec<Option<Estimates>> = comparisons.iter().map(|runs| Estimates::from_runs(runs)).collect();
@@ -145,9 +144,10 @@ fn estimate(boots: &[f64]) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::oracles::is_close;
-    use proptest::prelude::*;
 
     #[test]
     fn the_difference_is_that_of_the_ratios() {

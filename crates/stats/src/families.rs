@@ -33,10 +33,11 @@ pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
+
+    use super::*;
 
     fn proven(families: &[Vec<f64>], alpha: f64) -> Vec<Vec<bool>> {
         let levels = levels(families, alpha);

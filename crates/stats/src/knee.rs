@@ -40,7 +40,6 @@ pub struct Knee {
 impl Knee {
     /// Whether no repeat had its knee below `most`, the highest load that was offered: the
     /// knee, if there is one, lies at higher loads.
-    #[must_use]
     pub fn is_beyond(&self, most: f64) -> bool {
         self.lower >= most
     }
@@ -53,7 +52,6 @@ impl Point {
 }
 
 /// The knee of one curve, as an offered load; `None` if it has no point with a latency.
-#[must_use]
 pub fn of_curve(curve: &[Point]) -> Option<f64> {
     let best = curve.iter().max_by(|one, other| one.power().total_cmp(&other.power()))?;
     (best.power() > 0.0).then_some(best.offered)
@@ -61,7 +59,6 @@ pub fn of_curve(curve: &[Point]) -> Option<f64> {
 
 /// The knee of several measurements of one curve, each a repeat of its own; `None` if one of them
 /// has none, or if there are fewer than two.
-#[must_use]
 pub fn of_repeats(curves: &[Vec<Point>]) -> Option<Knee> {
     let mut knees: Vec<f64> = curves.iter().map(|curve| of_curve(curve)).collect::<Option<_>>()?;
     knees.sort_by(f64::total_cmp);

@@ -10,11 +10,12 @@ mod compare;
 pub mod diagnostics;
 pub mod distribution;
 pub mod effects;
-mod error;
 pub mod families;
 pub mod knee;
 mod model;
 mod observed;
+#[cfg(test)]
+mod oracles;
 pub mod parts;
 pub mod planning;
 mod question;
@@ -22,15 +23,11 @@ pub mod search;
 pub mod sequential;
 mod wording;
 
-#[cfg(test)]
-mod oracles;
-
 pub use compare::{
     Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
-    Verdict, analyse, analyse_among, analyse_with, estimates,
+    Verdict, analyse, analyse_with, estimates,
 };
-pub use error::StatsError;
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{Observation, Summary, mean};
-pub use question::{Against, Correction, Design, Look, Margin, Question, ValueRange};
+pub use question::{Against, Correction, Design, Look, Margin, Question, StatsError, ValueRange};
 pub use wording::{Seen, confidence, corrected, fixed, signed};

@@ -7,11 +7,10 @@ use serde::Serialize;
 
 use crate::compare::{Comparison, Verdict, analyse};
 use crate::distribution::student;
-use crate::error::StatsError;
 use crate::families;
 use crate::model::{Common, Estimate, Spread};
 use crate::observed::Observation;
-use crate::question::{Margin, Question};
+use crate::question::{Margin, Question, StatsError};
 
 /// One run: its whole, and the parts of it that were measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,9 +235,10 @@ fn compare(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::oracles::is_close;
-    use proptest::prelude::*;
 
     /// Boots in which the second part differs by 50, and the whole by 3 more; each boot has a level
     /// of its own, and each run a wobble.

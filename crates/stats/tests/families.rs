@@ -8,7 +8,8 @@ mod sizes;
 
 use std::f64::consts::TAU;
 
-use netassay_stats::distribution::{dunnett, normal as gauss};
+use netassay_stats::distribution::dunnett::Dunnett;
+use netassay_stats::distribution::normal as gauss;
 use netassay_stats::{Against, Design, Observation, Question, Verdict, analyse};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -177,7 +178,8 @@ fn unequal_numbers_of_runs_leave_a_clear_difference_clear() {
 fn a_noisy_baseline_does_not_take_a_family_its_power() {
     let world = World { conditions: 20, boots: 10, spreads: Some((6.0, 1.0)), ..BASE };
     let variance = (6.0 * 6.0 + 1.0) / world.boots as f64;
-    let critical = dunnett::upper_quantile(0.05, &[6.0 / 37.0_f64.sqrt(); 19], f64::INFINITY).unwrap();
+    let critical =
+        Dunnett::new(&[6.0 / 37.0_f64.sqrt(); 19], f64::INFINITY).unwrap().upper_quantile(0.05).unwrap();
     let difference = (critical + gauss::quantile(0.8).unwrap()) * variance.sqrt();
     let mut random = ChaCha8Rng::seed_from_u64(21);
     let question = Question { design: Some(Design::Nested), ..Question::against(0) };

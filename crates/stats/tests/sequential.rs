@@ -263,13 +263,6 @@ fn p_over_all_looks_is_below_alpha_where_the_level_is_reached() {
     }
 }
 
-#[test]
-fn words_are_those_of_files() {
-    for bounds in Bounds::ALL {
-        assert_eq!(serde_json::to_value(bounds).unwrap(), bounds.as_str());
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -151,7 +151,7 @@ fn across_states_the_boots_are_part_of_the_error() {
     let df = variance * variance / squares;
     assert!(close(across.df, df), "{} not {df}", across.df);
     // Effects built from the same fit see the same.
-    let steps = ladder(&runs, &[0, 2], None, 0.95).unwrap();
+    let steps = ladder(&runs, &[0, 2], 0.95).unwrap();
     assert!(close(steps.total.standard_error.unwrap(), across.standard_error.unwrap()));
 }
 

@@ -1,6 +1,6 @@
 //! The studies that come with netassay.
 
-use crate::model::study::Study;
+use crate::model::Study;
 
 /// A study embedded in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +74,8 @@ mod tests {
     fn every_bundled_study_is_valid_and_goes_by_its_file_name() {
         for bundled in list() {
             let study = Study::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(study.name(), bundled.name);
-            assert_eq!(study.source_text(), bundled.text);
+            assert_eq!(study.name, bundled.name);
+            assert_eq!(study.text, bundled.text);
             assert!(bundled.text.starts_with("# "), "{}: begins with its question and source", bundled.name);
             assert!(!study.plan().comparisons.is_empty(), "{}", bundled.name);
         }
@@ -100,14 +100,14 @@ mod tests {
         let study = find("quick").unwrap().study();
         let plan = study.plan();
         assert_eq!(plan.conditions.len(), 4);
-        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(15));
+        assert!(expected_duration(&plan, &study.protocol) <= Duration::from_secs(15));
     }
 
     #[test]
     fn the_shortest_comes_first() {
         let time = |bundled: &Bundled| {
             let study = bundled.study();
-            expected_duration(&study.plan(), study.protocol())
+            expected_duration(&study.plan(), &study.protocol)
         };
         let most = list().iter().map(time).collect::<Vec<_>>();
         assert!(most.is_sorted(), "{most:?}");
@@ -117,7 +117,7 @@ mod tests {
     fn the_ladder_shows_every_sender_and_every_reader_in_well_under_half_an_hour() {
         let study = find("sender-ladder").unwrap().study();
         let plan = study.plan();
-        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(20 * 60));
+        assert!(expected_duration(&plan, &study.protocol) <= Duration::from_secs(20 * 60));
         for (kind, senders, readers) in [("udp_stream", 5, 3), ("tcp_stream", 4, 3)] {
             let of_kind = || plan.conditions.iter().filter(|one| one.workload.name == kind);
             let distinct = |key: usize| {

@@ -10,12 +10,11 @@
 //! ```
 //! let study = netassay_study::bundled::find("quick").expect("bundled").study();
 //! let plan = study.plan();
-//! let boots = netassay_study::schedule(&plan.states_of_conditions(), study.protocol());
+//! let boots = netassay_study::schedule(&plan.states_of_conditions(), &study.protocol);
 //! assert_eq!(boots.len(), 7);
 //! ```
 
 pub mod bundled;
-
 mod edit;
 mod model;
 mod plan;
@@ -24,33 +23,24 @@ mod read;
 mod schema;
 mod write;
 
-/// The longest study file that is read, in bytes.
-pub const MAX_TEXT: usize = model::limit::TEXT;
-
 pub use edit::assignment::{Assignment, AssignmentError};
-pub use model::boot_state::BootState;
-pub use model::design::{Design, DesignKind, Offload, Unreachable};
-pub use model::dropped::Dropped;
+pub use model::boot_state::{BootState, Guest};
+pub use model::design::{Design, DesignKind, Dropped, Unreachable};
 pub use model::factor::Factor;
-pub use model::guest::Guest;
 pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
-pub use model::offloads::Offloads;
-pub use model::protocol::{Alternate, BootKind, Order, Protocol};
-pub use model::stop::{Bounds, LooksDropped, Stop};
+pub use model::protocol::{Alternate, BootKind, Bounds, LooksDropped, Order, Protocol, Stop, Tracing};
 pub use model::study::Study;
-pub use model::switch::Switch;
-pub use model::tracing::Tracing;
+pub use model::switch::{Offload, Offloads, Switch};
 pub use plan::comparison::Comparison;
-pub use plan::condition::Condition;
+pub use plan::condition::{Condition, SideSettings, Underlay};
 pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
-pub use plan::effective::{Effective, Fragments, State};
-pub use plan::flows::Flows;
+pub use plan::effective::{Effective, Fragments};
 pub use plan::schedule::{PlannedRun, schedule};
-pub use plan::settings::{SideSettings, Underlay};
+pub use plan::turns::Flows;
 pub use plan::{Plan, PlannedQuestion};
 pub use quality::Quality;
-pub use read::diagnostic::{Diagnostic, Diagnostics};
+pub use read::diagnostic::{Diagnostics, Problem};
 pub use schema::schema;
 pub use words::{
     Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
@@ -58,5 +48,7 @@ pub use words::{
     Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration,
     metric, parse_duration,
 };
-pub use write::starter::starter;
-pub use write::twins::twins;
+pub use write::{starter, twins};
+
+/// The longest study file that is read, in bytes.
+pub const MAX_TEXT: usize = model::limit::TEXT;

@@ -1,6 +1,7 @@
 //! Whether a higher value of a metric is better, and the word for a change.
 
-use words::metric::{self, Better, Metric};
+use words::metric;
+use words::metric::{Better, Metric};
 
 /// Which direction of a metric is better, and the words for its directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +30,11 @@ const PER_OPERATION: &str = "/op";
 
 impl Quality {
     /// A direction that somebody stated.
-    #[must_use]
     pub fn stated(better: Better) -> Quality {
         Quality { better, words: OTHER }
     }
 
     /// The quality of a metric of the vocabulary.
-    #[must_use]
     pub fn from_metric(metric: &Metric) -> Quality {
         let own = metric.own;
         let own = own.strip_prefix("host_").unwrap_or(own);
@@ -56,7 +55,6 @@ impl Quality {
 
     /// The quality of a file's metric: the vocabulary's, if it has the word with this unit, or else
     /// by the unit.
-    #[must_use]
     pub fn of_file(metric: &str, unit: &str) -> Option<Quality> {
         if let Some(known) = metric::find(metric).filter(|known| known.unit == unit) {
             return Some(Quality::from_metric(known));
@@ -74,7 +72,6 @@ impl Quality {
     }
 
     /// The word for a value that rises, or falls; none where neither direction is better.
-    #[must_use]
     pub fn word(self, rises: bool) -> Option<&'static str> {
         let [improvement, opposite] = self.words;
         match self.better {

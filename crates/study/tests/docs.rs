@@ -61,7 +61,7 @@ fn every_key_metric_and_group_is_explained() {
     for word in defined {
         assert!(is_defined(word), "docs/glossary.md does not define `{word}`");
     }
-    for group in feature::GROUPS {
+    for group in feature::GROUPS.iter() {
         assert!(GLOSSARY.contains(&format!("(also {}", group.long)), "{}", group.long);
     }
 }
@@ -102,7 +102,7 @@ fn the_limits_are_those_of_the_schema() {
 fn the_defaults_are_those_of_the_code() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
     let study = Study::parse("x.toml", text).unwrap();
-    let protocol = study.protocol();
+    let protocol = &study.protocol;
     for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
         assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
     }

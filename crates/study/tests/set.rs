@@ -14,7 +14,7 @@ fn changed(text: &str, set: &[&str]) -> Study {
 
 fn refused(text: &str, set: &[&str]) -> String {
     match Study::parse_with("x.toml", text, &changes(set)) {
-        Ok(study) => format!("no problem:\n{}", study.source_text()),
+        Ok(study) => format!("no problem:\n{}", study.text),
         Err(diagnostics) => diagnostics.to_string(),
     }
 }
@@ -60,32 +60,29 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
     let quick = bundled::find("quick").unwrap();
     let set = ["duration=200ms", "boots=2", "runs=1", "warmup=0", "scenario=loopback", "flows=4"];
     let study = changed(quick.text, &set);
-    assert_eq!((study.protocol().boots, study.protocol().runs, study.protocol().warmup), (2, 1, 0));
+    assert_eq!((study.protocol.boots, study.protocol.runs, study.protocol.warmup), (2, 1, 0));
     assert_eq!(study.scenarios(), [Scenario::Loopback]);
-    let workload = &study.workloads()[0];
+    let workload = &study.workloads[0];
     assert_eq!((workload.duration, workload.traffic.flows), (Duration::from_millis(200), 4));
-    shows!(difference(quick.text, study.source_text()));
+    shows!(difference(quick.text, &study.text));
     // The stored file is read again without the changes.
-    let again = Study::parse("x.toml", study.source_text()).unwrap();
+    let again = Study::parse("x.toml", &study.text).unwrap();
     assert_eq!(again, study);
-    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
-    assert_eq!(changed(quick.text, &[]).source_text(), quick.text);
+    assert_eq!(changed(&study.text, &set), study, "made twice they are made once");
+    assert_eq!(changed(quick.text, &[]).text, quick.text);
 }
 
 #[test]
 fn every_workload_is_changed_or_the_one_that_is_named() {
-    shows!(difference(SEVERAL, changed(SEVERAL, &["message=64", "ask.in_flight=4"]).source_text()));
+    shows!(difference(SEVERAL, &changed(SEVERAL, &["message=64", "ask.in_flight=4"]).text));
     let study = changed(SEVERAL, &["udp_stream.message=64", "ask.message=8"]);
-    assert_eq!(
-        study.workloads().iter().map(|workload| workload.traffic.message).collect::<Vec<_>>(),
-        [64, 8]
-    );
+    assert_eq!(study.workloads.iter().map(|workload| workload.traffic.message).collect::<Vec<_>>(), [64, 8]);
 }
 
 #[test]
 fn several_values_are_levels() {
     let study = changed(SEVERAL, &["message=64,1400", "sender=send,gso", "family=ipv6"]);
-    shows!(difference(SEVERAL, study.source_text()));
+    shows!(difference(SEVERAL, &study.text));
     let labels: Vec<String> =
         study.plan().conditions.into_iter().map(|condition| condition.label.to_string()).collect();
     assert!(labels.contains(&"udp_stream sender=gso message=64 receiver.gro=on".to_owned()), "{labels:?}");
@@ -98,11 +95,11 @@ fn several_values_are_levels() {
     );
     // A factor goes by all of its names.
     let study = changed(SEVERAL, &["receiver.rx-gro=off", "transmitter.tso=on,off"]);
-    shows!(difference(SEVERAL, study.source_text()));
-    let gso = changed(study.source_text(), &["factors.family=", "udp_stream.sender=gso"]);
-    assert_eq!(gso.workloads()[0].traffic.sender, Sender::Gso);
+    shows!(difference(SEVERAL, &study.text));
+    let gso = changed(&study.text, &["factors.family=", "udp_stream.sender=gso"]);
+    assert_eq!(gso.workloads[0].traffic.sender, Sender::Gso);
     assert_eq!(
-        gso.factors().iter().map(netassay_study::Factor::name).collect::<Vec<_>>(),
+        gso.factors.iter().map(|factor| factor.name.as_str()).collect::<Vec<_>>(),
         ["workload", "transmitter.tso", "receiver.gro"]
     );
 }
@@ -110,12 +107,12 @@ fn several_values_are_levels() {
 #[test]
 fn an_empty_value_takes_the_key_out() {
     let study = changed(SEVERAL, &["boots=2", "stop=", "message=", "receiver.gro="]);
-    shows!(difference(SEVERAL, study.source_text()));
-    assert_eq!(study.protocol().stop, None);
+    shows!(difference(SEVERAL, &study.text));
+    assert_eq!(study.protocol.stop, None);
     let tables = "stop=\nprotocol.stop.detect=1%\nstop.looks=3";
     let study = changed(SEVERAL, &tables.lines().collect::<Vec<_>>());
-    assert_eq!(study.protocol().stop.as_ref().map(|stop| stop.looks), Some(3));
-    assert_eq!(changed(SEVERAL, &["stop=1%"]).protocol().stop.as_ref().map(|stop| stop.looks), Some(5));
+    assert_eq!(study.protocol.stop.as_ref().map(|stop| stop.looks), Some(3));
+    assert_eq!(changed(SEVERAL, &["stop=1%"]).protocol.stop.as_ref().map(|stop| stop.looks), Some(5));
 }
 
 #[test]
@@ -123,8 +120,8 @@ fn the_kind_of_boot_and_their_number_are_set_apart() {
     let text = SEVERAL.replace("\"veth\"", "\"ssh\"");
     let line = |set: &[&str]| {
         let study = changed(&text, set);
-        let line = study.source_text().lines().find(|line| line.starts_with("boots")).unwrap().to_owned();
-        (line, study.protocol().how, study.protocol().boots)
+        let line = study.text.lines().find(|line| line.starts_with("boots")).unwrap().to_owned();
+        (line, study.protocol.how, study.protocol.boots)
     };
     let said = "boots = { count = 10, how = \"reboot\" }".to_owned();
     assert_eq!(line(&["boots.how=reboot"]), (said.clone(), BootKind::Reboot, 10));
@@ -138,11 +135,11 @@ fn the_kind_of_boot_and_their_number_are_set_apart() {
     );
     // Too few boots for the looks, in a table too.
     let short = changed(&text, &["boots.how=reboot", "boots.count=2"]);
-    assert!(short.looks_dropped().is_some() && short.protocol().stop.is_none());
+    assert!(short.looks_dropped.is_some() && short.protocol.stop.is_none());
     let absent = changed(&text, &["stop=", "boots=", "boots.how=reboot"]);
-    assert_eq!((absent.protocol().how, absent.protocol().boots), (BootKind::Reboot, 3));
+    assert_eq!((absent.protocol.how, absent.protocol.boots), (BootKind::Reboot, 3));
     let none = changed(&text, &["stop=", "boots.how=reboot", "boots="]);
-    assert_eq!((none.protocol().how, none.protocol().boots), (BootKind::Reset, 3));
+    assert_eq!((none.protocol.how, none.protocol.boots), (BootKind::Reset, 3));
     shows!(refused(&text, &["boots.how=restart"]));
     shows!(refused(SEVERAL, &["boots.how=reboot"]));
 }
@@ -155,7 +152,7 @@ fn exclusions_follow_the_levels() {
     );
     assert_eq!(changed(&text, &[]).plan().excluded.len(), 4);
     let study = changed(&text, &["family=ipv4"]);
-    shows!(difference(&text, study.source_text()));
+    shows!(difference(&text, &study.text));
     assert_eq!(study.plan().excluded.len(), 1);
     assert_eq!(changed(&text, &["receiver.gro=on"]).plan().excluded.len(), 2);
     assert_eq!(changed(&text, &["receiver.gro="]).plan().excluded.len(), 0);
@@ -167,8 +164,7 @@ fn exclusions_follow_the_levels() {
 #[test]
 fn comparisons_of_namespaces_become_those_of_machines() {
     let study = changed(bundled::find("offload-gain").unwrap().text, &["scenario=ssh,ssh-vxlan"]);
-    let only: Vec<&str> =
-        study.source_text().lines().filter(|line| line.starts_with("only = { scenario")).collect();
+    let only: Vec<&str> = study.text.lines().filter(|line| line.starts_with("only = { scenario")).collect();
     assert_eq!(only, ["only = { scenario = \"ssh\" }", "only = { scenario = \"ssh-vxlan\" }"]);
     assert_eq!(study.plan().comparisons.len(), 8, "two for each of four workloads");
 }
@@ -182,16 +178,16 @@ fn however_the_file_is_written() {
         dense,
         &["runs=2", "stop=", "message=5,6", "family=", "receiver.gro=off", "duration=1s", "mtu=1400"],
     );
-    shows!(study.source_text());
+    shows!(&study.text);
     let sparse = "name='d'\r\nquestion='q'\r\nscenario='veth'\r\n[[workload]]\r\nkind = 'tcp_stream'\r\n\
                   [factors.receiver]\r\ngro = 'on'\r\n[protocol.stop]\r\ndetect = '1%'\r\nlooks = 3";
     let study = changed(sparse, &["boots=9", "family=ipv6", "receiver.tso=off", "stop.looks=4"]);
-    assert_eq!((study.protocol().boots, study.factors().len()), (9, 3));
-    let study = changed(study.source_text(), &["stop=", "receiver.gro="]);
-    assert_eq!((study.protocol().stop, study.factors().len()), (None, 2));
+    assert_eq!((study.protocol.boots, study.factors.len()), (9, 3));
+    let study = changed(&study.text, &["stop=", "receiver.gro="]);
+    assert_eq!((study.protocol.stop, study.factors.len()), (None, 2));
     let bare = "name='d'\nquestion='q'\n[[workload]]\nkind = 'tcp_stream'";
     let study = changed(bare, &["scenario=veth", "boots=2", "tso=on,off", "name=7", "message=9"]);
-    assert_eq!((study.name(), study.plan().conditions.len(), study.protocol().boots), ("7", 2, 2));
+    assert_eq!((study.name.as_str(), study.plan().conditions.len(), study.protocol.boots), ("7", 2, 2));
 }
 
 /// The order of the factors is that of the conditions.
@@ -202,18 +198,18 @@ fn comments_and_the_order_of_factors_stay() {
                 [factors]\n# sides\nreceiver.gro = ['on', 'off']\nfamily = ['ipv4', 'ipv6'] # both\n# again\nreceiver.tso = 'on'\n# end";
     let set = ["exact=", "message=1,2", "inside=", "boots=2", "receiver.gro=off"];
     let study = changed(text, &set);
-    shows!(study.source_text());
-    let names: Vec<&str> = study.factors().iter().map(netassay_study::Factor::name).collect();
+    shows!(&study.text);
+    let names: Vec<&str> = study.factors.iter().map(|factor| factor.name.as_str()).collect();
     assert_eq!(names, ["message", "receiver.gro", "family", "receiver.tso"]);
-    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
+    assert_eq!(changed(&study.text, &set), study, "made twice they are made once");
 }
 
 #[test]
 fn fewer_boots_than_looks_take_the_looks_out() {
     let mtu = bundled::find("mtu").unwrap().text;
     let study = changed(mtu, &["boots=2", "runs=1"]);
-    assert_eq!((study.protocol().boots, study.protocol().stop), (2, None));
-    let dropped = study.looks_dropped().unwrap();
+    assert_eq!((study.protocol.boots, study.protocol.stop), (2, None));
+    let dropped = study.looks_dropped.unwrap();
     assert_eq!((dropped.looks, dropped.boots), (5, 2));
     assert_eq!(study.plan().looks_dropped, Some(dropped));
     assert_eq!(
@@ -221,8 +217,8 @@ fn fewer_boots_than_looks_take_the_looks_out() {
         "none, and no early stop: 5 looks need more than 5 boots, and --set leaves 2"
     );
     // There is room for them, or somebody says how many there are to be.
-    assert!(changed(mtu, &["boots=6"]).protocol().stop.is_some());
-    assert!(changed(mtu, &["boots=3", "stop.looks=2"]).protocol().stop.is_some());
+    assert!(changed(mtu, &["boots=6"]).protocol.stop.is_some());
+    assert!(changed(mtu, &["boots=3", "stop.looks=2"]).protocol.stop.is_some());
     assert!(refused(mtu, &["boots=3", "stop.looks=3"]).contains("3 looks need more than 3 boots"));
     assert!(refused(mtu, &["stop.looks=10"]).contains("10 looks need more than 10 boots"));
     // A change elsewhere in the file hides none of its own problems.
@@ -314,8 +310,8 @@ fn testbeds_and_designs_can_be_changed() {
         "transmitter.tcp-segmentation-offload=on",
     ];
     let study = changed(GUESTS, &set);
-    shows!(difference(GUESTS, study.source_text()));
-    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
+    shows!(difference(GUESTS, &study.text));
+    assert_eq!(changed(&study.text, &set), study, "made twice they are made once");
     let plan = study.plan();
     assert_eq!((plan.states().len(), plan.conditions.len()), (2, 2 * 3));
     let condition = &plan.conditions[0];
@@ -329,7 +325,7 @@ fn testbeds_and_designs_can_be_changed() {
 
     let plain =
         changed(GUESTS, &["design=", "guest=", "scenario=veth", "nic=", "inside=guest", "exact=true"]);
-    assert!(plain.design().is_none() && plain.exact() && plain.factors().is_empty());
+    assert!(plain.design.is_none() && plain.exact && plain.factors.is_empty());
     let one = changed(GUESTS, &["design.offloads=receiver.gro", "design.kind=ladder"]);
     assert_eq!(&*one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
     shows!(refused(GUESTS, &["design.size=3"]));
@@ -373,7 +369,7 @@ fn a_scenario_becomes_a_factor_and_one_again() {
     let starter = starter("mine");
     let both = changed(&starter, &["stop=", "scenario=veth,loopback"]);
     assert_eq!(both.scenarios(), [Scenario::Veth, Scenario::Loopback]);
-    let one = changed(both.source_text(), &["scenario=vxlan"]);
+    let one = changed(&both.text, &["scenario=vxlan"]);
     assert_eq!(one.scenarios(), [Scenario::Vxlan]);
 }
 
@@ -412,9 +408,9 @@ fn comparisons_and_baselines_follow_the_levels() {
         ("tunnel-cost", &["scenario=vxlan"], Ipv4, 2, &[("offloads", "default")]),
     ] {
         let study = changed(bundled::find(name).unwrap().text, set);
-        assert_eq!(changed(study.source_text(), set), study, "made twice they are made once");
+        assert_eq!(changed(&study.text, set), study, "made twice they are made once");
         let plan = study.plan();
-        assert_eq!(plan.comparisons.len(), comparisons, "{name} {set:?}\n{}", study.source_text());
+        assert_eq!(plan.comparisons.len(), comparisons, "{name} {set:?}\n{}", study.text);
         for comparison in &plan.comparisons {
             let baseline = &plan.conditions[comparison.baseline];
             assert_eq!(baseline.family, family, "{name} {set:?}");
@@ -430,9 +426,9 @@ fn comparisons_and_baselines_follow_the_levels() {
 fn every_level_of_every_bundled_study_can_be_chosen_alone() {
     let mut all_refused = Vec::new();
     for bundled in bundled::list() {
-        for factor in changed(bundled.text, &[]).factors() {
-            let levels = factor.levels().filter(|_| factor.name() != "workload");
-            for set in levels.map(|level| format!("{}={level}", factor.name())) {
+        for factor in &changed(bundled.text, &[]).factors {
+            let levels = factor.levels().filter(|_| factor.name != "workload");
+            for set in levels.map(|level| format!("{}={level}", factor.name)) {
                 // Without the one factor that takes turns there are none.
                 if !refused(bundled.text, &[&set, "alternate="]).starts_with("no problem") {
                     all_refused.push(format!("{} {set}", bundled.name));
@@ -454,5 +450,5 @@ fn a_comparison_that_the_file_leaves_nothing_is_reported_whatever_is_set() {
     }
     // A list of tables that loses its last one.
     let inline = SEVERAL.replace("scenario", "comparison = [{ only = { family = \"ipv6\" } }]\nscenario");
-    assert!(!changed(&inline, &["family=ipv4"]).source_text().contains("comparison"));
+    assert!(!changed(&inline, &["family=ipv4"]).text.contains("comparison"));
 }

@@ -46,7 +46,6 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
 }
 
 /// Writes a list such as `0-3,5`, sorted without duplicates.
-#[must_use]
 pub fn format_cpu_list(cpus: &[u32]) -> String {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();

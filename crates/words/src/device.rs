@@ -69,19 +69,16 @@ impl DeviceSetting {
     pub const MOST: u32 = 1_000_000;
 
     /// The kind of value that it takes.
-    #[must_use]
     pub fn form(self) -> DeviceForm {
         self.ethtool().form
     }
 
     /// Whether it is on (1) or off (0), and no number.
-    #[must_use]
     pub fn is_switch(self) -> bool {
         self.form() == DeviceForm::Switch
     }
 
     /// The `ethtool` option that sets it.
-    #[must_use]
     pub fn ethtool(self) -> EthtoolOption {
         let of = |option, parameter, form| EthtoolOption { option, parameter, form };
         let number = |option, parameter| of(option, parameter, DeviceForm::Number);
@@ -110,7 +107,6 @@ impl DeviceSetting {
     }
 
     /// The switch that, while it is on, leaves this number to the driver.
-    #[must_use]
     pub fn chosen_by(self) -> Option<Self> {
         match self {
             Self::RxUsecs | Self::RxFrames => Some(Self::AdaptiveRx),
@@ -120,13 +116,11 @@ impl DeviceSetting {
     }
 
     /// Whether it is a number of queues.
-    #[must_use]
     pub fn is_count_of_queues(self) -> bool {
         self.ethtool().option == Self::Queues.ethtool().option
     }
 
     /// A value of it as text: `256`, `on`, or `sdfn`.
-    #[must_use]
     pub fn text(self, value: u32) -> String {
         match self.form() {
             DeviceForm::Number => value.to_string(),
@@ -136,7 +130,6 @@ impl DeviceSetting {
     }
 
     /// The value of a text as [`DeviceSetting::text`] writes it.
-    #[must_use]
     pub fn of_text(self, text: &str) -> Option<u32> {
         match (self.form(), text) {
             (DeviceForm::Number, number) => number.parse().ok(),
@@ -148,7 +141,6 @@ impl DeviceSetting {
     }
 
     /// The value of a level of a study; `None` for `default`, which changes nothing.
-    #[must_use]
     pub fn of_level(self, level: &Value) -> Option<u32> {
         match level {
             Value::Switch(on) => Some(u32::from(*on)),
@@ -160,7 +152,6 @@ impl DeviceSetting {
 
     /// Why no interface of a scenario has it, as the end of a sentence; `None` if some may. A
     /// tunnel's own interface has none of them: those of its `underlay` may.
-    #[must_use]
     pub fn absent(self, scenario: Scenario, underlay: bool) -> Option<&'static str> {
         let is_of_veth = matches!(self, Self::RxQueues | Self::TxQueues);
         match scenario {

@@ -1,6 +1,5 @@
 //! Durations as people write them: `700ms`, `2s`, `1m30s`, `1.5h`.
 
-use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -86,15 +85,16 @@ pub fn format_duration(duration: Duration) -> String {
 
 /// `serde(with = …)`: a duration as its text.
 pub mod text {
-    use super::{Duration, Visitor, format_duration};
-    use serde::{Deserializer, Serializer};
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
 
     /// Writes the duration as text.
     ///
     /// # Errors
     /// The serializer's errors.
     pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&format_duration(*duration))
+        serializer.serialize_str(&super::format_duration(*duration))
     }
 
     /// Reads the text.
@@ -102,41 +102,28 @@ pub mod text {
     /// # Errors
     /// The text is not a duration.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        deserializer.deserialize_str(Visitor)
+        super::parse_duration(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 
 /// `serde(with = …)`: a duration as its text, or null.
 pub(crate) mod maybe_text {
-    use super::{Duration, format_duration, parse_duration};
+    use std::time::Duration;
+
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(
         duration: &Option<Duration>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        duration.map(format_duration).serialize(serializer)
+        duration.map(super::format_duration).serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Duration>, D::Error> {
         let text = Option::<String>::deserialize(deserializer)?;
-        text.map(|text| parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
-    }
-}
-
-struct Visitor;
-
-impl serde::de::Visitor<'_> for Visitor {
-    type Value = Duration;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration such as \"700ms\"")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Duration, E> {
-        parse_duration(text).map_err(E::custom)
+        text.map(|text| super::parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
     }
 }
 
@@ -170,8 +157,9 @@ fn brief(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn people_write_durations_in_many_ways() {

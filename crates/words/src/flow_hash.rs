@@ -26,7 +26,6 @@ pub fn letters() -> impl Iterator<Item = char> {
 
 /// The mask of letters such as `sdfn`, in any order; `None` for no letter, an unknown one, or one
 /// that is there twice.
-#[must_use]
 pub fn mask(text: &str) -> Option<u32> {
     let mut mask = 0;
     for letter in text.chars() {

@@ -2,14 +2,10 @@
 
 use crate::duration::format_duration;
 use crate::kind::Kind;
-use crate::mistake::Mistake;
-use crate::pacing::Pacing;
-use crate::percent::Percent;
-use crate::shape::Shape;
+use crate::pacing::{Pacing, Percent};
 use crate::suggest;
-use crate::traffic::Traffic;
-use crate::value::{Field, Value};
-use crate::workload::Workload;
+use crate::traffic::{Traffic, Workload};
+use crate::value::{Field, Mistake, Shape, Value};
 
 /// A key of `[[workload]]`; also a factor and an option of `netassay load`. The table:
 /// [`KEYS`](crate::KEYS).
@@ -77,7 +73,6 @@ impl Eq for Key {}
 
 impl Key {
     /// Its meaning, its kinds of traffic and its default: for tables, schemas and help.
-    #[must_use]
     pub fn description(&self) -> String {
         let of = if self.kinds.len() == Kind::ALL.len() {
             String::new()
@@ -90,7 +85,6 @@ impl Key {
 
     /// The traffic for which it can be switched in flight, and for which `alternate = "auto"` does
     /// so, as the end of a sentence; `None`: for none.
-    #[must_use]
     pub fn in_flight(&self) -> Option<String> {
         let of = |kinds: &[Kind], all: &[Kind]| {
             if kinds.len() == all.len() { String::new() } else { format!(" for {}", words_of(kinds)) }
@@ -111,7 +105,6 @@ impl Key {
     }
 
     /// Its range, for people.
-    #[must_use]
     pub fn range(&self) -> String {
         let range = match self.shape {
             Shape::Number(least, most) => format!("{least} to {most} {}", self.unit).trim_end().to_owned(),
@@ -128,7 +121,6 @@ impl Key {
     }
 
     /// Its value in a workload.
-    #[must_use]
     pub fn get(&self, workload: &Workload) -> Value {
         (self.field.0)(workload).value()
     }
@@ -139,25 +131,21 @@ impl Key {
     }
 
     /// Its default for a kind of traffic.
-    #[must_use]
     pub fn default_of(&self, kind: Kind) -> Value {
         self.get(&Workload::new(kind))
     }
 
     /// Whether `default` is one of its values: then the system or the engine chooses.
-    #[must_use]
     pub fn has_default(&self) -> bool {
         self.default_of(Kind::TcpStream) == Value::Default
     }
 
     /// Whether its values are texts, even those that look like numbers.
-    #[must_use]
     pub fn is_name(&self) -> bool {
         matches!(self.shape, Shape::Name(_))
     }
 
     /// Whether a study file writes its values as numbers.
-    #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(self.shape, Shape::Number(..))
     }
@@ -174,7 +162,6 @@ impl Key {
     }
 
     /// Why a kind of traffic does not support a value, if so. Every kind supports its default.
-    #[must_use]
     pub fn misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {
             return None;
@@ -196,7 +183,6 @@ impl Key {
 
     /// Why exact mode does not support the value. There one thread does the work of both ends,
     /// always in the same way.
-    #[must_use]
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {
             return None;

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use crate::congestion_control::LONGEST_NAME;
 use crate::key::Key;
 use crate::kind::Kind;
-use crate::mode::{Direction, Reader, Sender};
-use crate::shape::{Shape, WordSet};
+use crate::mode::{Direction, LONGEST_NAME, Reader, Sender};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic};
 use crate::turn::NOT_COMPARED;
+use crate::value::{Shape, WordSet};
 use crate::word::Word;
 
 const ALL: &[Kind] = &Kind::ALL;
@@ -386,7 +385,6 @@ pub const KEYS: &[Key] = &[
 
 impl Key {
     /// The key of a name.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }

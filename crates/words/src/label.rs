@@ -32,7 +32,6 @@ crate::vocabulary! {
 
 impl Label {
     /// The CPUs of a host.
-    #[must_use]
     pub fn cpu(side: Side) -> Self {
         match side {
             Side::Transmitter => Self::TransmitterCpu,
@@ -41,7 +40,6 @@ impl Label {
     }
 
     /// The short form that tables use: `tx CPU`.
-    #[must_use]
     pub fn short(self) -> &'static str {
         match self {
             Self::ReceiverCpu => "rx CPU",
@@ -53,7 +51,6 @@ impl Label {
 
     /// Whether something outside both hosts set the rate: two conditions that it limits have the
     /// same rate, whatever they cost.
-    #[must_use]
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Link | Self::Pacing)
     }

@@ -88,32 +88,27 @@ impl MetricNeeds {
 
 impl Metric {
     /// Whether only traffic that flows both ways yields it.
-    #[must_use]
     pub fn is_both_ways(&self) -> bool {
         self.source == Source::BothWays
     }
 
     /// Whether bulk streams yield it, and nothing else.
-    #[must_use]
     pub fn is_of_streams(&self) -> bool {
         matches!(self.source, Source::Streams | Source::BothWays)
     }
 
     /// Whether only request-and-response traffic yields it.
-    #[must_use]
     pub fn is_of_transactions(&self) -> bool {
         self.source == Source::Rr
     }
 
     /// Whether only a search for a rate yields it.
-    #[must_use]
     pub fn is_of_search(&self) -> bool {
         self.source == Source::Search
     }
 
     /// Whether it is measured for a whole flow only, not for each condition's turns in it.
     /// Latencies and messages are, and so are counts that the host makes of virtual machines.
-    #[must_use]
     pub fn is_of_whole_run(&self, scenario: Scenario) -> bool {
         let is_of_host = match self.needs {
             MetricNeeds::Guests => true,
@@ -124,7 +119,6 @@ impl Metric {
     }
 
     /// Whether it counts work of netassay's own sending and receiving loops beside the kernel's.
-    #[must_use]
     pub fn includes_programs(&self) -> bool {
         match self.group {
             MetricGroup::Instructions => {
@@ -138,7 +132,6 @@ impl Metric {
 
     /// The least possible value and the largest, if there is one: a share is at most 100 %, a
     /// packet carries a segment at least, and nothing is negative.
-    #[must_use]
     pub fn range(&self) -> (f64, Option<f64>) {
         let least = if self.own.starts_with("segments_per_") { 1.0 } else { 0.0 };
         (least, (self.unit == "%").then_some(100.0))
@@ -146,7 +139,6 @@ impl Metric {
 
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for
     /// those of messages, which say what became of them: "lost is".
-    #[must_use]
     pub fn is_plural(&self) -> bool {
         matches!(self.unit, "1" | "1/s" | "bytes") && self.source != Source::Udp
     }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 /// A pace in bits of payload per second, in whole bits.
@@ -51,7 +50,6 @@ impl Pacing {
     }
 
     /// A pace in bits per second; `None` if it is out of range.
-    #[must_use]
     pub fn of_bits(bits: u64) -> Option<Pacing> {
         (Self::LEAST.0..=Self::MOST.0).contains(&bits).then_some(Pacing(bits))
     }
@@ -91,23 +89,69 @@ impl fmt::Display for Pacing {
     }
 }
 
-impl Serialize for Pacing {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+crate::word::as_text!(Pacing, Pacing::parse);
+
+/// A share in percent, kept to a ten-thousandth of a percent so that it reads back as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Percent(u32);
+
+/// Parts of a percent.
+const PARTS: f64 = 10_000.0;
+
+/// Why a text is not a share.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PercentError {
+    /// The text does not end in `%`.
+    #[error("a percentage ends in `%`")]
+    NoSign,
+    /// The text before the sign is not a number.
+    #[error("the text before `%` is not a number")]
+    NoNumber,
+    /// The percentage is outside of [`Percent::LEAST`] to [`Percent::MOST`].
+    #[error("a percentage lies between {} and {}", Percent::LEAST, Percent::MOST)]
+    Range,
+}
+
+impl Percent {
+    /// The smallest share that can be written.
+    pub const LEAST: Percent = Percent(1);
+    /// The largest: the whole.
+    pub const MOST: Percent = Percent(1_000_000);
+
+    /// Reads a share, a number and `%`.
+    ///
+    /// # Errors
+    /// [`PercentError`].
+    pub fn parse(text: &str) -> Result<Percent, PercentError> {
+        let number = text.trim().strip_suffix('%').ok_or(PercentError::NoSign)?.trim();
+        let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let number: f64 = number.parse().ok().filter(|_| is_plain).ok_or(PercentError::NoNumber)?;
+        let parts = (number * PARTS).round();
+        if !(1.0..=f64::from(Percent::MOST.0)).contains(&parts) {
+            return Err(PercentError::Range);
+        }
+        Ok(Percent(parts as u32))
+    }
+
+    /// The number before the sign.
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / PARTS
     }
 }
 
-impl<'de> Deserialize<'de> for Pacing {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pacing, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Pacing::parse(&text).map_err(serde::de::Error::custom)
+impl fmt::Display for Percent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(&format!("{}%", self.value()))
     }
 }
+
+crate::word::as_text!(Percent, Percent::parse);
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn paces_as_people_write_them() {
@@ -154,6 +198,48 @@ mod tests {
         #[test]
         fn no_text_makes_it_panic(text in "\\PC{0,12}|[0-9.]{0,30}[kMGT]?bit") {
             let _ = Pacing::parse(&text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod percent_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn shares_as_people_write_them() {
+        for (text, value) in [("2%", 2.0), (" 0.5 %", 0.5), ("100%", 100.0), ("0.0001%", 0.0001)] {
+            assert_eq!(Percent::parse(text).map(Percent::value), Ok(value), "{text}");
+        }
+        for (text, error) in [
+            ("2", PercentError::NoSign),
+            ("", PercentError::NoSign),
+            ("%", PercentError::NoNumber),
+            ("-2%", PercentError::NoNumber),
+            ("1e1%", PercentError::NoNumber),
+            ("inf%", PercentError::NoNumber),
+            ("0%", PercentError::Range),
+            ("100.1%", PercentError::Range),
+        ] {
+            assert_eq!(Percent::parse(text), Err(error), "{text}");
+        }
+        assert_eq!(PercentError::Range.to_string(), "a percentage lies between 0.0001% and 100%");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(parts in 1..=1_000_000_u32) {
+            let share = Percent(parts);
+            prop_assert_eq!(Percent::parse(&share.to_string()), Ok(share));
+            let json = serde_json::to_string(&share).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Percent>(&json).unwrap(), share);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,12}") {
+            let _ = Percent::parse(&text);
         }
     }
 }

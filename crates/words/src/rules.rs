@@ -1,13 +1,11 @@
 //! Combinations of keys that are rejected, and why.
 
-use crate::family::Family;
 use crate::key::Misfit;
 use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::mode::Reader;
-use crate::scenario::Scenario;
-use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic};
-use crate::workload::Workload;
+use crate::scenario::{Family, Scenario};
+use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic, Workload};
 
 fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) -> Option<Misfit> {
     Some(Misfit { key, why: why.into(), help: help.into() })
@@ -36,7 +34,6 @@ impl Traffic {
     }
 
     /// Every key that exact mode does not support.
-    #[must_use]
     pub fn exact_misfits(&self) -> Vec<Misfit> {
         let why = "exact mode does not support `tcp_crr`: it makes no connections while it counts";
         let of_kind = misfit("kind", why, "use `tcp_rr`, or set `exact = false`");
@@ -46,14 +43,12 @@ impl Traffic {
     }
 
     /// Every key that a trace does not support in this scenario.
-    #[must_use]
     pub fn traced_misfits(&self, scenario: Scenario) -> Vec<Misfit> {
         if scenario.is_of_namespaces() { self.exact_misfits() } else { self.apart_misfits() }
     }
 
     /// Every key that a trace of one of two machines does not support: each message is answered by
     /// the other machine before the next one is sent.
-    #[must_use]
     pub fn apart_misfits(&self) -> Vec<Misfit> {
         let why = format!("`{}` has messages that are not answered", self.kind);
         let of_kind = misfit("kind", why, "use `udp_rr` or `tcp_rr`");
@@ -67,7 +62,6 @@ impl Traffic {
     }
 
     /// A size beyond its limit: bytes of a datagram, memory, ports.
-    #[must_use]
     pub fn excess(&self, family: Family) -> Option<Misfit> {
         if self.kind.is_udp() {
             let most = family.most_udp_payload();
@@ -99,7 +93,6 @@ impl Traffic {
     }
 
     /// Keys that are valid by themselves but not together.
-    #[must_use]
     pub fn conflict(&self, family: Family) -> Option<Misfit> {
         let sender = self.sender;
         if !self.checksum && family == Family::Ipv6 {
@@ -152,7 +145,6 @@ impl Traffic {
     }
 
     /// The key and value that prevent a thread from serving several flows; `None`: none does.
-    #[must_use]
     pub fn unshareable(&self) -> Option<(&'static str, String)> {
         if self.kind == Kind::TcpCrr {
             return Some(("kind", self.kind.to_string()));

@@ -1,5 +1,9 @@
 //! The kind of testbed a study runs on.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 crate::vocabulary! {
     /// The kind of testbed.
     pub enum Scenario: "a scenario" {
@@ -76,6 +80,109 @@ impl Scenario {
             Self::Vm => Some(Self::Vm),
             Self::VmVxlan => Some(Self::VmVxlan),
             Self::Loopback | Self::Discard => None,
+        }
+    }
+}
+
+crate::vocabulary! {
+    /// The network interface of a virtual machine.
+    pub enum Nic: "a network interface of a guest" {
+        /// Made for virtual machines: guest and host share rings, and the host does checksums and
+        /// segmentation.
+        VirtioNet = "virtio-net";
+        /// A model of Intel's 82574L: every register access exits the guest.
+        E1000e = "e1000e";
+    }
+}
+
+crate::vocabulary! {
+    /// How the instructions of a guest are executed.
+    pub enum Acceleration: "an acceleration" {
+        /// By the processor where a guest boots under KVM, else by software.
+        Auto = "auto";
+        /// By the processor (KVM); without KVM the guest does not boot.
+        Kvm = "kvm";
+        /// By software (QEMU's TCG).
+        Emulation = "emulation";
+    }
+}
+
+/// The accelerator that executed a guest's instructions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Accelerated {
+    /// The machine's own processor.
+    Kvm,
+    /// QEMU's translator.
+    Emulation {
+        /// Why it is not KVM.
+        why: String,
+    },
+}
+
+impl fmt::Display for Accelerated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kvm => f.write_str("KVM"),
+            Self::Emulation { why } => write!(f, "emulation ({why})"),
+        }
+    }
+}
+
+crate::vocabulary! {
+    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor
+    /// says of itself.
+    pub enum Copies: "a way to copy" {
+        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string
+        /// instructions of bytes are fast.
+        Words = "words";
+        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an
+        /// instruction.
+        Bytes = "bytes";
+    }
+}
+
+crate::vocabulary! {
+    /// The version of the Internet Protocol that carries the traffic.
+    pub enum Family: "a family" {
+        /// IP version 4.
+        Ipv4 = "ipv4";
+        /// IP version 6.
+        Ipv6 = "ipv6";
+    }
+}
+
+impl Family {
+    /// IPv6, or else IPv4.
+    pub fn from_ipv6(ipv6: bool) -> Self {
+        if ipv6 { Self::Ipv6 } else { Self::Ipv4 }
+    }
+
+    /// The digit of file names: `udp4`, `tcp6`.
+    pub fn digit(self) -> char {
+        match self {
+            Self::Ipv4 => '4',
+            Self::Ipv6 => '6',
+        }
+    }
+
+    /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC
+    /// 768).
+    pub fn udp_headers(self) -> u32 {
+        match self {
+            Self::Ipv4 => 20 + 8,
+            Self::Ipv6 => 40 + 8,
+        }
+    }
+
+    /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits
+    /// of UDP's length (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header,
+    /// which its total length includes (RFC 791) and the payload length of IPv6 does not (RFC 8200,
+    /// section 3).
+    pub fn most_udp_payload(self) -> u32 {
+        match self {
+            Self::Ipv4 => 65_535 - 20 - 8,
+            Self::Ipv6 => 65_535 - 8,
         }
     }
 }

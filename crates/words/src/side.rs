@@ -20,7 +20,6 @@ impl Side {
     pub const BOTH: [Self; 2] = [Self::Transmitter, Self::Receiver];
 
     /// The other side.
-    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Transmitter => Self::Receiver,

@@ -4,60 +4,34 @@ use std::collections::BTreeMap;
 
 use crate::turn::NOT_COMPARED;
 
-/// Sysctls that the kernel reads anew for every packet, call or poll, so that a new value acts at
-/// once (Linux 6.18: checked where each is read, not only where it is stored). Excluded: values
-/// that a socket copies when it is created (`net.core.busy_read`), that are agreed on with the peer
-/// (`net.ipv4.tcp_sack`), and limits of buffers that have grown already (`net.ipv4.tcp_rmem`).
-const PER_PACKET: &[&str] = &[
-    "net.core.dev_weight",
-    "net.core.dev_weight_rx_bias",
-    "net.core.dev_weight_tx_bias",
-    "net.core.gro_normal_batch",
-    "net.core.netdev_budget",
-    "net.core.netdev_budget_usecs",
-    "net.core.netdev_tstamp_prequeue",
-    "net.core.skb_defer_max",
-    "net.ipv4.ip_default_ttl",
-    "net.ipv4.ip_early_demux",
-    "net.ipv4.tcp_autocorking",
-    "net.ipv4.tcp_backlog_ack_defer",
-    "net.ipv4.tcp_early_demux",
-    "net.ipv4.tcp_min_tso_segs",
-    "net.ipv4.tcp_tso_rtt_log",
-    "net.ipv4.tcp_tso_win_divisor",
-    "net.ipv4.udp_early_demux",
-];
+/// The sysctls that a study may change, each with the word for one that acts at once.
+fn table() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
+    let lines = include_str!("sysctls.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once(' ').map_or((line, None), |(name, word)| (name, Some(word))))
+}
 
-/// Sysctls that are also read each time, but bound a queue or set a timer, a pace or a window:
-/// packets that are queued or slowed down already outlast the old value.
-const HOLDING: &[&str] = &[
-    "net.core.netdev_max_backlog",
-    "net.ipv4.tcp_comp_sack_delay_ns",
-    "net.ipv4.tcp_comp_sack_nr",
-    "net.ipv4.tcp_comp_sack_slack_ns",
-    "net.ipv4.tcp_limit_output_bytes",
-    "net.ipv4.tcp_notsent_lowat",
-    "net.ipv4.tcp_pacing_ca_ratio",
-    "net.ipv4.tcp_pacing_ss_ratio",
-    "net.ipv4.tcp_slow_start_after_idle",
-];
+/// The sysctls that a study may change.
+pub fn sysctls() -> impl Iterator<Item = &'static str> {
+    table().map(|(name, _)| name)
+}
+
+/// The word of the table for a sysctl that acts at once: `packet` or `queue`.
+fn acting(sysctl: &str) -> Option<&'static str> {
+    table().find(|(name, _)| *name == sysctl)?.1
+}
 
 /// Whether a new value of a sysctl acts on sockets that carry traffic already.
-#[must_use]
 pub fn acts_at_once(sysctl: &str) -> bool {
-    PER_PACKET.contains(&sysctl) || HOLDING.contains(&sysctl)
+    acting(sysctl).is_some()
 }
 
 /// The doubt about turns of two values of a sysctl. Those of the whole machine cannot be switched
 /// in namespaces, in which turns are compared with runs.
 pub(crate) fn doubt(sysctl: &str) -> Option<&'static str> {
-    match sysctl {
-        held if HOLDING.contains(&held) => {
-            Some("what waits in a queue, or for a timer, is there after the turn")
-        }
-        of_machine if of_machine.starts_with("net.core.") => Some(NOT_COMPARED),
-        _ => None,
+    if acting(sysctl) == Some("queue") {
+        return Some("what waits in a queue, or for a timer, is there after the turn");
     }
+    sysctl.starts_with("net.core.").then_some(NOT_COMPARED)
 }
 
 /// Reads `net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456`: words without `=`
@@ -84,10 +58,54 @@ pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static st
 }
 
 /// Writes sysctls in the form that [`parse_sysctls`] reads, by name.
-#[must_use]
 pub fn format_sysctls(all: &BTreeMap<String, String>) -> String {
     let written: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();
     written.join(" ")
+}
+
+/// The side effects of sysctls, by prefix.
+const MORE: &[(&str, &str)] = &[
+    ("kernel.randomize_va_space", "programs that start meanwhile keep it for their life"),
+    ("kernel.watchdog", "writing it also sets kernel.nmi_watchdog and kernel.soft_watchdog"),
+    ("net.core.default_qdisc", "writing it loads a kernel module, and interfaces made meanwhile keep it"),
+    ("net.core.flow_limit", "writing it makes or removes tables of the interfaces' CPUs"),
+    ("net.core.rps_sock_flow_entries", "writing it replaces a table that the kernel has filled"),
+    ("net.ipv4.conf.", "writing it marks it as set by hand, and routes or other interfaces follow it"),
+    ("net.ipv4.ip_forward", "writing it also sets `forwarding` of every interface, and resets others"),
+    ("net.ipv4.neigh.", "writing it marks it as set by hand, and interfaces follow the default"),
+    ("net.ipv4.route.flush", "writing it is an action"),
+    ("net.ipv4.tcp_allowed_congestion_control", "writing it changes what other namespaces may choose"),
+    (
+        "net.ipv4.tcp_congestion_control",
+        "writing it loads a kernel module and lets every user choose it; a study's key `congestion_control` does without",
+    ),
+    ("net.ipv4.tcp_fastopen", "writing it resets keys or timers"),
+    ("net.ipv6.conf.", "writing it adds or removes addresses and routes, or other interfaces follow it"),
+    ("net.ipv6.neigh.", "writing it marks it as set by hand, and interfaces follow the default"),
+    ("net.ipv6.route.flush", "writing it is an action"),
+    ("vm.compact", "writing it is an action"),
+    ("vm.dirty_", "writing a share sets the number of bytes to 0 and the other way round"),
+    ("vm.drop_caches", "writing it is an action"),
+    ("vm.min_free_kbytes", "after a write the kernel no longer chooses the value"),
+    ("vm.nr_", "writing it moves memory"),
+    ("vm.overcommit_", "writing a share sets the number of bytes to 0 and the other way round"),
+];
+
+/// Whether a study may change a sysctl.
+///
+/// # Errors
+/// Why not, as the end of a sentence.
+pub fn check_sysctl(name: &str) -> Result<(), String> {
+    if sysctls().any(|changeable| changeable == name) {
+        return Ok(());
+    }
+    let more = MORE.iter().find(|(begin, _)| name.starts_with(begin));
+    Err(match more {
+        Some((_, why)) => format!("its effect is more than its value, so it could not be undone: {why}"),
+        None => "it is not on the list of sysctls that a study may change (docs/studies.md): writing \
+                 it may change more than its own value"
+            .to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -111,11 +129,12 @@ mod tests {
     #[test]
     fn the_page_about_turns_lists_what_acts_at_once() {
         let page = include_str!("../../../docs/studies.md");
-        for (names, before) in [(PER_PACKET, "call or poll: "), (HOLDING, "on request only: ")] {
-            let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        for (word, before) in [("packet", "call or poll: "), ("queue", "on request only: ")] {
+            let names = table().filter(|(_, of_name)| *of_name == Some(word));
+            let list: Vec<String> = names.map(|(name, _)| format!("`{name}`")).collect();
             assert!(page.contains(&format!("{before}{}.", list.join(", "))), "{list:?}");
-            assert!(names.is_sorted());
         }
+        assert!(table().all(|(_, word)| matches!(word, None | Some("packet" | "queue"))));
     }
 
     proptest! {
@@ -133,5 +152,39 @@ mod tests {
                 prop_assert_eq!(parse_sysctls(&format_sysctls(&all)), Ok(all));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod changeable_sysctl_tests {
+    use super::*;
+
+    #[test]
+    fn what_has_side_effects_is_refused_with_the_reason() {
+        for (name, why) in [
+            ("net.ipv4.ip_forward", "`forwarding` of every interface"),
+            ("net.core.default_qdisc", "loads a kernel module"),
+            ("net.ipv6.conf.all.disable_ipv6", "addresses and routes"),
+            ("net.ipv6.conf.eth0/1.forwarding", "addresses and routes"),
+            ("net.ipv4.conf.all.forwarding", "set by hand"),
+            ("net.ipv4.tcp_congestion_control", "loads a kernel module"),
+            ("vm.dirty_ratio", "number of bytes to 0"),
+            ("vm.drop_caches", "an action"),
+            ("kernel.core_pattern", "not on the list of sysctls"),
+            ("net.ipv4.tcp_rmem_", "not on the list of sysctls"),
+        ] {
+            let refused = check_sysctl(name).unwrap_err();
+            assert!(refused.contains(why), "{name}: {refused}");
+        }
+        assert_eq!(check_sysctl("net.core.rmem_max"), Ok(()));
+    }
+
+    #[test]
+    fn the_list_is_sorted_and_the_page_of_study_files_has_all_of_it() {
+        assert!(sysctls().is_sorted());
+        let page = include_str!("../../../docs/studies.md");
+        let missing: Vec<&str> = sysctls().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+        assert_eq!(missing, [""; 0], "docs/studies.md, [machine]");
+        assert!(sysctls().all(|name| !MORE.iter().any(|(begin, _)| name.starts_with(begin))));
     }
 }

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::congestion_control::CongestionControl;
 use crate::duration;
-use crate::family::Family;
 use crate::kind::Kind;
 use crate::metric::Metric;
-use crate::mode::{Direction, Reader, Sender};
-use crate::pacing::Pacing;
-use crate::percent::Percent;
+use crate::mode::{CongestionControl, Direction, Reader, Sender};
+use crate::pacing::{Pacing, Percent};
+use crate::scenario::Family;
 
 /// The most flows of one workload. More than [`MAX_THREADS`] share threads.
 pub const MAX_FLOWS: u32 = 100_000;
@@ -122,7 +120,6 @@ pub struct Traffic {
 
 impl Traffic {
     /// The defaults of a kind: one flow, one message at a time, everything else as in the kernel.
-    #[must_use]
     pub fn new(kind: Kind) -> Self {
         let message = match kind {
             Kind::TcpStream => 16_384,
@@ -165,7 +162,6 @@ impl Traffic {
     }
 
     /// The sockets of either end.
-    #[must_use]
     pub fn lanes(&self) -> u32 {
         self.flows.saturating_mul(self.ways())
     }
@@ -175,7 +171,6 @@ impl Traffic {
     }
 
     /// The receiver's addresses: one for each socket over UDP; over TCP one for each listener.
-    #[must_use]
     pub fn endpoints(&self) -> u32 {
         match self.kind {
             kind if kind.is_udp() => self.lanes(),
@@ -185,7 +180,6 @@ impl Traffic {
     }
 
     /// A lane's index among the endpoints.
-    #[must_use]
     pub fn endpoint_of(&self, lane: usize) -> usize {
         match self.kind {
             kind if kind.is_udp() => lane,
@@ -196,7 +190,6 @@ impl Traffic {
 
     /// Whether a lane carries data from the transmitter to the receiver: with [`Direction::Both`]
     /// the first half do.
-    #[must_use]
     pub fn is_forward(&self, lane: usize) -> bool {
         match self.direction {
             Direction::Forward => true,
@@ -207,49 +200,70 @@ impl Traffic {
 
     /// Whether the socket of a lane is connected: one that only receives always is, to reject other
     /// peers.
-    #[must_use]
     pub fn connects(&self, sends: bool) -> bool {
         self.connected || (!sends && !self.kind.is_rr())
     }
 
     /// Whether TCP sizes the buffers of a flow as the flow needs them: larger, and never smaller.
-    #[must_use]
     pub fn has_growing_buffers(&self) -> bool {
         self.kind == Kind::TcpStream && self.socket_buffer.is_none()
     }
 
     /// Whether its sockets may hold more than those with which turns were compared with runs.
-    #[must_use]
     pub fn has_large_buffers(&self) -> bool {
         self.socket_buffer.is_some_and(|bytes| bytes > BUFFER_IN_TURNS)
     }
 
     /// The longest time that packets may wait on a path that is made slower, there and back.
-    #[must_use]
     pub fn held_by_path(&self) -> Duration {
         let delay = self.path_delay.unwrap_or_default().saturating_mul(2);
         delay.saturating_add(if self.path_rate.is_some() { PATH_QUEUE } else { Duration::ZERO })
     }
 
     /// Whether small segments go out at once.
-    #[must_use]
     pub fn is_nodelay(&self) -> bool {
         self.nodelay.unwrap_or(self.kind.is_rr())
     }
 
     /// The most payload bytes of one datagram of a segmented buffer that fit a packet of this MTU:
     /// the kernel does not fragment them.
-    #[must_use]
     pub fn largest_segment(mtu: u32, family: Family) -> u32 {
         mtu.saturating_sub(family.udp_headers())
     }
 
     /// Whether a run of it yields the metric.
-    #[must_use]
     pub fn produces(&self, metric: &Metric) -> bool {
         self.kind.produces(metric)
             && (!metric.is_both_ways() || self.direction == Direction::Both)
             && (!metric.is_of_search() || self.find_rate)
+    }
+}
+
+/// The traffic of a condition, with all defaults.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name in the study, by default its kind. Comparisons stay within one name.
+    pub name: String,
+    /// The traffic.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+    /// The window: how long a run is measured.
+    #[serde(with = "duration::text")]
+    pub duration: Duration,
+    /// The time that traffic flows before the window opens.
+    #[serde(with = "duration::text")]
+    pub ramp: Duration,
+}
+
+impl Workload {
+    /// The defaults of a kind, under the kind's name.
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            name: kind.word().to_owned(),
+            traffic: Traffic::new(kind),
+            duration: Duration::from_secs(10),
+            ramp: Duration::from_millis(500),
+        }
     }
 }
 
@@ -297,5 +311,24 @@ mod tests {
         let lacks = read(&|keys| drop(keys.remove("checksum"))).unwrap_err();
         assert!(lacks.contains("missing field `checksum`"), "{lacks}");
         assert!(read(&|keys| drop(keys.insert("sum".into(), true.into()))).unwrap_err().contains("sum"));
+    }
+}
+
+#[cfg(test)]
+mod workload_tests {
+    use super::*;
+    use crate::pacing::Pacing;
+
+    #[test]
+    fn a_stored_workload_reads_back() {
+        let mut workload =
+            Workload { duration: Duration::from_millis(1_500), ..Workload::new(Kind::UdpStream) };
+        workload.traffic.pacing = Pacing::parse("1.5Mbit").ok();
+        workload.traffic.busy_poll = Some(Duration::from_micros(50));
+        let json = serde_json::to_string(&workload).unwrap();
+        for part in ["\"1s500ms\"", "\"1500kbit\"", "\"50us\"", "\"kind\":\"udp_stream\""] {
+            assert!(json.contains(part), "{part}: {json}");
+        }
+        assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload);
     }
 }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls::{self, acts_at_once};
-use crate::traffic::Traffic;
+use crate::sysctls;
+use crate::sysctls::acts_at_once;
+use crate::traffic::{Traffic, Workload};
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
-use crate::workload::Workload;
 
 /// The most conditions of one flow. Each follows each other one, and itself, equally often: a block
 /// of turns grows with the square.
@@ -32,7 +32,6 @@ pub struct Turn {
 impl Workload {
     /// Settings that cannot change while a connection is open, and the names of the keys that can,
     /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
-    #[must_use]
     pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
         let switched: Vec<&Key> = KEYS
@@ -59,7 +58,6 @@ pub struct Doubt {
 impl Workload {
     /// The doubt about turns of these two workloads, which can share a flow; `None`: the keys in
     /// which they differ are known to act at once.
-    #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
         let doubt = |key: &Key| (key.doubt)(&self.traffic).or_else(|| (key.doubt)(&other.traffic));
@@ -69,7 +67,6 @@ impl Workload {
 
 impl Traffic {
     /// Whether both can take turns in one flow.
-    #[must_use]
     pub fn shares_flow_with(&self, other: &Self) -> bool {
         self.in_a_workload().of_flow() == other.in_a_workload().of_flow()
     }
@@ -78,7 +75,6 @@ impl Traffic {
 impl Tuning {
     /// Machine settings that cannot change while a flow lasts. Every setting but some sysctls acts
     /// at once; a flow's threads stay on their CPU.
-    #[must_use]
     pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
         (
@@ -89,7 +85,6 @@ impl Tuning {
     }
 
     /// The doubt about turns of machines with these settings; `None` as for [`Workload::doubt`].
-    #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
         let names: BTreeSet<&String> = self.sysctl.keys().chain(other.sysctl.keys()).collect();
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::DEFAULT;
-use crate::congestion_control::CongestionControl;
-use crate::duration::format_duration;
-use crate::pacing::Pacing;
-use crate::percent::Percent;
-use crate::word::Word;
+use crate::duration::{format_duration, parse_duration};
+use crate::kind::Kind;
+use crate::mode::CongestionControl;
+use crate::pacing::{Pacing, PacingError, Percent, PercentError};
+use crate::suggest::quoted;
+use crate::word::{Vocabulary, Word};
+use crate::{DEFAULT, suggest};
 
 /// A value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +130,176 @@ impl<W: Word + fmt::Display> PlainValue for W {
         match value {
             Value::Text(word) => Self::from_word(word),
             _ => None,
+        }
+    }
+}
+
+/// The values of a key.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// A whole number in a range.
+    Number(u64, u64),
+    /// A switch: on or off.
+    Switch,
+    /// A number of bits per second with its unit.
+    Pace,
+    /// A share in percent.
+    Share,
+    /// A time in a range, in whole multiples of the last value.
+    Time(Duration, Duration, Duration),
+    /// A word of a vocabulary.
+    Word(WordSet),
+    /// A name that the kernel knows: at most this many letters, digits, `-` and `_`.
+    Name(usize),
+}
+
+/// The words of a key.
+#[derive(Debug, Clone, Copy)]
+pub struct WordSet {
+    /// All of them.
+    pub vocabulary: Vocabulary,
+    /// The words that a kind of traffic supports; `true`: in exact mode.
+    pub of: fn(Kind, bool) -> Vec<&'static str>,
+}
+
+impl Shape {
+    /// Reads a text as a value in its range, for the key of this name.
+    ///
+    /// # Errors
+    /// [`Mistake`]: the text is not such a value.
+    pub fn read(&self, name: &str, text: &str) -> Result<Value, Mistake> {
+        let value = self.parse(name, text)?;
+        if self.holds(&value) { Ok(value) } else { Err(self.out_of_range(name)) }
+    }
+
+    pub(crate) fn out_of_range(&self, name: &str) -> Mistake {
+        let bounds = match self {
+            Self::Number(least, most) => format!("{least} to {most}"),
+            Self::Time(least, most, grain) => {
+                let grain = if *grain > Duration::from_nanos(1) { " in whole microseconds" } else { "" };
+                format!("{} to {}{grain}", format_duration(*least), format_duration(*most))
+            }
+            Self::Pace => format!("{} to {}", Pacing::LEAST, Pacing::MOST),
+            Self::Share => format!("{} to {}", Percent::LEAST, Percent::MOST),
+            Self::Switch | Self::Word(_) | Self::Name(_) => "another value".to_owned(),
+        };
+        Mistake { message: format!("`{name}` must be {bounds}"), help: None, out_of_range: true }
+    }
+
+    /// Whether a value is in its range. The key itself decides on `Default`.
+    pub(crate) fn holds(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),
+            (Self::Time(least, most, grain), Value::Time(time)) => {
+                (least..=most).contains(&time) && time.as_nanos().is_multiple_of(grain.as_nanos())
+            }
+            (Self::Name(most), Value::Text(name)) => is_name(name, *most),
+            _ => true,
+        }
+    }
+
+    fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
+        const TIMES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
+        const PACES: &str = "write it as \"500Mbit\" or \"1.5Gbit\": bits of payload per second and flow";
+        let mistake = |message: String, help: Option<String>| Mistake { message, help, out_of_range: false };
+        let quoted = quoted(text);
+        match self {
+            Self::Number(least, most) => {
+                let is_number =
+                    text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+                match text.parse() {
+                    Ok(number) => Ok(Value::Number(number)),
+                    Err(_) if is_number && !text.is_empty() => Err(self.out_of_range(name)),
+                    Err(_) => Err(mistake(
+                        format!("`{quoted}` is not a whole number"),
+                        Some(format!("write a number from {least} to {most}")),
+                    )),
+                }
+            }
+            Self::Switch => match text {
+                "on" | "true" => Ok(Value::Switch(true)),
+                "off" | "false" => Ok(Value::Switch(false)),
+                _ => Err(mistake(
+                    format!("`{quoted}` is neither `on` nor `off`"),
+                    suggest::help(text, ["on", "off"]),
+                )),
+            },
+            Self::Pace => match Pacing::parse(text) {
+                Ok(pace) => Ok(Value::Pace(pace)),
+                Err(PacingError::Range) => Err(self.out_of_range(name)),
+                Err(error) => {
+                    Err(mistake(format!("`{quoted}` is not a pace: {error}"), Some(PACES.to_owned())))
+                }
+            },
+            Self::Share => match Percent::parse(text) {
+                Ok(share) => Ok(Value::Share(share)),
+                Err(PercentError::Range) => Err(self.out_of_range(name)),
+                Err(error) => Err(mistake(
+                    format!("`{quoted}` is not a percentage: {error}"),
+                    Some("write it as \"2%\" or \"0.5%\"".to_owned()),
+                )),
+            },
+            Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
+                mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
+            }),
+            Self::Word(words) => {
+                let all = words.vocabulary.spellings();
+                if all.contains(&text) {
+                    return Ok(Value::Text(text.to_owned()));
+                }
+                let message = format!("`{quoted}` is not {}", words.vocabulary.what);
+                Err(mistake(message, suggest::help(text, all)))
+            }
+            Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
+            Self::Name(most) => Err(mistake(
+                format!("`{quoted}` is not a name for `{name}`"),
+                Some(format!(
+                    "write it as the kernel does, such as \"cubic\" or \"bbr\" (sysctl \
+                     net.ipv4.tcp_available_congestion_control), at most {most} letters, digits, `-` and `_`"
+                )),
+            )),
+        }
+    }
+}
+
+fn is_name(text: &str, most: usize) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !text.is_empty() && text.len() <= most && text.bytes().all(plain)
+}
+
+/// Why a text is not a value of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The problem, as a sentence without a full stop.
+    pub message: String,
+    /// The remedy.
+    pub help: Option<String>,
+    /// Whether the value is only too small or too large.
+    pub out_of_range: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Key;
+
+    #[test]
+    fn a_text_that_is_no_value_says_what_would_be() {
+        for (name, text, message) in [
+            ("flows", "0", "`flows` must be 1 to 100000"),
+            ("flows", "-1", "`flows` must be 1 to 100000"),
+            ("flows", "x", "`x` is not a whole number"),
+            ("sender", "gzo", "`gzo` is not a sender"),
+            ("nodelay", "yes", "`yes` is neither `on` nor `off`"),
+            ("pacing", "5", "`5` is not a pace: a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`"),
+            ("pacing", "2Tbit", "`pacing` must be 1bit to 1Tbit"),
+            ("busy_poll", "1500ns", "`busy_poll` must be 1us to 100ms in whole microseconds"),
+            ("path_loss", "0.1", "`0.1` is not a percentage: a percentage ends in `%`"),
+            ("path_loss", "101%", "`path_loss` must be 0.0001% to 100%"),
+            ("path_delay", "1ns", "`path_delay` must be 1us to 10s in whole microseconds"),
+            ("duration", "1ms", "`duration` must be 10ms to 24h"),
+            ("congestion_control", "b/r", "`b/r` is not a name for `congestion_control`"),
+        ] {
+            assert_eq!(Key::find(name).unwrap().parse(text).unwrap_err().message, message);
         }
     }
 }

@@ -37,13 +37,11 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// The spelling of each word.
-    #[must_use]
     pub fn spellings(&self) -> Vec<&'static str> {
         self.words.iter().map(|(word, _)| *word).collect()
     }
 
     /// Joins lines of documentation.
-    #[must_use]
     pub fn sentences(lines: &[&str]) -> String {
         lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
@@ -96,7 +94,6 @@ macro_rules! vocabulary {
             };
 
             /// Its spelling in files, options and messages.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -120,6 +117,25 @@ macro_rules! vocabulary {
         }
     };
 }
+
+/// Stores a type as its text in serde: as it is displayed, and read by a function.
+macro_rules! as_text {
+    ($type:ty, $read:expr) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                $read(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use as_text;
 
 #[cfg(test)]
 mod tests {

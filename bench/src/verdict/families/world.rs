@@ -2,7 +2,8 @@
 
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use stats::distribution::{dunnett, noncentral_t, normal as gauss};
+use stats::distribution::dunnett::Dunnett;
+use stats::distribution::{noncentral_t, normal as gauss};
 use stats::{Design, Observation};
 
 use crate::normal::normal;
@@ -99,8 +100,8 @@ impl Known {
             Design::Nested => a * (b - 1.0),
             Design::Crossed => (a - 1.0) * (b - 1.0),
         };
-        let known = dunnett::upper_quantile(ERROR_RATE, &lambdas, f64::INFINITY)?;
-        let estimated = dunnett::upper_quantile(ERROR_RATE, &lambdas, df)?;
+        let known = Dunnett::new(&lambdas, f64::INFINITY)?.upper_quantile(ERROR_RATE)?;
+        let estimated = Dunnett::new(&lambdas, df)?.upper_quantile(ERROR_RATE)?;
         let noncentrality = known + gauss::quantile(POWER)?;
         let of_ratios = noncentral_t::sf(estimated, df, noncentrality);
         Some(Known { difference: noncentrality * error, of_ratios, sds })

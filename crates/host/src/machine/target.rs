@@ -17,7 +17,7 @@ use crate::link::ipv6::{Ipv6Part, Ipv6State};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub enum Target {
-    /// A sysctl of [`words::SYSCTLS`].
+    /// A sysctl of [`words::sysctls`].
     Sysctl { name: String },
     /// The frequency governor of a CPU.
     Governor { cpu: u32 },

@@ -109,7 +109,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let machine = Machine::system();
     let (mut changed, mut refused) = (0, Vec::new());
-    for name in words::SYSCTLS {
+    for name in words::sysctls() {
         let target = sysctl(name);
         let file = format!("/proc/sys/{}", name.replace('.', "/"));
         // A namespace shows its own, and may write them.
@@ -128,7 +128,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
             waitpid(child, None).unwrap() == WaitStatus::Signaled(child, Signal::SIGKILL, false)
         });
         let Some(took) = took else {
-            refused.push(*name);
+            refused.push(name);
             continue;
         };
         assert_ne!(machine.read(&target).unwrap(), Value::from(before.clone()), "{name} = {took:?}");

@@ -23,7 +23,7 @@ pub(crate) fn aa(flags: &Run) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else { return show(flags, flags.aa.from.as_deref()) };
     let run = &flags.measured.flags;
     let asked = asked(name, run)?;
-    let study = if asked.protocol().apart { both_ways(asked, &flags.aa)? } else { twins(&asked, &flags.aa)? };
+    let study = if asked.protocol.apart { both_ways(asked, &flags.aa)? } else { twins(&asked, &flags.aa)? };
     let Some(summary) = measure(&study, run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(run, &summary);
     if summary.recorded == 0 {
@@ -38,13 +38,13 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     let plan = study.plan();
     let baseline = plan.comparisons.first().map_or(0, |comparison| comparison.baseline);
     let Some(condition) = plan.conditions.get(baseline).cloned() else {
-        return Err(Failure::Usage(format!("{:?} has no condition: all are excluded", study.name())));
+        return Err(Failure::Usage(format!("{:?} has no condition: all are excluded", study.name)));
     };
     let Some(boots) = flags.experiments.unwrap_or(EXPERIMENTS).checked_mul(flags.boots.unwrap_or(BOOTS))
     else {
         return Err(Failure::Usage("too many boots: use fewer --experiments".to_owned()));
     };
-    let protocol = Protocol { boots, stop: None, ..study.protocol().clone() };
+    let protocol = Protocol { boots, stop: None, ..study.protocol.clone() };
     // Written and read like any other study, so that it can be stored and resumed; reading it
     // checks the limits.
     let text = study::twins(study, &condition, &protocol);

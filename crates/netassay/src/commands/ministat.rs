@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, write_all};
+use ministat::{Caller, Plot, Refusal, Request, Set, write_all};
 
 const NAME: &str = "ministat";
 
@@ -25,15 +25,10 @@ Usage: netassay ministat [options] [file [file ...]]
   -c LEVEL      confidence in %: 80, 90, 95 (without -c), 98, 99 or 99.5
   -d BYTES      column separators; without -d, spaces and tabs
   -n            no plot and no verdicts
-  -q            (freebsd) no names and no header
   -s            the bar of each set on a separate line
   -w WIDTH      the plot's width; without -w, the terminal's, or 74
 
-  --dialect debian|freebsd   the arithmetic of Debian's version 20150715 (default) or of FreeBSD's
-  --modern                   any number of sets, any level, exact quantiles, no ambiguous places in the plot; with
-                             FreeBSD's arithmetic unless --dialect says otherwise
-
-Standard input is read without files and as `-`. Started under the name ministat, it knows no long options.
+Standard input is read without files and as `-`.
 It assumes that runs are independent; where boots differ, `netassay compare` gives verdicts that hold.
 ";
 
@@ -43,24 +38,29 @@ pub(crate) fn if_called() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;
     if program.as_bytes().rsplit(|byte| *byte == b'/').next() == Some(NAME.as_bytes()) {
-        return Some(run(&program, words, false));
+        return Some(run(&program, words));
     }
     (words.next()? == NAME).then(|| ministat(words))
 }
 
 pub(crate) fn ministat(words: impl Iterator<Item = OsString>) -> ExitCode {
-    run(OsStr::new(NAME), words, true)
+    let words: Vec<OsString> = words.collect();
+    if words.first().is_some_and(|word| word == "--help") {
+        return ended(print(|out| out.write_all(HELP.as_bytes())));
+    }
+    run(OsStr::new(NAME), words.into_iter())
 }
 
-fn run(program: &OsStr, words: impl Iterator<Item = OsString>, long_options: bool) -> ExitCode {
+fn run(program: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
     terminal::end_on_broken_pipe();
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
-    let caller = Caller {
-        program: program.as_bytes(),
-        posix: std::env::var_os("POSIXLY_CORRECT").is_some(),
-        long_options,
-    };
-    match Request::parse(&words, caller).and_then(|request| answer(&request)) {
+    let posix = std::env::var_os("POSIXLY_CORRECT").is_some();
+    let request = Request::parse(&words, Caller { program: program.as_bytes(), posix });
+    ended(request.and_then(|request| answer(&request)))
+}
+
+fn ended(result: Result<(), Refusal>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
             // Without standard error nobody can be told.
@@ -71,9 +71,6 @@ fn run(program: &OsStr, words: impl Iterator<Item = OsString>, long_options: boo
 }
 
 fn answer(request: &Request) -> Result<(), Refusal> {
-    if request.help {
-        return print(|out| out.write_all(HELP.as_bytes()));
-    }
     let (sets, names) = input::read(request)?;
     let plot = if request.plot { plot(request, &sets)? } else { None };
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
@@ -81,12 +78,8 @@ fn answer(request: &Request) -> Result<(), Refusal> {
 }
 
 fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
-    let style = Style {
-        width: request.width.unwrap_or_else(terminal::plot_width),
-        separate_bars: request.separate_bars,
-        modern: request.modern,
-    };
-    Plot::new(sets, style).map_err(|error: MinistatError| Refusal::other(&error.to_string(), 2))
+    let width = request.width.unwrap_or_else(terminal::plot_width);
+    Plot::new(sets, width, request.separate_bars).map_err(|error| Refusal::other(&error.to_string(), 2))
 }
 
 fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {

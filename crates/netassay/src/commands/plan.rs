@@ -87,7 +87,7 @@ fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured
 /// The same study without its turns, or with those of a pilot that measured both ways.
 fn the_other_way(study: &Study, pilot: &Protocol) -> Option<Study> {
     let alternate = pilot.alternate.filter(|_| pilot.apart)?;
-    let changes = if study.protocol().alternate.is_some() {
+    let changes = if study.protocol.alternate.is_some() {
         vec!["alternate=off".to_owned(), "settle=".to_owned()]
     } else {
         vec![
@@ -97,5 +97,5 @@ fn the_other_way(study: &Study, pilot: &Protocol) -> Option<Study> {
     };
     let changes: Vec<Assignment> = changes.iter().filter_map(|change| change.parse().ok()).collect();
     // Not every study can: there is no other way then.
-    Study::parse_with(study.name(), study.source_text(), &changes).ok()
+    Study::parse_with(&study.name, &study.text, &changes).ok()
 }

@@ -98,7 +98,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         true => machine::of_sides(study, flags.change_machine || flags.campaign.dry_run)?,
         false => BySide::default(),
     };
-    let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
+    let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
     let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
     let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &mut reached {
@@ -121,7 +121,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let here = if is_between { &Machines::default() } else { study.machine() };
+    let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = hosts::SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
@@ -160,8 +160,8 @@ fn lab(
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     Ok(LocalLab {
         options: testbed::Options {
-            inside_guest: study.inside_guest(),
-            exact: study.exact(),
+            inside_guest: study.inside_guest,
+            exact: study.exact,
             hosts,
             families: study.plan().families(),
             // Each boot has its own state.
@@ -170,7 +170,7 @@ fn lab(
         interrupt: interrupt.clone(),
         memory: testbed::guest::TrialCache::of_this_user(),
         // The program is kept in memory only for machines that need it again.
-        restarter: restarter.filter(|_| study.protocol().how == BootKind::Reboot),
+        restarter: restarter.filter(|_| study.protocol.how == BootKind::Reboot),
     })
 }
 
@@ -198,7 +198,7 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
     let plan = study.plan();
     let mut refused = refusals(study);
-    let is_allowed = flags.change_machine || study.machine().is_empty();
+    let is_allowed = flags.change_machine || study.machine.is_empty();
     refused.extend(machine::check_allowed(study, is_allowed).err().map(|error| error.to_string()));
     let (plan, notes, costs) = match runner::probe(plan.clone(), lab) {
         Ok(probed) => (probed.plan, probed.notes, Some(probed.costs)),
@@ -229,26 +229,26 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
         None => rows
             .iter()
             .rev()
-            .find(|row| row.name == study.name() && row.status != store::StudyStatus::Complete),
+            .find(|row| row.name == study.name && row.status != store::StudyStatus::Complete),
     };
     let Some(row) = found else {
         return Err(Failure::Nothing(format!(
             "no unfinished study {:?} is stored: `netassay db list` shows the stored studies",
-            study.name()
+            &study.name
         )));
     };
-    if row.name != study.name() {
+    if row.name != study.name {
         return Err(Failure::Usage(format!(
             "stored study {} is {:?}, not {:?}",
             row.id.0,
             row.name,
-            study.name()
+            &study.name
         )));
     }
-    if row.toml != study.source_text() {
+    if row.toml != study.text {
         return Err(Failure::Usage(format!(
             "the study {:?} has changed since stored study {} began: run it again without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
-            study.name(),
+            &study.name,
             row.id.0,
             row.id.0
         )));

@@ -61,16 +61,16 @@ fn list(output: &Formatted) -> Result<(), Failure> {
         let rows: Vec<_> = rows
             .iter()
             .map(|(name, study)| {
-                json!({"name": name, "question": study.question(), "scenarios": study.scenarios(),
-                       "expected_s": study::expected_duration(&study.plan(), study.protocol()).as_secs_f64()})
+                json!({"name": name, "question": &study.question, "scenarios": study.scenarios(),
+                       "expected_s": study::expected_duration(&study.plan(), &study.protocol).as_secs_f64()})
             })
             .collect();
         return print_json(&rows);
     }
     let layout = layout(false);
     let texts = rows.iter().map(|(name, study)| {
-        let time = results::duration(study::expected_duration(&study.plan(), study.protocol()));
-        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
+        let time = results::duration(study::expected_duration(&study.plan(), &study.protocol));
+        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question)
     });
     print_page(&texts.collect::<String>(), layout)
 }
@@ -112,8 +112,8 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let cpus = testbed::split_cpus(&host::affinity::usable());
     let mut notes: Vec<String> = Vec::new();
     // Counts of exact mode do not depend on waits.
-    for state in study.plan().states().iter().filter(|_| !study.exact()) {
-        let note = testbed::oversubscription(state, study.inside_guest(), &cpus);
+    for state in study.plan().states().iter().filter(|_| !study.exact) {
+        let note = testbed::oversubscription(state, study.inside_guest, &cpus);
         let note = note.map(|note| note.to_string());
         notes.extend(note.filter(|note| !notes.contains(note)));
     }

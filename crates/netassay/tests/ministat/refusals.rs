@@ -46,13 +46,20 @@ fn a_plot_without_width() {
 fn a_plot_of_what_has_no_place() {
     let complaint =
         "cannot plot a: a value, or the mean, is infinite or not a number; -A leaves the plot out";
-    for value in ["nan", "inf", "-inf", "1e999", "1.7e308\n1.7e308"] {
+    for value in ["inf", "-inf", "1e999", "1.7e308\n1.7e308"] {
         assert_refused(&[("a", &format!("1\n2\n{value}\n4\n"))], "a", complaint);
     }
     let complaint = "cannot plot values that are inf apart; -A leaves the plot out";
     assert_refused(&[("a", "1.7e308\n-1.7e308\n3\n")], "a", complaint);
     let complaint = "cannot plot values that are 5e-324 apart; -A leaves the plot out";
     assert_refused(&[("a", "5e-324\n0\n0\n")], "a", complaint);
+}
+
+#[test]
+fn what_is_no_decimal_number() {
+    for value in ["nan", "0x10"] {
+        assert_refused(&[("a", &format!("1\n{value}\n3\n4\n"))], "-A a", "Invalid data on line 2 in a");
+    }
 }
 
 #[test]

@@ -213,15 +213,12 @@ fn texts(values: &[&str]) -> Vec<String> {
 fn members(name: &str) -> &[&str] {
     let group = GROUPS.iter().find(|group| [group.short, group.long].contains(&name));
     match group {
-        Some(group) => group.members,
+        Some(group) => &group.members,
         None => {
-            let known = [words::feature::OFFLOADS, words::feature::OTHERS].concat();
-            let place = known.iter().position(|one| *one == name).unwrap();
-            let all = [words::feature::OFFLOADS, words::feature::OTHERS];
-            match place.checked_sub(all[0].len()) {
-                None => &all[0][place..=place],
-                Some(place) => &all[1][place..=place],
-            }
+            let own = |all: &'static Vec<&'static str>| {
+                all.iter().position(|one| *one == name).map(|at| &all[at..=at])
+            };
+            own(&words::feature::OFFLOADS).or_else(|| own(&words::feature::OTHERS)).unwrap()
         }
     }
 }
@@ -281,7 +278,7 @@ done
 impl Has {
     fn ask(machine: &Machine) -> Self {
         // Those of the kernel and its memory are of the machine of the tests.
-        let names = words::SYSCTLS.iter().filter(|name| name.starts_with("net.")).copied();
+        let names = words::sysctls().filter(|name| name.starts_with("net."));
         let words: Vec<&str> = ["sh", "-c", OTHERS, "sh"].into_iter().chain(names).collect();
         let said = machine.command(&words).output().unwrap();
         let said = String::from_utf8(said.stdout).unwrap();

@@ -67,7 +67,7 @@ impl Nearness {
         let planned = &plan.conditions[target(study, metric)?.baseline];
         let mut alike = stored.conditions.iter().filter(|one| is_alike(one, planned));
         Ok(Self {
-            is_own: row.name == study.name(),
+            is_own: row.name == study.name,
             is_complete: row.status == StudyStatus::Complete,
             has_same_windows: alike.next().is_some_and(|one| window(one) == window(planned)),
         })
@@ -131,7 +131,7 @@ impl PilotSpread {
             }
         }
         // Where it measured in turns and in runs of their own: as the study to be planned does.
-        let takes_turns = study.protocol().alternate.is_some();
+        let takes_turns = study.protocol.alternate.is_some();
         let is_so = |run: &&StoredRun| {
             !stored.plan.asked.protocol.apart || run.detail.turns().is_some() == takes_turns
         };
@@ -218,7 +218,7 @@ impl PilotSpread {
 pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<ComparisonTarget, Error> {
     let metric = metric.map(known).transpose()?;
     let plan = study.plan();
-    let nothing = || Error::NothingToSize { study: study.name().to_owned() };
+    let nothing = || Error::NothingToSize { study: study.name.clone() };
     let mut target = own_targets(&plan).into_iter().next().ok_or_else(nothing)?;
     if let Some(metric) = metric {
         target.metric = metric;

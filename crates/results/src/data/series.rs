@@ -140,7 +140,8 @@ fn mean(
         look: None,
         range: range_of(metric),
     };
-    let analysis = stats::analyse_among(&observations, &question, |one| one == condition)?;
+    let analysis =
+        stats::analyse_with(&observations, &question, |one| one == condition, &stats::Spending::default())?;
     let mean = analysis.conditions.first().map(|estimate| StudyMean {
         place,
         study: entry.outline.row.id.0,

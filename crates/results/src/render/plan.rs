@@ -50,10 +50,10 @@ impl PlanListing {
     /// of boots and runs if it was measured.
     #[must_use]
     pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
-        let protocol = study.protocol();
+        let protocol = &study.protocol;
         notes.extend(
             study
-                .turns_dropped()
+                .turns_dropped.as_deref()
                 .map(|why| format!("each condition has runs of its own, and takes no turns: {why}")),
         );
         let schedule = study::schedule(&plan.states_of_conditions(), protocol);
@@ -62,8 +62,8 @@ impl PlanListing {
             None => Costs::stated(&plan).expect(&plan, protocol),
         };
         Self {
-            study: study.name().to_owned(),
-            question: study.question().to_owned(),
+            study: study.name.clone(),
+            question: study.question.clone(),
             scenario: study.scenario_names(),
             tried: !plan.effective.is_empty(),
             expected_s: expected.total().as_secs_f64(),

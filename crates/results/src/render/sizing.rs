@@ -101,7 +101,7 @@ impl Sizing {
     pub fn new(study: &Study, spread: PilotSpread, request: &SizingRequest) -> Result<Sizing, Error> {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
-        let protocol = study.protocol();
+        let protocol = &study.protocol;
         let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
         let alpha = 1.0 - request.confidence;
         // Conditions of several states have their own boots; those of one state share them, and
@@ -135,7 +135,7 @@ impl Sizing {
             Some((expected_boots(early, alpha, 0.0)?, expected_boots(early, alpha, goal.delta / error)?))
         });
         Ok(Sizing {
-            study: study.name().to_owned(),
+            study: study.name.clone(),
             metric: target.metric.key,
             baseline: study.plan().conditions[target.baseline].label.to_string(),
             conditions,
@@ -144,7 +144,7 @@ impl Sizing {
             power: request.power,
             confidence: request.confidence,
             in_turns: protocol.alternate.is_some(),
-            turns_dropped: study.turns_dropped().map(str::to_owned),
+            turns_dropped: study.turns_dropped.clone(),
             cheapest: cheapest.map(StudySize::from),
             assured: spread
                 .interaction_at_most
@@ -332,7 +332,7 @@ fn shown(spread: &PilotSpread, states: usize) -> String {
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {
-        let protocol = Protocol { boots, runs, ..study.protocol().clone() };
+        let protocol = Protocol { boots, runs, ..study.protocol.clone() };
         study::expected_duration(&plan, &protocol).as_secs_f64()
     };
     // All conditions of the study run in each boot, not only the compared ones.

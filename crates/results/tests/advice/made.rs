@@ -68,7 +68,7 @@ pub(crate) fn measured(study: &Study, plan: &Plan, noise: Noise, seed: u64, trut
     let mut normal = move || (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
     let mut cells: BTreeMap<(u32, usize, &str), f64> = BTreeMap::new();
     let mut boots: BTreeMap<(u32, &str), f64> = BTreeMap::new();
-    let schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+    let schedule = study::schedule(&plan.states_of_conditions(), &study.protocol);
     let mut runs: Vec<StoredRun> = Vec::new();
     for run in schedule.iter().flatten() {
         let mut metrics = BTreeMap::new();

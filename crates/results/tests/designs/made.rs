@@ -67,7 +67,7 @@ pub(crate) fn stored(
     values: impl Fn(&Condition, u32, u32) -> Vec<(&'static str, f64)>,
 ) -> StoredStudy {
     let mut runs = Vec::new();
-    let schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+    let schedule = study::schedule(&plan.states_of_conditions(), &study.protocol);
     for run in schedule.iter().flatten().filter(|run| !run.warmup) {
         let condition = &plan.conditions[run.condition];
         let metrics = values(condition, run.boot, run.repeat);

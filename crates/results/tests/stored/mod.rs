@@ -48,7 +48,7 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
     };
     let row = StudyRow {
         id: StudyId(1),
-        name: study.name().to_owned(),
+        name: study.name.to_owned(),
         scenario: study.scenario_names(),
         seed: 1,
         version: "0.1.0".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         failed_runs: 0,
         invalid_runs: 0,
         tags: Vec::new(),
-        toml: study.source_text().to_owned(),
+        toml: study.text.to_owned(),
     };
     StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs }
 }

@@ -99,7 +99,7 @@ fn check(plan: &Plan, lab: &RuledLab, asked: usize) -> Result<(), TestCaseError>
     let design = plan.design.as_ref().unwrap();
     prop_assert_eq!(plan.conditions.len(), plan.effective.len());
     prop_assert!(!plan.conditions.is_empty() && plan.conditions.len() <= asked);
-    let mut seen: BTreeMap<study::State, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     for (index, (condition, effective)) in plan.conditions.iter().zip(&plan.effective).enumerate() {
         prop_assert_eq!(condition.index, index);
         let same = seen.insert(effective.state(), &condition.label);

@@ -13,7 +13,7 @@ const OTHER: &str = "6.1.0-50-amd64";
 /// A world of machines that run their default kernel.
 fn world() -> World {
     let mut world = World::new();
-    let text = study().source_text().replace("\"veth\"", "\"ssh\"");
+    let text = study().text.replace("\"veth\"", "\"ssh\"");
     let text = text.replace("boots = 2", "boots = { how = \"reboot\", count = 2 }");
     let text = text.replace("[factors]", &format!("[factors]\n        kernel = [\"running\", {OTHER:?}]"));
     world.study = Study::parse("kernels.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
@@ -88,7 +88,7 @@ fn what_runs_by_default_is_measured_with_it_also_after_another_study_was_killed(
     let mut world = world();
     // Another study chose it, and was killed.
     world.lab.machines.as_mut().unwrap().release = OTHER.to_owned();
-    let text = world.study.source_text().replace(&format!("\n        kernel = [\"running\", {OTHER:?}]"), "");
+    let text = world.study.text.replace(&format!("\n        kernel = [\"running\", {OTHER:?}]"), "");
     world.study = Study::parse("default.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
     world.session(None).unwrap();
     assert_eq!(restarts(&world), ["default", "default"]);

@@ -204,7 +204,7 @@ fn what_the_hosts_lack_something_for_is_left_out_and_said() {
 
 #[test]
 fn a_study_whose_every_condition_is_left_out_is_not_begun() {
-    let text = sending_study().source_text().replace(r#"["send", "gso"]"#, r#"["gso"]"#);
+    let text = sending_study().text.replace(r#"["send", "gso"]"#, r#"["gso"]"#);
     let study = study::Study::parse("sending.toml", &text).unwrap();
     let mut world = World { study, ..World::new() };
     world.lab.lacks_gso = true;

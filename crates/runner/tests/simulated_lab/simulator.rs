@@ -19,7 +19,7 @@ use testbed::{RunOrder, Switches, TurnsOrder};
 /// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
     let text = study()
-        .source_text()
+        .text
         .replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
     Study::parse("simulated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
@@ -48,7 +48,7 @@ pub(crate) fn study() -> Study {
 /// A study with a path that is traced.
 pub(crate) fn traced_study() -> Study {
     let text = study()
-        .source_text()
+        .text
         .replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
     let text = text.replace("scenario = \"veth\"", "scenario = \"veth\"\n        inside = \"guest\"");
     Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
@@ -56,7 +56,7 @@ pub(crate) fn traced_study() -> Study {
 
 /// A study with conditions that take turns.
 pub(crate) fn alternated_study() -> Study {
-    let text = study().source_text().replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
+    let text = study().text.replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
     let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
     Study::parse("alternated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
@@ -65,7 +65,7 @@ pub(crate) fn alternated_study() -> Study {
 /// drawn.
 pub(crate) fn laddered_study(order: &str) -> Study {
     let text = study()
-        .source_text()
+        .text
         .replace("[factors]", "[design]\n        kind = \"ladder\"\n        offloads = [\"tso\", \"tx\"]")
         .replace("tx = [\"on\", \"off\"]\n        tso = [\"on\", \"off\"]\n", "")
         .replace("seed = 7", &format!("seed = 7\n        order = \"{order}\""));

@@ -102,7 +102,7 @@ fn conditions_that_do_not_settle_are_measured_apart() {
 #[test]
 fn a_switch_that_acts_longer_is_left_out_for_longer() {
     let mut world = alternated(Turning::Slow);
-    let text = world.study.source_text().replace("duration = \"1s\"", "duration = \"2s\"");
+    let text = world.study.text.replace("duration = \"1s\"", "duration = \"2s\"");
     world.study = study::Study::parse("longer.toml", &text).unwrap();
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
@@ -125,7 +125,7 @@ fn a_switch_that_acts_longer_is_left_out_for_longer() {
 #[test]
 fn a_recorded_flow_that_does_not_settle_is_not_kept() {
     let mut world = alternated(Turning::Unsettled);
-    let text = world.study.source_text().replace("warmup = 1", "warmup = 0");
+    let text = world.study.text.replace("warmup = 1", "warmup = 0");
     world.study = study::Study::parse("cold.toml", &text).unwrap();
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));

@@ -6,13 +6,11 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use super::{ReadValues, no_such_metric};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::{LeftOut, Settings};
-use crate::lines::{Line, Lines};
+use crate::error::{Fault, FilePosition, LeftOut, Settings};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
+use crate::readers::{ReadValues, no_such_metric};
 use crate::series::{Collector, SeriesKey, bounded};
-use crate::token::measured;
 
 /// The unit of every benchmark of the testing package.
 const MAIN: &str = "ns/op";
@@ -43,10 +41,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         left_out: LeftOut::default(),
         settings: Settings::default(),
     };
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

@@ -6,10 +6,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{ReadValues, Runs, json, no_such_metric, require_no_boot};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::LeftOut;
+use crate::error::{Fault, FilePosition, LeftOut};
 use crate::options::Options;
+use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 #[derive(Deserialize)]
@@ -63,14 +62,8 @@ fn exit(code: Option<i64>) -> String {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("hyperfine", options)?;
-    let (metric, unit) = match options.metric.as_deref() {
-        None | Some("all" | "time") => ("time", "s"),
-        Some("memory") => ("memory", "bytes"),
-        Some(other) => {
-            let known = ["time".to_owned(), "memory".to_owned()];
-            return Err(no_such_metric(other, &known));
-        }
-    };
+    let metric = chosen(options, &["time", "memory"])?;
+    let unit = if metric == "time" { "s" } else { "bytes" };
     let mut seen = HashMap::new();
     let mut collector = Collector::of_program();
     let mut left_out = LeftOut::default();

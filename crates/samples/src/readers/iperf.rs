@@ -13,13 +13,11 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::{ReadValues, no_such_metric, require_no_boot};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::LeftOut;
-use crate::lines::{Line, Lines};
+use crate::error::{Fault, FilePosition, LeftOut};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
+use crate::readers::{ReadValues, chosen, require_no_boot};
 use crate::series::{Collector, SeriesKey};
-use crate::token::measured;
 
 const TCP_COLUMNS: usize = 9;
 const UDP_COLUMNS: usize = 14;
@@ -43,16 +41,9 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf", options)?;
-    let is_sent_asked = match options.metric.as_deref() {
-        None | Some("all" | "throughput") => false,
-        Some("sent") => true,
-        Some(other) => return Err(no_such_metric(other, &["throughput".to_owned(), "sent".to_owned()])),
-    };
+    let is_sent_asked = chosen(options, &["throughput", "sent"])? == "sent";
     let mut reader = Reader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

@@ -5,18 +5,18 @@
 //! at the end, the server never its client's. UDP's total (`sum`) is what was sent, with the loss
 //! beside it; older versions write nothing else.
 
-mod document;
 mod run;
 
 use std::io::Read;
 
-use document::{Document, Event};
-use run::{Lack, Metric, Run};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
-use super::{ReadValues, Runs, json, no_such_metric, require_no_boot};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::{LeftOut, Settings};
+use crate::error::{Fault, FilePosition, LeftOut, Settings};
 use crate::options::Options;
+use crate::readers::iperf3::run::{Metric, Run};
+use crate::readers::{ReadValues, Runs, chosen, json, require_no_boot};
 use crate::series::{Collector, SeriesKey};
 
 /// The word and the unit of each metric.
@@ -38,15 +38,10 @@ const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("iperf3", options)?;
-    let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].0);
-    let metric = METRICS.iter().find(|(known, ..)| *known == word);
-    if metric.is_none() && word != INTERVALS {
-        let known: Vec<String> =
-            METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).map(str::to_owned).collect();
-        return Err(no_such_metric(word, &known));
-    }
+    let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
+    let word = chosen(options, &known)?;
     let mut reader = Reader {
-        metric: metric.copied(),
+        metric: METRICS.iter().find(|(known, ..)| *known == word).copied(),
         open: None,
         count: 0,
         loss_taken_off: false,
@@ -76,19 +71,18 @@ struct Reader {
 
 impl Reader {
     fn take(&mut self, document: Document, place: FilePosition) -> Result<(), Fault> {
-        let Some(event) = document.event() else {
+        let Some(event) = document.event.as_deref() else {
             self.close()?;
             return self.run(Run::from_document(document, place)?);
         };
-        let event = event.map_err(|error| {
-            let what = words::sanitised_line(&error.to_string()).into_owned();
-            Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
-        })?;
-        if matches!(event, Event::Start(_)) {
+        if event == "start" {
             self.close()?;
         }
-        self.open.get_or_insert_with(|| Run::empty(place)).add(event);
-        Ok(())
+        let data = document.data.as_ref().map_or("null", |data| data.get());
+        self.open.get_or_insert_with(|| Run::empty(place)).add(event, data).map_err(|error| {
+            let what = words::sanitised_line(&error.to_string()).into_owned();
+            Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
+        })
     }
 
     /// The run of the events so far is complete.
@@ -108,8 +102,7 @@ impl Reader {
         self.count += 1;
         run.add_settings(&mut self.settings);
         let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
-        let fault = |Lack { what, way_out }| Fault::new(run.place, what, way_out);
-        let value = run.value(metric, word).map_err(fault)?;
+        let value = run.value(metric, word)?;
         self.loss_taken_off |= value.is_loss_taken_off;
         let key = SeriesKey { kind: Some(value.kind), ..SeriesKey::new(word, unit) };
         self.collector.push(&key, None, value.value, run.place)
@@ -142,4 +135,82 @@ impl Reader {
         }
         Ok(found)
     }
+}
+
+/// A whole run, or an event of one.
+#[derive(Deserialize)]
+pub(super) struct Document {
+    pub(super) error: Option<String>,
+    pub(super) start: Option<Start>,
+    #[serde(default)]
+    pub(super) intervals: Vec<Interval>,
+    pub(super) end: Option<End>,
+    event: Option<String>,
+    data: Option<Box<RawValue>>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Start {
+    /// A field that only a client has.
+    pub(super) connecting_to: Option<IgnoredAny>,
+    /// A field that only a server has.
+    pub(super) accepted_connection: Option<IgnoredAny>,
+    pub(super) version: Option<String>,
+    /// A name that client and server have made for the run.
+    pub(super) cookie: Option<String>,
+    #[serde(default)]
+    pub(super) test_start: TestStart,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct TestStart {
+    pub(super) protocol: Option<String>,
+    pub(super) num_streams: Option<f64>,
+    pub(super) blksize: Option<f64>,
+    pub(super) omit: Option<f64>,
+    pub(super) duration: Option<f64>,
+    pub(super) reverse: Option<f64>,
+    pub(super) bidir: Option<f64>,
+    pub(super) tos: Option<f64>,
+    /// The requested rate in bit/s for each stream; 0: none.
+    pub(super) target_bitrate: Option<f64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Interval {
+    pub(super) sum: Option<Sum>,
+    pub(super) sum_bidir_reverse: Option<Sum>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct End {
+    /// UDP: the sent bytes, and the loss.
+    pub(super) sum: Option<Sum>,
+    pub(super) sum_sent: Option<Sum>,
+    pub(super) sum_received: Option<Sum>,
+    pub(super) sum_bidir_reverse: Option<Sum>,
+    pub(super) sum_sent_bidir_reverse: Option<Sum>,
+    pub(super) sum_received_bidir_reverse: Option<Sum>,
+    pub(super) cpu_utilization_percent: Option<Cpu>,
+    pub(super) sender_tcp_congestion: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Sum {
+    pub(super) bytes: Option<f64>,
+    pub(super) bits_per_second: Option<f64>,
+    pub(super) retransmits: Option<f64>,
+    pub(super) jitter_ms: Option<f64>,
+    pub(super) lost_packets: Option<f64>,
+    pub(super) packets: Option<f64>,
+    pub(super) lost_percent: Option<f64>,
+    /// Whether the interval belongs to the warm-up (`-O`).
+    #[serde(default)]
+    pub(super) omitted: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Cpu {
+    pub(super) host_total: Option<f64>,
+    pub(super) remote_total: Option<f64>,
 }

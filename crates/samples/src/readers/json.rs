@@ -1,163 +1,66 @@
-//! JSON documents in sequence, each with its place, in bounded memory: values that no reader needs
-//! are skipped. Words that C's printf writes for a number that is none (`nan`, `-inf`) are read as
-//! `null`.
+//! JSON documents in sequence, each with its place. Words that C's printf writes for a number that
+//! is none (`nan`, `-inf`) are read as `null`.
 
-use std::cell::Cell;
-use std::collections::VecDeque;
-use std::io::{self, BufReader, Read};
-use std::rc::Rc;
+use std::io::Read;
 
 use serde::de::DeserializeOwned;
 
 use crate::error::{Fault, FilePosition};
-use crate::limits::{LARGEST_JSON, LONGEST_LINE};
-use crate::lines::read;
+use crate::limits::LARGEST_JSON;
 
 /// Calls `take` with each document of an input and the place where it begins.
 pub(crate) fn for_each_document<T: DeserializeOwned>(
     input: impl Read,
     mut take: impl FnMut(T, FilePosition) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    each_within(LARGEST_JSON, input, &mut take)
-}
-
-fn each_within<T: DeserializeOwned>(
-    largest: u64,
-    input: impl Read,
-    take: &mut impl FnMut(T, FilePosition) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let progress = Rc::new(Cell::new(Progress { left: largest, ..Progress::default() }));
-    let watched = Watched {
-        input: BufReader::with_capacity(1 << 16, input),
-        ahead: VecDeque::new(),
-        progress: Rc::clone(&progress),
-    };
-    for document in serde_json::Deserializer::from_reader(watched).into_iter::<T>() {
-        let begin = progress.get().begin.unwrap_or(FilePosition::start_of(1));
-        progress.set(Progress { begin: None, ..progress.get() });
-        let document = document.map_err(|error| fault(error, &progress.get(), begin))?;
-        take(document, begin)?;
+    let mut text = Vec::new();
+    input.take(LARGEST_JSON + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > LARGEST_JSON {
+        let what = format!("more than {} MiB of JSON", LARGEST_JSON >> 20);
+        return Err(Fault::new(FilePosition::start_of(1), what, "give the documents as several files"));
     }
-    Ok(())
-}
-
-/// The position in an input.
-#[derive(Clone, Copy, Default)]
-struct Progress {
-    /// Newlines so far.
-    newlines: u64,
-    /// Bytes since the last one.
-    column: u64,
-    /// The bytes that may still come.
-    left: u64,
-    /// The start of the current document.
-    begin: Option<FilePosition>,
-    /// Bytes of the current string or number.
-    token: usize,
-    in_string: bool,
-    /// Whether the byte before, in a string, was a backslash.
-    is_escaped: bool,
-}
-
-impl Progress {
-    fn advance(&mut self, byte: u8) {
-        self.column += 1;
-        if !byte.is_ascii_whitespace() && self.begin.is_none() {
-            self.begin = Some(FilePosition::new(self.newlines + 1, self.column));
+    let text = with_nulls(&text);
+    let mut documents = serde_json::Deserializer::from_slice(&text).into_iter::<T>();
+    let (mut begin, mut read) = (FilePosition::start_of(1), 0);
+    loop {
+        let blank = |byte: &&u8| byte.is_ascii_whitespace();
+        let end = documents.byte_offset();
+        let next = end + text[end..].iter().take_while(blank).count();
+        for byte in &text[read..next] {
+            begin = match byte {
+                b'\n' => FilePosition::start_of(begin.line + 1),
+                _ => FilePosition::new(begin.line, begin.column + 1),
+            };
         }
-        if byte == b'\n' {
-            self.newlines += 1;
-            self.column = 0;
-        }
-        let ends_token = if self.in_string {
-            let ends = byte == b'"' && !self.is_escaped;
-            self.is_escaped = byte == b'\\' && !self.is_escaped;
-            self.in_string = !ends;
-            ends
-        } else {
-            self.in_string = byte == b'"';
-            byte.is_ascii_whitespace() || b"{}[]:,\"".contains(&byte)
-        };
-        self.token = if ends_token { 0 } else { self.token + 1 };
-    }
-
-    fn place(&self) -> FilePosition {
-        FilePosition::new(self.newlines + 1, self.column + 1)
+        read = next;
+        let Some(document) = documents.next() else { return Ok(()) };
+        take(document.map_err(|error| fault(&error, begin))?, begin)?;
     }
 }
 
-/// An input that counts its position. serde_json reads one byte at a time.
-struct Watched<R> {
-    input: R,
-    /// Bytes that were read to know a word.
-    ahead: VecDeque<u8>,
-    progress: Rc<Cell<Progress>>,
-}
-
-impl<R: Read> Watched<R> {
-    fn byte(&mut self) -> io::Result<Option<u8>> {
-        let mut byte = [0];
-        Ok((read(&mut self.input, &mut byte)? > 0).then_some(byte[0]))
-    }
-
-    /// The next byte outside strings.
-    fn next_outside(&mut self) -> io::Result<Option<u8>> {
-        const LONGEST: usize = "-infinity".len();
-        let Some(first) = self.byte()? else { return Ok(None) };
-        if !b"-nNiI".contains(&first) {
-            return Ok(Some(first));
-        }
-        let mut word = vec![first];
-        let after = loop {
-            match self.byte()? {
-                Some(letter) if letter.is_ascii_alphabetic() && word.len() < LONGEST => word.push(letter),
-                other => break other,
+/// The text with `null` in place of numbers that are none.
+fn with_nulls(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut rest, mut is_in_string) = (text, false);
+    while let Some(first) = rest.first() {
+        let length = match first {
+            b'\\' if is_in_string => rest.len().min(2),
+            b'-' | b'n' | b'N' | b'i' | b'I' if !is_in_string => {
+                1 + rest[1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
             }
+            _ => 1,
         };
-        let number = word.strip_prefix(b"-").unwrap_or(&word).to_ascii_lowercase();
-        let is_none = [&b"nan"[..], b"inf", b"infinity"].contains(&number.as_slice());
-        self.ahead.extend(if is_none { &b"null"[..] } else { &word });
-        self.ahead.extend(after);
-        Ok(self.ahead.pop_front())
+        is_in_string ^= *first == b'"';
+        let (word, after) = rest.split_at(length);
+        let number = word.strip_prefix(b"-").unwrap_or(word);
+        let is_none = |none: &&[u8]| number.eq_ignore_ascii_case(none);
+        out.extend(if [&b"nan"[..], b"inf", b"infinity"].iter().any(is_none) { &b"null"[..] } else { word });
+        rest = after;
     }
+    out
 }
 
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut progress = self.progress.get();
-        if progress.left == 0 || progress.token > LONGEST_LINE {
-            return Err(io::Error::other(TooLarge));
-        }
-        let next = match self.ahead.pop_front() {
-            Some(byte) => Some(byte),
-            None if progress.in_string => self.byte()?,
-            None => self.next_outside()?,
-        };
-        let (Some(byte), Some(place)) = (next, into.first_mut()) else { return Ok(0) };
-        *place = byte;
-        progress.advance(byte);
-        progress.left = progress.left.saturating_sub(1);
-        self.progress.set(progress);
-        Ok(1)
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-#[error("too large")]
-struct TooLarge;
-
-fn fault(error: serde_json::Error, progress: &Progress, begin: FilePosition) -> Fault {
-    if error.is_io() {
-        return if progress.left == 0 {
-            let what = format!("more than {} MiB of JSON", LARGEST_JSON >> 20);
-            Fault::new(progress.place(), what, "give the documents as several files")
-        } else if progress.token > LONGEST_LINE {
-            let what = format!("a string or number of more than {LONGEST_LINE} bytes");
-            Fault::new(progress.place(), what, "give the unchanged output of the program")
-        } else {
-            Fault::Read(error.into())
-        };
-    }
+fn fault(error: &serde_json::Error, begin: FilePosition) -> Fault {
     let place = match (error.line() as u64, error.column() as u64) {
         (0, _) => begin,
         (line, column) => FilePosition::new(line, column.max(1)),
@@ -182,9 +85,9 @@ fn fault(error: serde_json::Error, progress: &Progress, begin: FilePosition) -> 
 mod tests {
     use super::*;
 
-    fn numbers(largest: u64, text: &str) -> (Vec<(u8, FilePosition)>, Option<FilePosition>) {
+    fn numbers(text: &str) -> (Vec<(u8, FilePosition)>, Option<FilePosition>) {
         let mut all = Vec::new();
-        let result = each_within(largest, text.as_bytes(), &mut |value: u8, place| {
+        let result = for_each_document(text.as_bytes(), |value: u8, place| {
             all.push((value, place));
             Ok(())
         });
@@ -198,7 +101,7 @@ mod tests {
 
     #[test]
     fn documents_have_places() {
-        let (all, end) = numbers(100, " 1\n\n  2 \n3");
+        let (all, end) = numbers(" 1\n\n  2 \n3");
         assert_eq!(
             all,
             [(1, FilePosition::new(1, 2)), (2, FilePosition::new(3, 3)), (3, FilePosition::new(4, 1))]
@@ -208,23 +111,20 @@ mod tests {
 
     #[test]
     fn numbers_that_are_none_are_null() {
-        let text = r#"[nan, -NaN, inf,-Infinity, "nan -inf", null, -1, 1]"#;
+        let text = r#"[nan, -NaN, inf,-Infinity, "nan -inf \" nan", null, -1, 1]"#;
         let mut all = Vec::new();
-        let mut take = |value: serde_json::Value, _: FilePosition| {
+        let take = |value: serde_json::Value, _: FilePosition| {
             all.push(value.to_string());
             Ok(())
         };
-        each_within(100, text.as_bytes(), &mut take).unwrap_or_else(|_| panic!("it is JSON"));
-        assert_eq!(all, [r#"[null,null,null,null,"nan -inf",null,-1,1]"#]);
-        assert_eq!(numbers(100, "1\n nano").1, Some(FilePosition::new(2, 3)));
+        for_each_document(text.as_bytes(), take).unwrap_or_else(|_| panic!("it is JSON"));
+        assert_eq!(all, [r#"[null,null,null,null,"nan -inf \" nan",null,-1,1]"#]);
+        assert_eq!(numbers("1\n nano").1, Some(FilePosition::new(2, 3)));
     }
 
     #[test]
     fn faults_have_places() {
-        assert_eq!(numbers(100, "1\n x").1, Some(FilePosition::new(2, 2)));
-        assert_eq!(numbers(100, "1\n[").1.map(|place| place.line), Some(2));
-        let long = format!("1\n\"\\\"{}", "1 ".repeat(LONGEST_LINE));
-        assert_eq!(numbers(u64::MAX, &long).1, Some(FilePosition::new(2, LONGEST_LINE as u64 + 3)));
-        assert_eq!(numbers(5, "1\n2\n3\n4\n").1, Some(FilePosition::new(3, 2)));
+        assert_eq!(numbers("1\n x").1, Some(FilePosition::new(2, 2)));
+        assert_eq!(numbers("1\n[").1.map(|place| place.line), Some(2));
     }
 }

@@ -9,11 +9,11 @@ pub(crate) mod json;
 pub(crate) mod netperf;
 pub(crate) mod stat;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, FilePosition};
-use crate::left_out::{LeftOut, Settings};
+use crate::error::{Fault, FilePosition, LeftOut, Settings};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 
@@ -66,8 +66,14 @@ pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fa
     Err(Fault::new(FilePosition::start_of(1), what, "give the boots with --boots"))
 }
 
+/// The requested metric of a program that has these; the first, if none is requested.
+pub(crate) fn chosen<'m>(options: &Options, known: &[&'m str]) -> Result<&'m str, Fault> {
+    let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(known[0]);
+    known.iter().find(|one| **one == word).copied().ok_or_else(|| no_such_metric(word, known))
+}
+
 /// The error of a requested metric that no result of a file has.
-pub(crate) fn no_such_metric(metric: &str, known: &[String]) -> Fault {
+pub(crate) fn no_such_metric(metric: &str, known: &[impl Borrow<str>]) -> Fault {
     Fault::new(
         FilePosition::start_of(1),
         format!("no result with the metric {metric:?}"),

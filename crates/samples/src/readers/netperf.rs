@@ -7,16 +7,13 @@ mod table;
 
 use std::io::Read;
 
-use table::Table;
-
-use super::{ReadValues, no_such_metric, plain_word, require_no_boot};
-use crate::error::{Fault, FilePosition, quoted};
-use crate::left_out::{LeftOut, Settings};
+use crate::error::{Fault, FilePosition, LeftOut, Settings, quoted};
 use crate::limits::LONGEST_NAME;
-use crate::lines::{Line, Lines};
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
+use crate::readers::netperf::table::Table;
+use crate::readers::{ReadValues, no_such_metric, plain_word, require_no_boot};
 use crate::series::{Collector, SeriesKey};
-use crate::token::measured;
 
 /// The main metric, in netperf's word.
 const MAIN: &str = "throughput";
@@ -38,10 +35,7 @@ fn is_banner(line: &[u8]) -> bool {
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("netperf", options)?;
     let mut reader = Reader::new(options);
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
 

@@ -8,21 +8,16 @@ use std::io::Read;
 
 use ministat::parse_decimal_prefix;
 
-use super::{ReadValues, no_such_metric, plain_word};
 use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
-use crate::lines::{Line, Lines};
-use crate::names::Names;
+use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
-use crate::series::{Series, SeriesKey, bounded, too_many_values};
-use crate::token::measured;
+use crate::readers::{ReadValues, no_such_metric, plain_word};
+use crate::series::{Names, Series, SeriesKey, bounded, too_many_values};
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let mut reader = Reader::new(options)?;
-    let mut lines = Lines::new(input);
-    while let Some(line) = lines.next()? {
-        reader.take(&line)?;
-    }
+    for_each_line(input, |line| reader.take(line))?;
     reader.finish(options)
 }
 

@@ -1,7 +1,11 @@
 //! The levels of a history between its changes.
 
-use super::contrast::Sums;
-use super::point::{Own, Scale};
+use serde::Serialize;
+
+use crate::Verdict;
+use crate::change::contrast::Sums;
+use crate::change::point::{FEWEST, Own, Scale, Scaled, Split};
+use crate::distribution::student;
 
 /// The number of points from which a recent level has a spread of its own; with fewer, all levels
 /// share one. Levels may differ in their spread: slower programs often vary less.
@@ -84,4 +88,112 @@ impl Levels {
     pub(super) fn around(&self, change: usize) -> [usize; 3] {
         [self.edges[change], self.edges[change + 1], self.edges[change + 2]]
     }
+}
+
+/// The newest point against the points before it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NewestPoint {
+    /// The first point of the recent level, from 0; the level ends with the last point before the
+    /// newest.
+    pub first: usize,
+    /// Its mean.
+    pub mean: f64,
+    /// The interval in which the next point is expected, at the confidence of the history; `None`
+    /// if there are too few points before it.
+    pub interval: Option<(f64, f64)>,
+    /// The chance of a point at least as far from the level, if nothing changed.
+    pub p: Option<f64>,
+    /// The newest point less the level.
+    pub difference: f64,
+    /// The difference in % of the level; `None` where that is zero.
+    pub relative: Option<f64>,
+    /// Higher or lower if the newest point is outside the interval.
+    pub verdict: Verdict,
+}
+
+/// Judges the last of the points by those before it; `None` if it is alone.
+///
+/// The recent level is the one that the whole history shows. Its mean and the spread (its own, if
+/// it has five points, else that of all levels) are those of the points before the newest, which
+/// must not help to decide what is expected of it. A point that belongs to the recent level is
+/// called higher or lower with a chance of 1 - `level`.
+pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<NewestPoint> {
+    let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
+    let levels = Levels::fit(before, splits.iter().map(|split| split.first).collect());
+    let (mean, first) = levels.last();
+    let difference = point.value - mean;
+    let error = levels.error_of_new(point);
+    let judged =
+        error.and_then(|(error, df)| Some((error, student::upper_quantile((1.0 - level) / 2.0, df)?)));
+    let unit = scaled.unit;
+    let interval = judged.map(|(error, critical)| {
+        let half = error * critical;
+        ((mean - half) * unit, (mean + half) * unit)
+    });
+    let verdict = match judged {
+        None => Verdict::Inconclusive,
+        Some((error, critical)) if difference > error * critical => Verdict::Higher,
+        Some((error, critical)) if -difference > error * critical => Verdict::Lower,
+        Some(_) => Verdict::NoDifferenceProven,
+    };
+    Some(NewestPoint {
+        first,
+        mean: mean * unit,
+        interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),
+        p: error.map(|(error, df)| match difference {
+            0.0 => 1.0,
+            _ => student::two_sided(difference / error, df),
+        }),
+        difference: (difference * unit).clamp(f64::MIN, f64::MAX),
+        relative: Some(100.0 * difference / mean).filter(|share| share.is_finite()),
+        verdict,
+    })
+}
+
+/// The most passes over all places: each depends on its neighbours.
+const ROUNDS: usize = 4;
+
+/// Moves each change to the place between its neighbours that explains most. The search put it
+/// where two windows differ most, which may not know all of their points.
+pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
+    for _ in 0..ROUNDS {
+        let levels = Levels::fit(points, splits.iter().map(|split| split.first).collect());
+        let mut has_moved = false;
+        for index in 0..splits.len() {
+            let start = index.checked_sub(1).map_or(0, |before| splits[before].first);
+            let end = splits.get(index + 1).map_or(points.len(), |after| after.first);
+            let size = |first: usize| levels.contrasts.between(start, first, end);
+            let here = splits[index].first;
+            let best = (start + FEWEST..=end - FEWEST)
+                .fold(here, |best, first| if size(first) > size(best) { first } else { best });
+            has_moved |= best != here;
+            splits[index].first = best;
+        }
+        if !has_moved {
+            return;
+        }
+    }
+}
+
+/// The first and the last place that a change may have, at this confidence: those around its best
+/// place. A place stays if moving the change there costs no more likelihood than the true place
+/// does with this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica
+/// 68, 2000, whose limit holds for small changes and is wider than needed for large ones).
+pub(super) fn interval(levels: &Levels, change: usize, level: f64) -> (usize, usize) {
+    let [start, here, end] = levels.around(change);
+    let limit = -2.0 * (1.0 - level.sqrt()).ln();
+    let most = levels.contrasts.between(start, here, end);
+    let costs = |first: usize| {
+        let lost = (most - levels.contrasts.between(start, first, end)).max(0.0);
+        // The likelihood of normal points whose spread is not known.
+        if levels.residual > 0.0 {
+            levels.df * (lost / levels.residual).ln_1p()
+        } else {
+            f64::INFINITY * lost
+        }
+    };
+    let may_be = |first: &usize| costs(*first) <= limit;
+    let before = (start + 1..here).rev().take_while(may_be).count();
+    let after = (here + 1..end).take_while(may_be).count();
+    (here - before, here + after)
 }

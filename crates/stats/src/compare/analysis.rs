@@ -1,16 +1,18 @@
 //! The answer of the data to a question.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
-use super::comparison::{Comparison, Gap};
-use super::judgement::judge;
-use super::question_at_look::QuestionAtLook;
-use super::spending::{At, Spending};
-use super::{ratio, robust, wild};
-use crate::error::StatsError;
+use crate::compare::comparison::{Comparison, Gap};
+use crate::compare::judgement::judge;
+use crate::compare::{ratio, robust};
+use crate::distribution::{normal, student};
 use crate::model::{Borrowing, Components, ErrorTerm, Estimate, Fit};
 use crate::observed::{Cells, Observation};
-use crate::question::{Against, Design, Question, ValueRange};
+use crate::question::{Against, Design, Look, Question, StatsError, ValueRange};
+use crate::sequential::{Looks, Schedule, shift};
 
 /// The analysis of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,7 +34,6 @@ pub struct Analysis {
 impl Analysis {
     /// The analysis without an answer where one of the two conditions is among `carried`
     /// ([`Gap::Carried`]).
-    #[must_use]
     pub fn without_answers(mut self, carried: &[usize]) -> Analysis {
         for one in &mut self.comparisons {
             if carried.contains(&one.condition) || carried.contains(&one.baseline) {
@@ -73,24 +74,12 @@ pub struct ConditionEstimate {
 /// # Errors
 /// [`StatsError`] for a value that is not finite, an invalid question, or an unmeasured baseline.
 pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
-    analyse_among(observations, question, |_| true)
+    analyse_with(observations, question, |_| true, &Spending::default())
 }
 
-/// Analyses as [`analyse`], but compares and lists only the conditions in `takes_part`. The other
-/// conditions contribute to the effects of the boots that they share, and to the degrees of freedom
-/// of several comparisons.
-///
-/// # Errors
-/// As [`analyse`].
-pub fn analyse_among(
-    observations: &[Observation],
-    question: &Question,
-    takes_part: impl Fn(usize) -> bool,
-) -> Result<Analysis, StatsError> {
-    analyse_with(observations, question, takes_part, &Spending::default())
-}
-
-/// Analyses as [`analyse_among`], with the looks' levels that earlier analyses computed.
+/// Analyses as [`analyse`], but compares and lists only the conditions in `takes_part`, with the
+/// looks' levels that earlier analyses computed. The other conditions contribute to the effects of
+/// the boots that they share, and to the degrees of freedom of several comparisons.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -111,7 +100,7 @@ pub fn analyse_with(
     let asked = QuestionAtLook::new(*question, &cells, &takes_part, spending);
     let mut comparisons = judge(&fit, &asked);
     ratio::state(&mut comparisons, &cells, &asked);
-    wild::blame(&mut comparisons, observations, &asked);
+    ratio::blame(&mut comparisons, observations, &asked);
     robust::state(&mut comparisons, (&cells, fit.design), observations, &asked);
     Ok(Analysis {
         design: fit.design,
@@ -177,6 +166,106 @@ fn by_itself(
     }
 }
 
+/// A question, its conditions, and the results of earlier looks.
+#[derive(Clone)]
+pub(crate) struct QuestionAtLook<'a> {
+    pub(crate) question: Question,
+    /// The other conditions only contribute to the error.
+    pub(crate) takes_part: &'a dyn Fn(usize) -> bool,
+    pub(crate) spending: &'a Spending,
+    /// (condition, baseline) of the comparisons that an earlier look decided: the study did not
+    /// continue for them.
+    pub(crate) decided: BTreeSet<(usize, usize)>,
+}
+
+impl<'a> QuestionAtLook<'a> {
+    /// Another question for the same conditions and look.
+    pub(crate) fn instead(&self, question: Question) -> QuestionAtLook<'a> {
+        QuestionAtLook { question, ..self.clone() }
+    }
+}
+
+/// Degrees of freedom per boot are rounded to this share: the error rate changes by less than 0.02
+/// %.
+const STEP: f64 = 0.05;
+
+/// Computed levels of looks: they take milliseconds, and do not depend on the data. Kept between
+/// analyses, each is computed once.
+#[derive(Default)]
+pub struct Spending {
+    looks: RefCell<BTreeMap<LookKey, Looks>>,
+    /// The bounds by error rate.
+    bounds: RefCell<BTreeMap<(LookKey, u64), Vec<f64>>>,
+}
+
+/// A schedule, and the degrees of freedom per boot of its comparisons, in steps.
+type LookKey = (Schedule, i64);
+
+/// A comparison at a look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub(crate) look: Look,
+    /// Degrees of freedom of its error per boot but one, in steps.
+    df: i64,
+}
+
+impl At {
+    /// The position of a look with `df` degrees of freedom from this many boots.
+    pub(crate) fn new(look: Look, df: f64, boots: usize) -> At {
+        let per_boot = (df / (boots as f64 - 1.0).max(1.0)).max(1.0);
+        At { look, df: (per_boot.ln() / STEP).round() as i64 }
+    }
+
+    fn df_per_boot(self) -> f64 {
+        (self.df as f64 * STEP).exp()
+    }
+
+    fn place(self) -> LookKey {
+        (self.look.schedule, self.df)
+    }
+}
+
+impl Spending {
+    /// The two-sided level of the look for a comparison with the error rate `alpha` over all looks.
+    pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
+        let z = *self.bounds(at, alpha).get(at.look.number as usize - 1)?;
+        Some(normal::two_sided(z))
+    }
+
+    /// The error rate over all looks at which a comparison with this two-sided p at the look is
+    /// just proven.
+    pub(crate) fn p(&self, at: At, nominal: f64) -> Option<f64> {
+        self.with_looks(at, |looks| looks.p(at.look.number, nominal))
+    }
+
+    /// The shift, in standard errors, of the median-unbiased estimate toward zero for this t at the
+    /// look, if no earlier look decided.
+    pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
+        let before = at.look.number as usize - 1;
+        let bounds = self.bounds(at, alpha);
+        let z = normal::upper_quantile(student::sf(t, df)).unwrap_or(0.0);
+        match bounds.get(..before) {
+            Some(bounds) => self.with_looks(at, |looks| shift(&looks.fractions[..=before], bounds, z)),
+            None => 0.0,
+        }
+    }
+
+    fn bounds(&self, at: At, alpha: f64) -> Vec<f64> {
+        let key = (at.place(), alpha.to_bits());
+        if let Some(bounds) = self.bounds.borrow().get(&key) {
+            return bounds.clone();
+        }
+        let bounds = self.with_looks(at, |looks| looks.z(alpha));
+        self.bounds.borrow_mut().insert(key, bounds.clone());
+        bounds
+    }
+
+    fn with_looks<T>(&self, at: At, ask: impl FnOnce(&Looks) -> T) -> T {
+        let mut all = self.looks.borrow_mut();
+        ask(all.entry(at.place()).or_insert_with(|| at.look.schedule.looks(at.df_per_boot())))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +298,7 @@ mod tests {
             .map(|(condition, boot)| run(condition, boot))
             .collect();
         let question = Question::against(0);
-        let among = analyse_among(&all, &question, |condition| condition < 3).unwrap();
+        let among = analyse_with(&all, &question, |condition| condition < 3, &Spending::default()).unwrap();
         let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 3).copied().collect();
         let alone = analyse(&alone, &question).unwrap();
         let whole = analyse(&all, &question).unwrap();

@@ -1,9 +1,12 @@
 //! The comparison of one condition with a baseline.
 
-use serde::Serialize;
+use std::fmt;
 
-use super::check::{Check, Farthest};
-use super::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::analysis::Analysis;
+use crate::compare::robust::{Check, Farthest};
+use crate::model::ErrorTerm;
 use crate::question::{Margin, ValueRange};
 
 /// The comparison of one condition with the baseline.
@@ -107,14 +110,12 @@ impl Comparison {
     }
 
     /// Whether the difference is below the resolution of the numbers.
-    #[must_use]
     pub fn is_equal(&self) -> bool {
         self.interval == Some((0.0, 0.0))
     }
 
     /// The largest fall from the baseline and the largest rise, in % of its size or in the metric's
     /// unit.
-    #[must_use]
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
         let (fall, rise) = self.range.largest_changes(self.baseline_mean);
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
@@ -169,5 +170,190 @@ impl Gap {
                 "turns of others last into its own or the baseline's: `alternate = \"off\"` gives each condition runs of its own"
             }
         }
+    }
+}
+
+/// The verdict of a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval of the difference lies above zero.
+    Higher,
+    /// The whole interval lies below zero.
+    Lower,
+    /// The interval includes zero, and no margin was stated: there may be a difference, but these
+    /// data do not prove it.
+    NoDifferenceProven,
+    /// The difference lies within the stated margin, by two one-sided tests; it may still be
+    /// proven.
+    Equivalent,
+    /// There is no interval, or a margin was stated and neither a difference nor equivalence is
+    /// proven.
+    #[default]
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The verdict of an interval of the difference and, where a margin was stated, of the two
+    /// one-sided tests against it: whether the interval of twice the error rate lies inside the
+    /// margin (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
+    pub(crate) fn from_interval(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
+        match (interval, is_equivalent) {
+            (None, _) => Verdict::Inconclusive,
+            (Some(_), Some(true)) => Verdict::Equivalent,
+            (Some((low, _)), _) if low > 0.0 => Verdict::Higher,
+            (Some((_, high)), _) if high < 0.0 => Verdict::Lower,
+            (Some(_), Some(false)) => Verdict::Inconclusive,
+            (Some(_), None) => Verdict::NoDifferenceProven,
+        }
+    }
+
+    /// Whether a difference, or equivalence, is proven.
+    pub fn is_decided(self) -> bool {
+        matches!(self, Verdict::Higher | Verdict::Lower | Verdict::Equivalent)
+    }
+
+    /// The words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Higher => "higher",
+            Verdict::Lower => "lower",
+            Verdict::NoDifferenceProven => "no difference proven",
+            Verdict::Equivalent => "equivalent",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+impl Analysis {
+    /// Judges the comparisons by a resolution in %: a larger difference is real, a smaller one is
+    /// equivalent. For counts that repeat within this share on every machine, so that one boot is
+    /// enough; there are no intervals. Conditions in `unlike`, whose counts did not repeat, have no
+    /// verdict.
+    pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
+        self.error = ErrorTerm::Resolution;
+        let judge = |one: Comparison| {
+            let is_unlike = unlike.contains(&one.condition) || unlike.contains(&one.baseline);
+            let within = resolution / 100.0 * one.baseline_mean.abs();
+            one.by_resolution(resolution, (within, Margin::Percent(resolution)), is_unlike)
+        };
+        self.comparisons = self.comparisons.into_iter().map(judge).collect();
+        for condition in &mut self.conditions {
+            condition.interval = None;
+        }
+        self
+    }
+}
+
+impl Comparison {
+    /// The comparison, equivalent where the difference is at most `within`, which is `resolution`
+    /// in % and `margin`.
+    pub(crate) fn by_resolution(
+        self,
+        resolution: f64,
+        (within, margin): (f64, Margin),
+        is_unlike: bool,
+    ) -> Comparison {
+        let difference = self.unadjusted.unwrap_or(self.difference);
+        let share = 100.0 * difference / self.baseline_mean.abs();
+        let verdict = match difference {
+            _ if is_unlike => Verdict::Inconclusive,
+            difference if difference.abs() <= within => Verdict::Equivalent,
+            difference if difference > 0.0 => Verdict::Higher,
+            _ => Verdict::Lower,
+        };
+        Comparison {
+            relative: share.is_finite().then_some(share),
+            margin: Some(margin),
+            gap: is_unlike.then_some(Gap::Unlike),
+            resolution: Some(resolution),
+            verdict,
+            ..self.without_answer(Gap::Unlike)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verdict_has_its_case() {
+        let (above, below, around) = (Some((0.1, 2.0)), Some((-2.0, -0.1)), Some((-1.0, 1.0)));
+        for (interval, is_equivalent, verdict) in [
+            (above, None, Verdict::Higher),
+            (above, Some(false), Verdict::Higher),
+            (above, Some(true), Verdict::Equivalent),
+            (below, None, Verdict::Lower),
+            (around, None, Verdict::NoDifferenceProven),
+            (around, Some(true), Verdict::Equivalent),
+            (around, Some(false), Verdict::Inconclusive),
+            (Some((0.0, 0.0)), None, Verdict::NoDifferenceProven),
+            (None, None, Verdict::Inconclusive),
+            (None, Some(false), Verdict::Inconclusive),
+        ] {
+            assert_eq!(
+                Verdict::from_interval(interval, is_equivalent),
+                verdict,
+                "{interval:?} {is_equivalent:?}"
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod counts_tests {
+    use crate::{ErrorTerm, Observation, Question, Verdict, analyse};
+
+    #[test]
+    fn what_differs_beyond_the_resolution_differs() {
+        // One boot of one run each has no spread and no interval.
+        let run = |condition, value| Observation { condition, boot: 1, value };
+        let runs = [run(0, 10_000.0), run(1, 10_009.0), run(2, 10_011.0), run(3, 9_000.0), run(4, 10_000.0)];
+        let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, &[]);
+        assert_eq!(analysis.error, ErrorTerm::Resolution);
+        let verdicts: Vec<Verdict> = analysis.comparisons.iter().map(|one| one.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Equivalent, Verdict::Higher, Verdict::Lower, Verdict::Equivalent]);
+        let sentences: Vec<String> =
+            analysis.comparisons.iter().map(|one| one.sentence("c", "1", None)).collect();
+        assert_eq!(
+            sentences,
+            [
+                "c: equivalent, +0.090 % is within the resolution of counts (0.1 %)",
+                "c is 0.110 % higher (counts are the same to 0.1 %)",
+                "c is 10.000 % lower (counts are the same to 0.1 %)",
+                "c: equivalent, 0.000 % is within the resolution of counts (0.1 %)",
+            ]
+        );
+        // Two zeros are equivalent; a count against zero has no percentage.
+        let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
+        let none = none.by_resolution(0.1, &[]).comparisons;
+        assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
+        assert_eq!(none[1].sentence("c", "", None), "c is 5 higher (counts are the same to 0.1 %)");
+    }
+
+    #[test]
+    fn counts_that_do_not_repeat_are_not_reported() {
+        let run = |condition, value| Observation { condition, boot: 1, value };
+        let judged = |unlike: &[usize]| {
+            let runs = [run(0, 10_000.0), run(1, 9_000.0), run(2, 9_000.0)];
+            let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, unlike);
+            analysis
+                .comparisons
+                .iter()
+                .map(|one| (one.verdict, one.sentence("c", "1", None)))
+                .collect::<Vec<_>>()
+        };
+        let open = "c: inconclusive, its counts or the baseline's are not the same each time";
+        let lower = "c is 10.000 % lower (counts are the same to 0.1 %)";
+        let (open, lower) = ((Verdict::Inconclusive, open.to_owned()), (Verdict::Lower, lower.to_owned()));
+        assert_eq!(judged(&[1]), [open.clone(), lower]);
+        assert_eq!(judged(&[0]), [open.clone(), open]);
     }
 }

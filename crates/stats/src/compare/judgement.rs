@@ -2,12 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::comparison::{Comparison, Gap};
-use super::detectable::{detectable, of_spread};
-use super::family::ComparisonFamily;
-use super::question_at_look::QuestionAtLook;
-use super::spending::{At, Spending};
-use super::verdict::Verdict;
+use crate::compare::analysis::{At, QuestionAtLook, Spending};
+use crate::compare::comparison::{Comparison, Gap, Verdict};
+use crate::compare::family::{ComparisonFamily, detectable, of_spread};
 use crate::distribution::student;
 use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
 use crate::observed::Cells;

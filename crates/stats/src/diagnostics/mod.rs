@@ -22,27 +22,16 @@
 //! boots raise its noise, and the second looks only inside boots.
 
 mod campaign;
-mod cells;
-mod constant;
-mod dip;
 mod drift;
-mod effects;
-mod extremes;
-mod first_run;
 mod flag;
-mod level;
 mod modes;
 mod outliers;
-mod saturation;
-mod serial;
+
+use crate::diagnostics::campaign::{BootEffects, CampaignValues, ConditionValues};
+use crate::observed::Observation;
+use crate::question::{StatsError, require_finite};
 
 pub use flag::{Flag, FlagKind, Names, RunPlace};
-pub use level::LEVEL;
-
-use crate::error::{StatsError, require_finite};
-use crate::observed::Observation;
-use campaign::CampaignValues;
-use effects::BootEffects;
 
 /// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///
@@ -59,16 +48,50 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     let mut flags = Vec::new();
     flags.extend(drift::over_the_campaign(&effects));
     flags.extend(drift::in_boots(&campaign));
-    flags.extend(serial::correlation(&campaign));
-    let crossed = cells::crossed(&campaign);
+    flags.extend(drift::correlation(&campaign));
+    let crossed = outliers::crossed(&campaign);
     let families = if crossed.is_some() { 2 } else { 1 };
     flags.extend(outliers::boots(&effects, families));
-    flags.extend(crossed.and_then(|conditions| cells::unlike(&campaign, &conditions, families)));
-    flags.extend(saturation::ceilings(&campaign, &outlying_runs));
+    flags.extend(crossed.and_then(|conditions| outliers::outlying_cell(&campaign, &conditions, families)));
+    flags.extend(modes::ceilings(&campaign, &outlying_runs));
     flags.extend(outlying_runs);
     flags.extend(modes::several(&campaign));
-    flags.extend(first_run::unlike(&campaign));
-    flags.extend(constant::conditions(&campaign));
+    flags.extend(outliers::unlike_first_run(&campaign));
+    flags.extend(conditions(&campaign));
     flags.sort_by_key(|flag| (flag.kind, flag.condition));
     Ok(flags)
+}
+
+/// The chance that a clean campaign shows any flag of a kind.
+pub const LEVEL: f64 = 0.01;
+
+/// A smaller effect of a boot, in standard deviations between runs, is rounding: where boots do not
+/// differ at all, rounding would have outliers too.
+pub(super) const ROUNDING: f64 = 1e-6;
+
+/// `p` adjusted for this many tests, if that is rare enough for a flag.
+pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
+    let adjusted = (p * tests as f64).min(1.0);
+    (adjusted < LEVEL).then_some(adjusted)
+}
+
+// Conditions whose runs all gave the same value, which no measurement does. Without a test, and
+// without a false alarm in continuous data.
+
+/// One flag for all conditions together if none varies, otherwise one for each that does not. A
+/// single run cannot vary.
+fn conditions(campaign: &CampaignValues) -> Vec<Flag> {
+    let constant: Vec<&ConditionValues> =
+        campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
+    let flag = |runs: usize| Flag::new(FlagKind::Constant, runs as f64, 0.0, 0.0);
+    if constant.len() > 1 && constant.len() == campaign.conditions.len() {
+        return vec![flag(constant.iter().map(|condition| condition.runs).sum())];
+    }
+    constant.into_iter().map(|condition| flag(condition.runs).in_condition(condition.number)).collect()
+}
+
+fn is_constant(campaign: &CampaignValues, condition: &ConditionValues) -> bool {
+    let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
+    let first = values.next();
+    condition.runs > 1 && values.all(|value| Some(value) == first)
 }

@@ -1,10 +1,10 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use super::campaign::CampaignValues;
-use super::effects::{BootEffect, BootEffects};
-use super::extremes::{Extreme, farthest};
-use super::flag::{Flag, FlagKind};
-use super::level::{ROUNDING, adjusted};
+use crate::diagnostics::campaign::{BootEffect, BootEffects, CampaignValues, ConditionValues};
+use crate::diagnostics::flag::{Flag, FlagKind};
+use crate::diagnostics::{ROUNDING, adjusted};
+use crate::distribution::student;
+use crate::observed::{mean, squares};
 
 /// Boots whose effect is too far from those of their group. Groups may spread differently, so each
 /// is judged by its own spread. `families` share the level.
@@ -55,4 +55,164 @@ fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
     }
     believed.reverse();
     believed
+}
+
+// A boot that treated one condition differently: an effect that neither the boot nor the
+// condition's mean explains.
+
+/// The conditions of a crossed campaign whose boots all measured all of them. With two conditions
+/// the affected one is unknown.
+pub(super) fn crossed(campaign: &CampaignValues) -> Option<Vec<(&ConditionValues, f64)>> {
+    let conditions: Vec<(&ConditionValues, f64)> =
+        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.scale?))).collect();
+    let boots = |condition: &ConditionValues| campaign.cells_of(condition).iter().map(|cell| cell.boot);
+    let first = conditions.first()?.0;
+    let is_complete = conditions.iter().all(|(condition, _)| boots(condition).eq(boots(first)));
+    (is_complete && conditions.len() > 2 && first.cells.len() > 2).then_some(conditions)
+}
+
+/// The cell farthest from its boot's effect on the other conditions, in units of the spread between
+/// runs. Conditions may spread differently, so each is judged by its own boots: its effects less
+/// the mean of the others' differ only by chance, and Grubbs' test is exact for them. `families`
+/// share the level.
+pub(super) fn outlying_cell(
+    campaign: &CampaignValues,
+    conditions: &[(&ConditionValues, f64)],
+    families: usize,
+) -> Option<Flag> {
+    let effects: Vec<Vec<f64>> = conditions
+        .iter()
+        .map(|(condition, scale)| {
+            campaign.cells_of(condition).iter().map(|cell| (cell.mean - condition.mean) / scale).collect()
+        })
+        .collect();
+    let others = (conditions.len() - 1) as f64;
+    let total: Vec<f64> =
+        (0..effects[0].len()).map(|boot| effects.iter().map(|own| own[boot]).sum()).collect();
+    let found = conditions.iter().zip(&effects).filter_map(|((condition, _), own)| {
+        let beside: Vec<f64> =
+            own.iter().zip(&total).map(|(own, total)| own - (total - own) / others).collect();
+        let mut sorted = beside.clone();
+        sorted.sort_by(f64::total_cmp);
+        let extreme = *farthest(&[&sorted]).first()?;
+        let boot = beside.iter().position(|value| *value == extreme.value)?;
+        (extreme.value.abs() >= ROUNDING).then_some((condition, boot, extreme, mean(&beside)))
+    });
+    let (condition, boot, extreme, centre) = found.min_by(|one, other| one.2.p.total_cmp(&other.2.p))?;
+    let p = adjusted(extreme.p, conditions.len() * families)?;
+    let boot = campaign.cells_of(condition)[boot].boot;
+    let flag = Flag::new(FlagKind::OutlyingCell, extreme.statistic, p, extreme.value - centre);
+    Some(flag.in_condition(condition.number).with_place(boot, None))
+}
+
+/// One value that stands out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extreme {
+    /// Which of the groups given.
+    pub(super) group: usize,
+    pub(super) value: f64,
+    /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.
+    pub(super) statistic: f64,
+    /// The chance that the farthest of this many normal values is so far, by Bonferroni's bound.
+    pub(super) p: f64,
+}
+
+/// The farthest values of `groups`, each in ascending order, with one common spread: step by step
+/// the one with the largest studentised residual is removed. Rosner's generalised ESD procedure
+/// (Technometrics 25, 1983), with the residual of a one-way layout instead of a single sample's,
+/// accepts all up to the last one whose p-value passes. For one group and one step it is Grubbs'
+/// test (Technometrics 11, 1969): the residual studentised without the value itself has Student's t
+/// with df - 1 degrees of freedom.
+pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
+    let mut left: Vec<ValueGroup> =
+        groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
+    let count: usize = left.iter().map(|group| group.values.len()).sum();
+    let mut total: f64 =
+        left.iter().map(|group| squares(group.values, group.mean).root_over(1.0).powi(2)).sum();
+    let mut df = count - left.len();
+    let mut found = Vec::new();
+    for step in 0..most_outliers(count) {
+        if df < 2 || !(total > 0.0 && total.is_finite()) {
+            break;
+        }
+        let distances = left.iter().map(ValueGroup::farthest).enumerate();
+        let by_size = |one: &(usize, f64), other: &(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
+        let Some((place, distance)) = distances.max_by(by_size) else { break };
+        let rest = (df - 1) as f64;
+        // Removing the value reduces the sum of squares at most to zero.
+        let share = (distance * distance / total).min(1.0);
+        let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
+        let statistic = distance / (total / df as f64).sqrt();
+        let (group, value) = left[place].drop_farthest();
+        let p = (student::two_sided(t, rest) * (count - step) as f64).min(1.0);
+        found.push(Extreme { group, value, statistic, p });
+        total = (total - distance * distance).max(0.0);
+        df -= 1;
+    }
+    found
+}
+
+/// The most outliers that are sought: more than a tenth are no longer outliers.
+fn most_outliers(count: usize) -> usize {
+    (count / 10).clamp(1, 10)
+}
+
+struct ValueGroup<'a> {
+    index: usize,
+    values: &'a [f64],
+    mean: f64,
+}
+
+impl ValueGroup<'_> {
+    /// `None` for a group of one, which is its own mean.
+    fn new(index: usize, values: &[f64]) -> Option<ValueGroup<'_>> {
+        (values.len() > 1).then(|| ValueGroup { index, values, mean: mean(values) })
+    }
+
+    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group of
+    /// one has none.
+    fn farthest(&self) -> f64 {
+        let n = self.values.len() as f64;
+        if n < 2.0 { 0.0 } else { (self.values[self.end()] - self.mean) / (1.0 - 1.0 / n).sqrt() }
+    }
+
+    fn end(&self) -> usize {
+        let last = self.values.len() - 1;
+        if self.values[last] - self.mean >= self.mean - self.values[0] { last } else { 0 }
+    }
+
+    fn drop_farthest(&mut self) -> (usize, f64) {
+        let end = self.end();
+        let value = self.values[end];
+        let rest = (self.values.len() - 1).max(1);
+        self.mean -= (value - self.mean) / rest as f64;
+        self.values = if end == 0 { &self.values[1..] } else { &self.values[..rest] };
+        (self.index, value)
+    }
+}
+
+// A first run that differs from the rest: caches, neighbours and frequencies that a longer warm-up
+// would have settled.
+
+/// The first recorded run of each condition in each boot less the mean of its others there, which
+/// removes the boot's own effect, in units of the spread between runs: Student's t over all these
+/// differences.
+pub(super) fn unlike_first_run(campaign: &CampaignValues) -> Option<Flag> {
+    let mut differences = Vec::new();
+    for condition in &campaign.conditions {
+        let Some(scale) = condition.scale else { continue };
+        for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() > 1) {
+            let n = cell.count() as f64;
+            let first = campaign.values(cell)[0];
+            // first - mean of the others = (first - mean of all) n / (n - 1), with variance n /
+            // (n - 1) of a run's.
+            differences.push((first - cell.mean) * (n / (n - 1.0)).sqrt() / scale);
+        }
+    }
+    let df = differences.len().checked_sub(1).filter(|df| *df > 0)? as f64;
+    let centre = mean(&differences);
+    let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
+    let t = centre / error;
+    let p = adjusted(student::two_sided(t, df), 1)?;
+    Some(Flag::new(FlagKind::FirstRun, t, p, centre))
 }

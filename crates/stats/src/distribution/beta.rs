@@ -1,22 +1,22 @@
 //! The beta distribution, and the exact interval of a share.
 
-use super::incomplete::{Tails, beta};
-use super::{is_inside, solve};
+use crate::distribution::{is_inside, numeric, special};
 
 /// P(X <= `x`). NaN unless both shapes are positive and finite.
 pub fn cdf(x: f64, a: f64, b: f64) -> f64 {
-    tails(x, a, b).lower
-}
-
-/// P(X > `x`). NaN unless both shapes are positive and finite.
-pub fn sf(x: f64, a: f64, b: f64) -> f64 {
-    tails(x, a, b).upper
+    match x {
+        _ if x.is_nan() || !is_valid(a, b) => f64::NAN,
+        _ if x <= 0.0 => 0.0,
+        _ if x >= 1.0 => 1.0,
+        _ => special::beta(a, b, x, 1.0 - x).lower,
+    }
 }
 
 /// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1 and both shapes are
 /// positive and finite.
 pub fn quantile(p: f64, a: f64, b: f64) -> Option<f64> {
-    is_inside(p).then(|| ln_odds(p, 1.0 - p, a, b)).flatten().map(|ln_odds| 1.0 / (1.0 + (-ln_odds).exp()))
+    let ln_odds = is_inside(p).then(|| ln_odds(p, 1.0 - p, a, b)).flatten()?;
+    Some(1.0 / (1.0 + (-ln_odds).exp()))
 }
 
 /// The value that X exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and both shapes
@@ -52,25 +52,12 @@ pub(crate) fn binomial_at_least(count: usize, trials: usize, chance: f64) -> f64
 /// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {
     is_valid(a, b).then(|| {
-        solve::solve(p, q, a.ln() - b.ln(), |ln_odds| {
-            beta(a, b, 1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
+        numeric::solve(p, q, a.ln() - b.ln(), |ln_odds| {
+            special::beta(a, b, 1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
         })
     })
 }
 
 fn is_valid(a: f64, b: f64) -> bool {
     a > 0.0 && b > 0.0 && a.is_finite() && b.is_finite()
-}
-
-fn tails(x: f64, a: f64, b: f64) -> Tails {
-    if x.is_nan() || !is_valid(a, b) {
-        return Tails::NONE;
-    }
-    if x <= 0.0 {
-        return Tails::BELOW;
-    }
-    if x >= 1.0 {
-        return Tails::ABOVE;
-    }
-    beta(a, b, x, 1.0 - x)
 }

@@ -1,7 +1,7 @@
 //! The chi-squared distribution.
 
-use super::incomplete::{Tails, gamma};
-use super::{is_inside, normal, solve};
+use crate::distribution::special::{Tails, gamma};
+use crate::distribution::{is_inside, normal, numeric};
 
 /// P(X <= `x`). NaN unless `df` > 0 and finite.
 pub fn cdf(x: f64, df: f64) -> f64 {
@@ -23,7 +23,7 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     let z = normal::quantile(p)?;
     let root = 1.0 - 2.0 / (9.0 * df) + z * (2.0 / (9.0 * df)).sqrt();
     let start = if root > 0.3 { df.ln() + 3.0 * root.ln() } else { (0.5 * df).ln() + 2.0 * p.ln() / df };
-    let ln_half = solve::solve(p, 1.0 - p, start - 2.0_f64.ln(), |ln_half| gamma(0.5 * df, ln_half.exp()));
+    let ln_half = numeric::solve(p, 1.0 - p, start - 2.0_f64.ln(), |ln_half| gamma(0.5 * df, ln_half.exp()));
     Some(2.0 * ln_half.exp())
 }
 
@@ -32,14 +32,11 @@ fn is_valid(df: f64) -> bool {
 }
 
 fn tails(x: f64, df: f64) -> Tails {
-    if x.is_nan() || !is_valid(df) {
-        return Tails::NONE;
+    let sure = |lower: f64| Tails { lower, upper: 1.0 - lower, slope: 0.0 };
+    match x {
+        _ if x.is_nan() || !is_valid(df) => sure(f64::NAN),
+        _ if x <= 0.0 => sure(0.0),
+        f64::INFINITY => sure(1.0),
+        _ => gamma(0.5 * df, 0.5 * x),
     }
-    if x <= 0.0 {
-        return Tails::BELOW;
-    }
-    if x.is_infinite() {
-        return Tails::ABOVE;
-    }
-    gamma(0.5 * df, 0.5 * x)
 }

@@ -19,13 +19,9 @@ pub mod dunnett;
 pub mod fisher;
 pub mod noncentral_t;
 pub mod normal;
+pub(crate) mod numeric;
+pub(crate) mod special;
 pub mod student;
-
-pub(crate) mod chebyshev;
-mod incomplete;
-pub(crate) mod polygamma;
-pub(crate) mod quadrature;
-pub(crate) mod solve;
 
 fn is_inside(p: f64) -> bool {
     p > 0.0 && p < 1.0

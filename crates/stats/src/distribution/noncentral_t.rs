@@ -1,7 +1,7 @@
 //! Noncentral t: (Z + nc) / S, the distribution of t with a true difference. For power.
 
-use super::quadrature::over_chi;
-use super::{chi_squared, normal, student};
+use crate::distribution::numeric::over_chi;
+use crate::distribution::{chi_squared, normal, student};
 
 /// From here on Z is negligible beside nc: the error is of the order df / nc^2.
 const OVERWHELMING: f64 = 1e5;

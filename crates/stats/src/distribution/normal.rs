@@ -2,19 +2,14 @@
 
 use std::f64::consts::{PI, SQRT_2};
 
-use libm::{erf, erfc};
+use libm::erfc;
 use statrs::function::erf::erfc_inv;
 
-use super::is_inside;
+use crate::distribution::is_inside;
 
 /// The density at `x`.
 pub fn density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
-}
-
-/// P(Z <= `x`).
-pub fn cdf(x: f64) -> f64 {
-    sf(-x)
 }
 
 /// P(Z > `x`).
@@ -24,17 +19,6 @@ pub fn sf(x: f64) -> f64 {
 
 pub(crate) fn two_sided(z: f64) -> f64 {
     2.0 * sf(z.abs())
-}
-
-/// P(`low` < Z <= `high`), without cancellation.
-pub(crate) fn between(low: f64, high: f64) -> f64 {
-    if low > 0.0 {
-        sf(low) - sf(high)
-    } else if high < 0.0 {
-        cdf(high) - cdf(low)
-    } else {
-        0.5 * (erf(high / SQRT_2) + erf(-low / SQRT_2))
-    }
 }
 
 /// The value that Z stays below with probability `p`. `None` unless 0 < `p` < 1.

@@ -1,15 +1,10 @@
 //! Student's t.
 
-use super::incomplete::beta;
-use super::{is_inside, normal, solve};
+use crate::distribution::special::beta;
+use crate::distribution::{is_inside, normal, numeric};
 
 /// From here on t is normal: the quantiles differ by less than 1e-11.
 const NORMAL: f64 = 1e13;
-
-/// P(T <= `x`). NaN unless `df` >= 1.
-pub fn cdf(x: f64, df: f64) -> f64 {
-    sf(-x, df)
-}
 
 /// P(T > `x`). NaN unless `df` >= 1.
 pub fn sf(x: f64, df: f64) -> f64 {
@@ -60,7 +55,7 @@ pub fn upper_quantile(tail: f64, df: f64) -> Option<f64> {
         return Some(start);
     }
     // T^2 / df is X / (1 - X) with X a beta variable of shapes 1/2 and df/2.
-    let ln_ratio = solve::solve(1.0 - 2.0 * tail, 2.0 * tail, 2.0 * start.ln() - df.ln(), |ln_ratio| {
+    let ln_ratio = numeric::solve(1.0 - 2.0 * tail, 2.0 * tail, 2.0 * start.ln() - df.ln(), |ln_ratio| {
         let odds = ln_ratio.exp();
         beta(0.5, 0.5 * df, odds / (1.0 + odds), 1.0 / (1.0 + odds))
     });

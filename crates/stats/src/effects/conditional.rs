@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::estimated::{Estimated, Estimator};
-use super::{EffectsError, Layout};
+use crate::effects::{EffectsError, Estimated, Estimator, Layout};
 use crate::observed::Observation;
-use crate::question::Design;
 
 /// The effect of switching a factor on, with another factor on and with it off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,7 +25,7 @@ pub struct ConditionalEffect {
 }
 
 /// The effect of `factor` (off is level 0, on is level 1) given the level of each other factor of
-/// `layout`, with intervals of confidence `level`. `design`: `None` detects it from the data.
+/// `layout`, with intervals of confidence `level`.
 ///
 /// Each is the mean over the states of all remaining factors in which the four combinations of both
 /// factors were measured, with equal weight, so that both levels are compared over the same states.
@@ -35,27 +33,16 @@ pub struct ConditionalEffect {
 /// not measured.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions that are not combinations of levels, a repeated one, levels
-/// other than off and on, and conditions that no boot measured together.
+/// [`EffectsError`] for conditions without levels, a repeated one, and conditions that no boot
+/// measured together.
 pub fn effects_given(
     observations: &[Observation],
     layout: &Layout,
     factor: usize,
-    design: Option<Design>,
     level: f64,
 ) -> Result<Vec<ConditionalEffect>, EffectsError> {
-    layout.check()?;
-    let estimator = Estimator::new(observations, design, level)?;
-    let mut states: BTreeMap<&[usize], usize> = BTreeMap::new();
-    for condition in estimator.fit.conditions() {
-        let levels = layout.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
-        if let Some((factor, level)) = levels.iter().enumerate().find(|(_, level)| **level > 1) {
-            return Err(EffectsError::NotASwitch { factor: layout.name(factor), level: *level });
-        }
-        if let Some(one) = states.insert(levels, *condition) {
-            return Err(EffectsError::Same { one, other: *condition });
-        }
-    }
+    let estimator = Estimator::new(observations, level)?;
+    let states = layout.states(estimator.fit.conditions())?;
     let others = (0..layout.factors.len()).filter(|other| *other != factor);
     let found = others.filter_map(|other| {
         let squares = squares(&states, factor, other);
@@ -68,16 +55,19 @@ pub fn effects_given(
 /// that of the factor.
 type Square = [[usize; 2]; 2];
 
-fn squares(states: &BTreeMap<&[usize], usize>, factor: usize, other: usize) -> Vec<Square> {
-    let of_state = |levels: &[usize]| -> Option<Square> {
-        let condition = |of_other: usize, of_factor: usize| {
+fn squares(states: &BTreeMap<&[bool], usize>, factor: usize, other: usize) -> Vec<Square> {
+    let of_state = |levels: &[bool]| -> Option<Square> {
+        let condition = |of_other: bool, of_factor: bool| {
             let mut levels = levels.to_vec();
             (levels[factor], levels[other]) = (of_factor, of_other);
             states.get(levels.as_slice()).copied()
         };
-        Some([[condition(0, 0)?, condition(0, 1)?], [condition(1, 0)?, condition(1, 1)?]])
+        Some([
+            [condition(false, false)?, condition(false, true)?],
+            [condition(true, false)?, condition(true, true)?],
+        ])
     };
-    let corners = states.keys().filter(|levels| levels[factor] == 0 && levels[other] == 0);
+    let corners = states.keys().filter(|levels| !levels[factor] && !levels[other]);
     corners.filter_map(|levels| of_state(levels)).collect()
 }
 
@@ -92,7 +82,7 @@ fn of_squares(
     let mean = |of_other: usize, of_factor: usize, scale: f64| -> Vec<(usize, f64)> {
         squares.iter().map(|square| (square[of_other][of_factor], scale * share)).collect()
     };
-    let what = || format!("the effect of {} by {}", layout.name(factor), layout.name(other));
+    let what = || format!("the effect of {} by {}", layout.factors[factor], layout.factors[other]);
     let change = |of_other: usize, to: usize| {
         let terms = [mean(of_other, to, 1.0), mean(of_other, 1 - to, -1.0)].concat();
         estimator.estimate(&terms, &mean(of_other, 1 - to, 1.0), what).map(Estimated::of_non_negative)

@@ -6,42 +6,249 @@
 //! term of the data, as in a comparison, so their intervals are as valid. Each interval has its
 //! level by itself: with many effects the chance that one of them misses is larger.
 
-mod code;
 mod conditional;
-mod error;
-mod estimated;
 mod factorial;
-mod ladder;
 mod shapley;
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::distribution::student;
+use crate::model::{Borrowing, Estimate, Fieller, Fit, Quantiles};
+use crate::observed::{Cells, Observation};
+use crate::question::{Correction, Question, StatsError};
+
 pub use conditional::{ConditionalEffect, effects_given};
-pub use error::EffectsError;
-pub use estimated::Estimated;
-pub use factorial::{Effect, Factorial, factorial};
-pub use ladder::{Ladder, REMARK, Step, ladder};
-pub use shapley::{FactorShare, MOST_FACTORS, Orders, Shares, shapley};
+pub use factorial::{Effect, factorial};
+pub use shapley::{FactorShare, MOST_FACTORS, Shares, shapley};
 
 /// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
-    /// The level of each factor, from 0, for each condition of the plan. Combinations that could
-    /// not be measured are missing or have no runs.
-    pub levels: &'a [Vec<usize>],
+    /// For each condition of the plan whether each factor is on. Combinations that could not be
+    /// measured are missing or have no runs.
+    pub levels: &'a [Vec<bool>],
 }
 
 impl Layout<'_> {
-    /// Rejects conditions without one level for each factor.
-    fn check(&self) -> Result<(), EffectsError> {
-        let wrong = self.levels.iter().position(|levels| levels.len() != self.factors.len());
-        wrong.map_or(Ok(()), |condition| {
-            let (given, factors) = (self.levels[condition].len(), self.factors.len());
-            Err(EffectsError::Levels { condition, given, factors })
+    /// These conditions by their levels.
+    fn states(&self, conditions: &[usize]) -> Result<BTreeMap<&[bool], usize>, EffectsError> {
+        let mut states: BTreeMap<&[bool], usize> = BTreeMap::new();
+        for condition in conditions {
+            let levels = self.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
+            if let Some(one) = states.insert(levels, *condition) {
+                return Err(EffectsError::Same { one, other: *condition });
+            }
+        }
+        Ok(states)
+    }
+}
+
+/// Why there are no effects.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[expect(missing_docs, reason = "the messages name the fields")]
+pub enum EffectsError {
+    /// Invalid numbers or an invalid confidence level.
+    #[error(transparent)]
+    Numbers(#[from] StatsError),
+    /// Runs of a condition with unknown levels.
+    #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
+    Unknown(usize),
+    /// Two conditions have the same levels of all factors.
+    #[error(
+        "conditions {one} and {other} have the same levels of all factors: merge them, or add the factor that tells them apart"
+    )]
+    Same { one: usize, other: usize },
+    /// No factor was varied.
+    #[error("no factor was measured at more than one level, so there is no effect to estimate")]
+    NothingVaried,
+    /// A factor's effect cannot be separated from others.
+    #[error(
+        "the effect of {0} cannot be told from those of the factors before it: measure more combinations of levels"
+    )]
+    Confounded(String),
+    /// Too many factors for shares.
+    #[error("{given} factors are too many to share a total between: {most} at most")]
+    TooMany { given: usize, most: usize },
+    /// A combination that the shares need was not measured.
+    #[error("{0} was not measured: measure it")]
+    Unreachable(String),
+    /// No order of switching on uses only measured combinations.
+    #[error(
+        "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
+    )]
+    NoOrder,
+    /// A condition without runs.
+    #[error("condition {0} has no runs: leave it out, or measure it")]
+    Unmeasured(usize),
+    /// Fewer than two rungs.
+    #[error("a ladder of {0} conditions has no step: give two or more")]
+    ShortLadder(usize),
+    /// The compared conditions have no boot in common, directly or through others.
+    #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
+    Unconnected(String),
+}
+
+/// An effect, share or step with its interval, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimated {
+    /// The estimate.
+    pub value: f64,
+    /// Its interval at the requested level; `None` with too few boots.
+    pub interval: Option<(f64, f64)>,
+    /// Its standard error; `None` with too few boots.
+    pub standard_error: Option<f64>,
+    /// The degrees of freedom of the interval; 0 without one.
+    pub df: f64,
+    /// The p-value of the hypothesis that it is zero, not adjusted for other effects; `None`
+    /// without an interval.
+    pub p: Option<f64>,
+    /// The estimate in % of the size of its base, which its type names; `None` where zero is in the
+    /// base's interval.
+    pub relative: Option<f64>,
+    /// The interval of `relative` (Fieller's); `None` with too few boots.
+    pub relative_interval: Option<(f64, f64)>,
+}
+
+impl Estimated {
+    /// The estimate of values that cannot be negative: a decrease is at most all of the base.
+    pub fn of_non_negative(self) -> Estimated {
+        let possible = |percent: f64| percent.max(-100.0);
+        Estimated {
+            relative: self.relative.map(possible),
+            relative_interval: self.relative_interval.map(|(low, high)| (possible(low), possible(high))),
+            ..self
+        }
+    }
+}
+
+/// The fitted model, and the level of the estimates.
+pub(super) struct Estimator {
+    pub(super) fit: Fit,
+    level: f64,
+}
+
+impl Estimator {
+    pub(super) fn new(observations: &[Observation], level: f64) -> Result<Estimator, EffectsError> {
+        if !(level > 0.0 && level < 1.0) {
+            return Err(StatsError::Level(level).into());
+        }
+        let cells = Cells::from_observations(observations)?;
+        let alike = Question { correction: Correction::None, ..Question::against(0) };
+        Ok(Estimator { fit: Fit::new(&cells, &alike), level })
+    }
+
+    /// Each effect has its level by itself.
+    fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
+        self.fit.contrast(terms, Borrowing::None)
+    }
+
+    /// The combination of condition means with these coefficients, also in % of the one of `base`;
+    /// `what` names it in errors.
+    pub(super) fn estimate(
+        &self,
+        terms: &[(usize, f64)],
+        base: &[(usize, f64)],
+        what: impl Fn() -> String,
+    ) -> Result<Estimated, EffectsError> {
+        let terms: Vec<(usize, f64)> =
+            terms.iter().copied().filter(|(_, coefficient)| *coefficient != 0.0).collect();
+        let estimate = self.contrast(&terms).ok_or_else(|| EffectsError::Unconnected(what()))?;
+        let interval = estimate.interval(1.0 - self.level);
+        let p = student::two_sided(estimate.t(), estimate.df);
+        let base_value = self.contrast(base).map_or(0.0, |base| base.value);
+        let relative_interval = interval.and_then(|_| self.relative_interval(&terms, base, estimate));
+        let has_percentage = (relative_interval.is_some() || interval.is_none()) && base_value != 0.0;
+        Ok(Estimated {
+            relative: has_percentage.then(|| 100.0 * estimate.value / base_value.abs()),
+            relative_interval,
+            value: estimate.value,
+            interval,
+            standard_error: interval.map(|_| estimate.se),
+            df: if interval.is_some() { estimate.df } else { 0.0 },
+            p: interval.map(|_| p),
         })
     }
 
-    fn name(&self, factor: usize) -> String {
-        self.factors[factor].clone()
+    /// Fieller's interval of a combination in % of another.
+    fn relative_interval(
+        &self,
+        terms: &[(usize, f64)],
+        base: &[(usize, f64)],
+        difference: Estimate,
+    ) -> Option<(f64, f64)> {
+        let quantiles = Quantiles::default();
+        let baseline = self.contrast(base)?;
+        let critical = student::upper_quantile((1.0 - self.level) / 2.0, difference.df)?;
+        let error = |r: f64| {
+            let estimate = self.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
+            Some((estimate.se, estimate.df))
+        };
+        Fieller { difference, baseline, error: &error, critical, quantiles: &quantiles }.interval()
     }
+}
+
+/// `one` + `factor` * `other`, each condition once.
+fn sum(one: &[(usize, f64)], other: &[(usize, f64)], factor: f64) -> Vec<(usize, f64)> {
+    let mut terms: BTreeMap<usize, f64> = BTreeMap::new();
+    let scaled = other.iter().map(|(condition, coefficient)| (*condition, factor * coefficient));
+    for (condition, coefficient) in one.iter().copied().chain(scaled) {
+        *terms.entry(condition).or_default() += coefficient;
+    }
+    terms.into_iter().collect()
+}
+
+/// A note for readers of a ladder.
+pub const REMARK: &str = "a step's credit depends on its place: on another rung the same change may bring more or less; Shapley shares \
+     average over the places";
+
+/// The steps of a ladder. They add up to the total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ladder {
+    /// The steps from each rung to the next.
+    pub steps: Vec<Step>,
+    /// The change from the first rung to the last; percentages are of the first.
+    pub total: Estimated,
+    /// The change from the last rung to the first: the total with the other sign; percentages are
+    /// of the last.
+    pub back: Estimated,
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The condition below.
+    pub from: usize,
+    /// The condition above.
+    pub to: usize,
+    /// The mean above less the mean below; percentages are of the mean below.
+    pub change: Estimated,
+}
+
+/// The steps between `rungs` (conditions), with intervals of confidence `level`.
+///
+/// # Errors
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
+/// an invalid level.
+pub fn ladder(observations: &[Observation], rungs: &[usize], level: f64) -> Result<Ladder, EffectsError> {
+    let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
+        return Err(EffectsError::ShortLadder(rungs.len()));
+    };
+    let estimator = Estimator::new(observations, level)?;
+    if let Some(condition) = rungs.iter().find(|rung| estimator.fit.conditions().binary_search(rung).is_err())
+    {
+        return Err(EffectsError::Unmeasured(*condition));
+    }
+    let change = |from: usize, to: usize| {
+        // A step to the same condition is no change; its condition counts once.
+        let terms = if from == to { [(to, 0.0), (from, 0.0)] } else { [(to, 1.0), (from, -1.0)] };
+        estimator.estimate(&terms, &[(from, 1.0)], || format!("the step from condition {from} to {to}"))
+    };
+    let step = |pair: &[usize]| Ok(Step { from: pair[0], to: pair[1], change: change(pair[0], pair[1])? });
+    let steps = rungs.windows(2).map(step).collect::<Result<Vec<Step>, EffectsError>>()?;
+    Ok(Ladder { steps, total: change(*first, *last)?, back: change(*last, *first)? })
 }

@@ -2,23 +2,11 @@
 
 use serde::Serialize;
 
-use super::estimated::{Estimated, Estimator};
-use super::{EffectsError, Layout};
+use crate::effects::{EffectsError, Estimated, Estimator, Layout};
 use crate::observed::Observation;
-use crate::question::Design;
 
 /// The most factors: all their combinations are 65,536.
 pub const MOST_FACTORS: usize = 16;
-
-/// The orders of switching on that are averaged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orders {
-    /// All; every combination must have been measured.
-    All,
-    /// The orders that use only measured combinations, with equal weight. For kernels that refuse
-    /// some combinations: a factor that needs another never gets the credit of being first.
-    Reachable,
-}
 
 /// A total, from nothing switched on to everything, and each factor's share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,34 +35,24 @@ pub struct FactorShare {
     pub share: Estimated,
 }
 
-/// Divides the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a
-/// factor's share is the gain of the mean when it is switched on, averaged over the possible orders
-/// (L. S. Shapley, A value for n-person games, 1953). With all orders this is his formula, weight
-/// |S|! (k - |S| - 1)! / k! for the gain on top of the set S. Intervals have confidence `level`;
-/// `design`: `None` detects it from the data.
+/// Divides the total of `layout`'s factors between them: a factor's share is the gain of the mean
+/// when it is switched on, averaged over the orders of switching on that use only measured
+/// combinations, with equal weight (L. S. Shapley, A value for n-person games, 1953): where a
+/// kernel refuses combinations, a factor that needs another never gets the credit of being first.
+/// With all orders this is his formula, weight |S|! (k - |S| - 1)! / k! for the gain on top of the
+/// set S. Intervals have confidence `level`.
 ///
 /// # Errors
-/// [`EffectsError`] for levels other than off and on, more than [`MOST_FACTORS`] factors, and
-/// needed combinations that were not measured, by name.
-pub fn shapley(
-    observations: &[Observation],
-    layout: &Layout,
-    orders: Orders,
-    design: Option<Design>,
-    level: f64,
-) -> Result<Shares, EffectsError> {
-    let estimator = Estimator::new(observations, design, level)?;
+/// [`EffectsError`] for more than [`MOST_FACTORS`] factors, and for the combinations with nothing
+/// and with everything on that were not measured, by name.
+pub fn shapley(observations: &[Observation], layout: &Layout, level: f64) -> Result<Shares, EffectsError> {
+    let estimator = Estimator::new(observations, level)?;
     let lattice = Lattice::new(layout, &estimator)?;
-    if orders == Orders::All
-        && let Some(missing) = lattice.conditions.iter().position(Option::is_none)
-    {
-        return Err(EffectsError::Unreachable(subset(layout, missing)));
-    }
     let everything = lattice.conditions.len() - 1;
     let end =
         |set: usize| lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
-    let paths = Paths::count(&lattice.reachable(), lattice.factors);
+    let paths = Paths::count(&lattice.reachable(), layout.factors.len());
     let count = paths.to[everything];
     if count == 0 {
         return Err(EffectsError::NoOrder);
@@ -105,38 +83,32 @@ pub fn shapley(
 fn planned_orders(layout: &Layout) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];
-    for levels in layout.levels.iter().filter(|levels| levels.iter().all(|level| *level < 2)) {
-        if let Some(place) = planned.get_mut(switched_on(levels)) {
-            *place = true;
-        }
-    }
+    layout.levels.iter().for_each(|levels| planned[switched_on(levels)] = true);
     Paths::count(&planned, factors).to[planned.len() - 1]
 }
 
-/// Levels of 0 and 1 as a set of factors.
-fn switched_on(levels: &[usize]) -> usize {
-    levels.iter().enumerate().fold(0, |set, (factor, level)| set | level << factor)
+/// Levels as the set of factors that are on.
+fn switched_on(levels: &[bool]) -> usize {
+    levels.iter().enumerate().fold(0, |set, (factor, is_on)| set | usize::from(*is_on) << factor)
 }
 
 /// The combination in words: the factors that are on.
 fn subset(layout: &Layout, set: usize) -> String {
     let on = (0..layout.factors.len()).filter(|factor| set >> factor & 1 == 1);
-    let names: Vec<String> = on.map(|factor| layout.name(factor)).collect();
+    let names: Vec<&str> = on.map(|factor| layout.factors[factor].as_str()).collect();
     match names.as_slice() {
         [] => "the combination with everything off".to_owned(),
         names => format!("the combination with only {} on", names.join(", ")),
     }
 }
 
-/// All sets of factors, as bits, and the condition of each.
+/// The condition of each set of factors, by the bits of the set.
 struct Lattice {
     conditions: Vec<Option<usize>>,
-    factors: usize,
 }
 
 impl Lattice {
     fn new(layout: &Layout, estimator: &Estimator) -> Result<Lattice, EffectsError> {
-        layout.check()?;
         let factors = layout.factors.len();
         if factors == 0 {
             return Err(EffectsError::NothingVaried);
@@ -145,16 +117,10 @@ impl Lattice {
             return Err(EffectsError::TooMany { given: factors, most: MOST_FACTORS });
         }
         let mut conditions = vec![None; 1 << factors];
-        for condition in estimator.fit.conditions() {
-            let levels = layout.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
-            if let Some((factor, level)) = levels.iter().enumerate().find(|(_, level)| **level > 1) {
-                return Err(EffectsError::NotASwitch { factor: layout.name(factor), level: *level });
-            }
-            if let Some(one) = conditions[switched_on(levels)].replace(*condition) {
-                return Err(EffectsError::Same { one, other: *condition });
-            }
+        for (levels, condition) in layout.states(estimator.fit.conditions())? {
+            conditions[switched_on(levels)] = Some(condition);
         }
-        Ok(Lattice { conditions, factors })
+        Ok(Lattice { conditions })
     }
 
     /// Whether each set was measured.

@@ -5,13 +5,11 @@
 //! the noisiest one look quiet: with a variance of its own that is not known, Student's t is the
 //! only test of one mean that errs equally often whatever that variance is.
 
-use super::estimate::Estimate;
-use super::layout::Layout;
-use super::least_squares::{effects, equations};
-use super::normal_equations::NormalEquations;
-use super::rows::{ConditionSpread, rows};
-use super::spread::{Common, Spread};
-use super::weights::Weights;
+use crate::model::fit::Estimate;
+use crate::model::layout::Layout;
+use crate::model::normal_equations::{NormalEquations, effects, equations};
+use crate::model::rows::{ConditionSpread, Weights, rows};
+use crate::model::spread::{Common, Spread};
 
 /// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]

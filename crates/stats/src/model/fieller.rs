@@ -13,8 +13,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::estimate::Estimate;
 use crate::distribution::student;
+use crate::model::fit::{Estimate, ROUNDING};
+use crate::observed::{Cell, mean, squares};
 
 /// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
@@ -130,4 +131,219 @@ fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> 
         }
     }
     to
+}
+
+// Crossed designs: every condition is measured in every boot, so each boot is a comparison by
+// itself.
+//
+// The difference between two conditions is taken inside each boot, which cancels the boot's common
+// effect, and the spread of these differences over the boots is the error: a paired t-test with
+// boots - 1 degrees of freedom. It holds for any spread between boots, also when boots affect
+// conditions differently; treating runs as independent then finds false differences.
+
+/// Boot means of two conditions, boot by boot.
+#[derive(Clone, Debug)]
+pub(crate) struct Pairs {
+    treated: Vec<f64>,
+    baseline: Vec<f64>,
+}
+
+impl Pairs {
+    /// The boots that have a cell of both.
+    pub(crate) fn new(treated: &[Cell], baseline: &[Cell]) -> Pairs {
+        let both = treated.iter().filter_map(|cell| {
+            let place = baseline.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
+            Some((cell.mean, baseline[place].mean))
+        });
+        let (treated, baseline) = both.unzip();
+        Pairs { treated, baseline }
+    }
+
+    /// The interval of the difference in % of the baseline's size; `t` is the critical value of the
+    /// difference's own.
+    ///
+    /// It is Fieller's (see [`crate::model::fieller`]) with the covariances between the boots, without
+    /// assuming equal spreads of the conditions: those ratios ρ for which a paired t-test does not
+    /// reject that difference - ρ · baseline is zero, by a quadratic equation.
+    ///
+    /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the
+    /// ratios are unbounded, and no percentage is stated.
+    pub(crate) fn relative_interval(&self, t: f64) -> Option<(f64, f64)> {
+        if self.treated.len() < 2 {
+            return None;
+        }
+        let centre = mean(&self.baseline);
+        if centre.abs() <= t * self.standard_error(&self.baseline) + self.rounding() {
+            return None;
+        }
+        // In units of the baseline's mean the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
+        let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
+        let differences: Vec<f64> =
+            self.treated.iter().zip(&self.baseline).map(|(treated, baseline)| treated - baseline).collect();
+        let (differences, baseline) = (unit(&differences), unit(&self.baseline));
+        let ratio = mean(&differences);
+        let a = t * self.standard_error(&baseline);
+        let d = t * self.standard_error(&differences);
+        let covariance = t * t * self.error_product(&differences, &baseline);
+        let residual: Vec<f64> = differences
+            .iter()
+            .zip(&baseline)
+            .map(|(difference, baseline)| difference - ratio * baseline)
+            .collect();
+        let r = t * self.standard_error(&residual);
+        let b = ratio - covariance;
+        // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative except by rounding.
+        let root = (r * r - (a * a * d * d - covariance * covariance)).max(0.0).sqrt();
+        let far = b + root.copysign(b);
+        let bounds =
+            if far == 0.0 { (0.0, 0.0) } else { (far / (1.0 - a * a), (ratio - d) * (ratio + d) / far) };
+        // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
+        let (one, other) = (100.0 * centre.signum() * bounds.0, 100.0 * centre.signum() * bounds.1);
+        let rounding = 100.0 * self.rounding() / centre.abs();
+        Some((one.min(other) - rounding, one.max(other) + rounding))
+    }
+
+    /// The standard error of the mean of `values`, one per boot.
+    fn standard_error(&self, values: &[f64]) -> f64 {
+        let boots = values.len() as f64;
+        squares(values, mean(values)).root_over((boots - 1.0) * boots)
+    }
+
+    /// The covariance of two means over the boots.
+    fn error_product(&self, one: &[f64], other: &[f64]) -> f64 {
+        let boots = one.len() as f64;
+        let (one_mean, other_mean) = (mean(one), mean(other));
+        let products = one.iter().zip(other).map(|(one, other)| (one - one_mean) * (other - other_mean));
+        products.sum::<f64>() / ((boots - 1.0) * boots)
+    }
+
+    fn rounding(&self) -> f64 {
+        let largest =
+            self.treated.iter().chain(&self.baseline).fold(0.0, |most: f64, value| most.max(value.abs()));
+        ROUNDING * largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::model::ROUNDING;
+    use crate::{Comparison, Observation, Question, analyse, oracles};
+
+    /// One run of each condition in every boot.
+    fn compared(pairs: &[(f64, f64)], level: f64) -> Comparison {
+        let runs = (0..).zip(pairs).flat_map(|(boot, (treated, baseline))| {
+            let run = |condition, value| Observation { condition, boot, value };
+            [run(0, *baseline), run(1, *treated)]
+        });
+        let question = Question { level, ..Question::against(0) };
+        analyse(&runs.collect::<Vec<_>>(), &question).unwrap().comparisons.remove(0)
+    }
+
+    #[test]
+    fn equals_scipy_and_fiellers_definition() {
+        for case in &oracles::oracles().comparisons {
+            let pairs: Vec<(f64, f64)> =
+                case.treated.iter().copied().zip(case.baseline.iter().copied()).collect();
+            let (got, name) = (compared(&pairs, case.level), &case.name);
+            // scipy subtracts means of about 1e9 from each other in the hardest case, so compare on
+            // the data's scale.
+            let largest =
+                pairs.iter().fold(0.0, |most: f64, (one, other)| most.max(one.abs()).max(other.abs()));
+            let scale = 4.0 * ROUNDING * largest;
+            let is_equal = |one: f64, other: f64| (one - other).abs() <= scale + 1e-10 * other.abs();
+            assert!(is_equal(got.difference, case.difference), "{name}: {}", got.difference);
+            let interval = got.interval.unwrap();
+            assert!(is_equal(interval.0, case.interval.0), "{name}: {interval:?}");
+            assert!(is_equal(interval.1, case.interval.1), "{name}: {interval:?}");
+            assert_eq!(!(interval.0 <= 0.0 && interval.1 >= 0.0), case.p < 1.0 - case.level, "{name}");
+            let p = got.p.unwrap();
+            // The effect of rounding is subtracted first: it is large for a spread of 1e-10 of the
+            // mean.
+            assert!((p - case.p).abs() <= 1e-4 * case.p, "{name}: p {p} not {}", case.p);
+
+            let (Some(relative), Some(expected)) = (got.relative_interval, case.relative_interval) else {
+                assert_eq!(got.relative_interval, case.relative_interval, "{name}");
+                continue;
+            };
+            let scale = 100.0 * scale / got.baseline_mean.abs();
+            let is_equal = |one: f64, other: f64| (one - other).abs() <= scale + 1e-9 * other.abs();
+            assert!(
+                is_equal(relative.0, expected.0) && is_equal(relative.1, expected.1),
+                "{name}: {relative:?} not {expected:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn rounding_alone_proves_nothing() {
+        // 0.1 + 0.2 is not 0.3 in binary, and it is off by the same amount in each boot.
+        let result = compared(&[(0.1 + 0.2, 0.3); 5], 0.95);
+        assert_eq!((result.is_equal(), result.p), (true, Some(1.0)), "{result:?}");
+        // Beside a spread it is part of the interval.
+        let result = compared(&[(1e15, 1e15 + 3.0), (1e15 + 8.0, 1e15), (1e15, 1e15 + 4.0)], 0.95);
+        let (low, high) = result.interval.unwrap();
+        assert!(!result.is_equal() && low < -10.0 && high > 10.0, "{low} to {high}");
+    }
+
+    #[test]
+    fn equal_zeros_have_no_percentage() {
+        let result = compared(&[(0.0, 0.0); 3], 0.95);
+        assert_eq!((result.interval, result.relative_interval), (Some((0.0, 0.0)), None));
+    }
+
+    #[test]
+    fn one_boot_has_no_interval() {
+        let result = compared(&[(2.0, 1.0)], 0.95);
+        assert_eq!((result.interval, result.relative_interval), (None, None));
+    }
+
+    fn boots() -> impl Strategy<Value = Vec<(f64, f64)>> {
+        let pair = (50.0..150.0f64, 50.0..150.0f64);
+        proptest::collection::vec(pair, 2..8)
+    }
+
+    proptest! {
+        #[test]
+        fn the_percentage_never_contradicts_the_difference(boots in boots()) {
+            let result = compared(&boots, 0.95);
+            let (low, high) = result.interval.unwrap();
+            if let Some((relative_low, relative_high)) = result.relative_interval {
+                prop_assert_eq!((low > 0.0, high < 0.0), (relative_low > 0.0, relative_high < 0.0));
+                let point = result.relative.unwrap();
+                prop_assert!(relative_low <= point && point <= relative_high);
+            }
+        }
+
+        #[test]
+        fn scaling_both_scales_the_difference_and_keeps_the_percentage(boots in boots(), factor in 1e-6..1e6f64) {
+            let one = compared(&boots, 0.95);
+            let scaled: Vec<(f64, f64)> =
+                boots.iter().map(|(treated, baseline)| (factor * treated, factor * baseline)).collect();
+            let scaled = compared(&scaled, 0.95);
+            let ((low, high), (scaled_low, scaled_high)) = (one.interval.unwrap(), scaled.interval.unwrap());
+            let width = high - low;
+            prop_assert!((scaled_low / factor - low).abs() <= 1e-9 * width);
+            prop_assert!((scaled_high / factor - high).abs() <= 1e-9 * width);
+            match (one.relative_interval, scaled.relative_interval) {
+                (Some(one), Some(scaled)) => {
+                    let width = one.1 - one.0;
+                    prop_assert!((one.0 - scaled.0).abs() <= 1e-6 * width && (one.1 - scaled.1).abs() <= 1e-6 * width);
+                }
+                (one, scaled) => prop_assert_eq!(one, scaled),
+            }
+        }
+
+        #[test]
+        fn swapping_the_labels_swaps_the_sign(boots in boots()) {
+            let swapped: Vec<(f64, f64)> = boots.iter().map(|(treated, baseline)| (*baseline, *treated)).collect();
+            let ((low, high), (swapped_low, swapped_high)) =
+                (compared(&boots, 0.95).interval.unwrap(), compared(&swapped, 0.95).interval.unwrap());
+            // An end near 0 is the difference of two large numbers, so they are compared on the
+            // scale of the data and of the interval.
+            let scale = 1e-14 * (150.0 + high - low);
+            prop_assert!((low + swapped_high).abs() <= scale && (high + swapped_low).abs() <= scale);
+        }
+    }
 }

@@ -8,26 +8,18 @@
 //! so neither of the two variances must be known.
 
 mod additive;
-mod cholesky;
 mod components;
-mod crossed;
-mod estimate;
 mod fieller;
 mod fit;
-mod flows;
 mod layout;
-mod least_squares;
 mod normal_equations;
 mod rows;
 mod spread;
-mod weights;
 
 pub(crate) use additive::Borrowing;
-pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};
-pub(crate) use crossed::Pairs;
-pub(crate) use estimate::{Estimate, ROUNDING};
-pub(crate) use fieller::{Fieller, Quantiles};
+pub(crate) use fieller::{Fieller, Pairs, Quantiles};
 pub use fit::ErrorTerm;
-pub(crate) use fit::Fit;
+pub(crate) use fit::{Estimate, Fit, ROUNDING};
+pub(crate) use normal_equations::Factor;
 pub(crate) use spread::{Common, Spread};

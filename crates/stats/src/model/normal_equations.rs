@@ -1,8 +1,8 @@
 //! The normal equations of the model, and their solution.
 
-use super::cholesky::Factor;
-use super::layout::Layout;
-use super::weights::Weights;
+use crate::model::layout::Layout;
+use crate::model::rows::Weights;
+use crate::question::Design;
 
 /// X' W X of the model with one effect per row and column of the layout, factored; W holds the
 /// weights of the cells' rows.
@@ -129,6 +129,95 @@ fn effect_numbers(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>
             Some(next - 1)
         })
         .collect()
+}
+
+/// A smaller pivot, as a share of its column's diagonal, is only rounding.
+const SINGULAR: f64 = 1e-9;
+
+/// The factor of a symmetric positive definite matrix, by rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    size: usize,
+    lower: Vec<f64>,
+    /// The first column that depends on those before it.
+    pub(crate) dependent: Option<usize>,
+}
+
+impl Factor {
+    /// The factor of a matrix of `size` rows; its upper triangle is not read.
+    pub(crate) fn decompose(mut matrix: Vec<f64>, size: usize) -> Factor {
+        let mut dependent = None;
+        for row in 0..size {
+            let largest = matrix[row * size + row];
+            for column in 0..=row {
+                let (before, from_row) = matrix.split_at(row * size);
+                let of_column = if column < row { &before[column * size..] } else { from_row };
+                let product: f64 =
+                    from_row[..column].iter().zip(&of_column[..column]).map(|(one, other)| one * other).sum();
+                let value = matrix[row * size + column] - product;
+                matrix[row * size + column] = if column < row {
+                    value / matrix[column * size + column]
+                } else {
+                    if value <= SINGULAR * largest {
+                        dependent = dependent.or(Some(row));
+                    }
+                    // Rounding must not give the root of a negative number.
+                    value.max(largest * f64::EPSILON).max(f64::MIN_POSITIVE).sqrt()
+                };
+            }
+        }
+        Factor { size, lower: matrix, dependent }
+    }
+
+    /// Solves for a right side, in its place.
+    pub(crate) fn solve(&self, right: &mut [f64]) {
+        let size = self.size;
+        for row in 0..size {
+            let line = &self.lower[row * size..row * size + row];
+            let known: f64 = line.iter().zip(right.iter()).map(|(one, other)| one * other).sum();
+            right[row] = (right[row] - known) / self.lower[row * size + row];
+        }
+        for row in (0..size).rev() {
+            right[row] /= self.lower[row * size + row];
+            let value = right[row];
+            let line = &self.lower[row * size..row * size + row];
+            for (earlier, factor) in right.iter_mut().zip(line) {
+                *earlier -= factor * value;
+            }
+        }
+    }
+}
+
+/// The normal equations of a layout; `None` for a complete one, which needs none.
+pub(super) fn equations(layout: &Layout, weights: &Weights) -> Option<NormalEquations> {
+    (!layout.is_complete()).then(|| NormalEquations::new(layout, weights))
+}
+
+/// The effects of rows and then columns, from the layout's [`equations`] with the same weights.
+pub(super) fn effects(layout: &Layout, equations: Option<&NormalEquations>, weights: &Weights) -> Vec<f64> {
+    let mut sums = vec![0.0; layout.parts.len()];
+    let mut counts = vec![0.0; layout.parts.len()];
+    let mut parts = vec![(0.0, 0.0); layout.part_count];
+    let is_nested = layout.design == Design::Nested;
+    for place in &layout.places {
+        let weight = weights.of_row(place.row);
+        let column = (!is_nested).then_some(layout.rows() + place.column);
+        for effect in [Some(place.row), column].into_iter().flatten() {
+            sums[effect] += weight * place.mean;
+            counts[effect] += weight;
+        }
+        let part = &mut parts[layout.parts[place.row]];
+        *part = (part.0 + weight * place.mean, part.1 + weight);
+    }
+    if let Some(equations) = equations {
+        return equations.solve(&sums);
+    }
+    // The columns' effects are around the mean of their part.
+    let effect = |(effect, (sum, count)): (usize, (&f64, &f64))| {
+        let (all, cells) = parts[layout.parts[effect]];
+        sum / count - if effect < layout.rows() { 0.0 } else { all / cells }
+    };
+    sums.iter().zip(&counts).enumerate().map(effect).collect()
 }
 
 #[cfg(test)]

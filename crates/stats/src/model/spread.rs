@@ -11,7 +11,7 @@
 //! others, which the family's level makes up for.
 
 use crate::distribution::chi_squared;
-use crate::distribution::polygamma::{digamma, inverse_trigamma, trigamma};
+use crate::distribution::special::{digamma, inverse_trigamma, trigamma};
 
 /// The chance that the spread of the true variances is above its limit. `bench verdict --families`
 /// shows the resulting false positives.

@@ -7,7 +7,7 @@
 //! with a chance of e 2^-k, so that all of them together are with e at most; e is half of the error
 //! that the confidence allows, because the interval has two ends.
 
-use super::trial::{Load, Trial};
+use crate::search::{Goal, Load, Trial};
 
 /// The share of the stake that is put on each trial. Eight trials of the same outcome show a load
 /// at 95 %; smaller bets need more of them, larger ones do not outlive a contrary trial now and
@@ -34,15 +34,15 @@ pub(super) enum Toward {
 /// An end of the interval, to be shown by trials.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
-    toward: Toward,
+    pub(super) toward: Toward,
     state: State,
-    load: Load,
+    pub(super) load: Load,
     /// The chance that this attempt is wrong.
     error: f64,
     attempts: i32,
     stake: f64,
     /// Trials of all attempts.
-    made: usize,
+    pub(super) made: usize,
     /// The load for which all trials speak that speak for it: the least that one sustained, or the
     /// most that one offered.
     spoken_for: f64,
@@ -122,24 +122,12 @@ impl Claim {
         }
     }
 
-    pub(super) fn is(&self, toward: Toward) -> bool {
-        self.toward == toward
-    }
-
     pub(super) fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
     pub(super) fn is_hopeless(&self) -> bool {
         self.is_open() && self.stake < HOPELESS
-    }
-
-    pub(super) fn load(&self) -> Load {
-        self.load
-    }
-
-    pub(super) fn trials_made(&self) -> usize {
-        self.made
     }
 
     /// The distance of the next attempt, in widths.
@@ -160,5 +148,71 @@ impl Claim {
     pub(super) fn tried(&self) -> Option<f64> {
         let shown = self.shown_load()?;
         Some(if let Load::Of(load) = self.load { load } else { shown })
+    }
+}
+
+// The first part of a search: two loads close to each other, of which single trials say that the
+// one stays within the bound and the other exceeds it.
+
+/// The bounds shown by single trials.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bracket {
+    /// The highest load that stayed within the bound.
+    pub(super) within: Option<f64>,
+    /// The lowest load that exceeded it.
+    pub(super) exceeded: f64,
+    /// The length of the next step, as a share of the load: it doubles.
+    step: f64,
+    /// The load of the next trial; `None` if the bracket is as narrow as asked for.
+    pub(super) next: Option<f64>,
+}
+
+impl Bracket {
+    /// A bracket below a load that exceeded the bound. The load that came through is the first
+    /// guess: a link that is full forwards as much as it can.
+    pub(super) fn below(most: f64, forwarded: f64, goal: &Goal) -> Self {
+        let mut bracket = Self { within: None, exceeded: most, step: goal.width, next: None };
+        bracket.down(forwarded, goal);
+        bracket
+    }
+
+    /// Notes a trial with the load [`next`](Self::next). Where the load could not even be offered,
+    /// nothing is learned above it.
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
+        let Some(load) = self.next.take() else { return };
+        if trial.exceeded || !reached {
+            self.exceeded = load;
+            if self.within.is_none() {
+                return self.down(if trial.exceeded { trial.forwarded } else { load }, goal);
+            }
+        } else {
+            self.within = Some(load);
+        }
+        self.inwards(goal);
+    }
+
+    /// Goes below the lowest load that exceeded: to the load that came through, or by steps that
+    /// double.
+    fn down(&mut self, forwarded: f64, goal: &Goal) {
+        if self.exceeded <= goal.least {
+            return;
+        }
+        let by_step = self.exceeded * (1.0 - self.step.min(0.5));
+        self.step *= 2.0;
+        let guess = forwarded * (1.0 - goal.width / 2.0);
+        self.next = Some(if guess > 0.0 { guess.min(by_step) } else { by_step }.max(goal.least));
+    }
+
+    /// Between the two, once there are two: upwards by steps that double while that stays below
+    /// the upper one, else in the middle.
+    fn inwards(&mut self, goal: &Goal) {
+        let Some(within) = self.within else { return };
+        // Rounding must not cost a trial.
+        if self.exceeded <= within * (1.0 + goal.width * 1.01) {
+            return;
+        }
+        let up = within * (1.0 + self.step);
+        self.step *= 2.0;
+        self.next = Some(if up < self.exceeded { up } else { (within * self.exceeded).sqrt() });
     }
 }

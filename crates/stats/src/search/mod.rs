@@ -11,13 +11,9 @@
 //! be farther out than it needs: while the ends are too far apart, new trials between them show
 //! either end anew, until that does not work.
 
-mod bracket;
 mod claim;
-mod trial;
 
-use self::bracket::Bracket;
-use self::claim::{Claim, Toward};
-pub use self::trial::{Goal, Load, Trial};
+use crate::search::claim::{Bracket, Claim, Toward};
 
 /// The result of a search. If the search is complete, no `upper` means that nothing that can be
 /// offered exceeds the bound, and no `lower` that not even the least load stays within it.
@@ -63,7 +59,6 @@ const APART: f64 = 2.0;
 
 impl Search {
     /// A search that has seen nothing.
-    #[must_use]
     pub fn new(goal: Goal) -> Self {
         let claim = |toward| Claim::new(toward, goal.confidence);
         Self {
@@ -78,7 +73,6 @@ impl Search {
     }
 
     /// The load of the next trial; `None` if the search is over.
-    #[must_use]
     pub fn next_load(&self) -> Option<Load> {
         if self.trials >= self.goal.trials {
             return None;
@@ -86,11 +80,11 @@ impl Search {
         if self.most.is_none() {
             return Some(Load::Most);
         }
-        if let Some(load) = self.bracket.next_load() {
+        if let Some(load) = self.bracket.next {
             return Some(Load::Of(load));
         }
         match (self.turn(), &self.between) {
-            (Some(claim), _) => Some(claim.load()),
+            (Some(claim), _) => Some(claim.load),
             (None, between) => between.as_ref().map(|between| Load::Of(between.load)),
         }
     }
@@ -98,7 +92,7 @@ impl Search {
     /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
     fn turn(&self) -> Option<&Claim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
-        open.min_by_key(|claim| claim.trials_made())
+        open.min_by_key(|claim| claim.made)
     }
 
     /// Notes how the trial with [`next_load`](Self::next_load) went.
@@ -112,9 +106,9 @@ impl Search {
         let Some(most) = self.most else {
             return self.begin(trial);
         };
-        if self.bracket.next_load().is_some() {
+        if self.bracket.next.is_some() {
             self.bracket.record_trial(reached, trial, &self.goal);
-            if self.bracket.next_load().is_none() {
+            if self.bracket.next.is_none() {
                 self.claim(most);
             }
             return;
@@ -122,7 +116,7 @@ impl Search {
         if let Some(between) = self.between.take() {
             return self.narrow(between, reached, trial);
         }
-        let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
+        let lowers = self.turn().is_some_and(|claim| claim.toward == Toward::Within);
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         claim.record_trial(reached, trial);
         if claim.is_hopeless() {
@@ -171,7 +165,7 @@ impl Search {
         self.most = Some(most);
         if trial.exceeded {
             self.bracket = Bracket::below(most, trial.forwarded, &self.goal);
-            if self.bracket.next_load().is_none() {
+            if self.bracket.next.is_none() {
                 self.claim(most);
             }
         } else {
@@ -192,7 +186,7 @@ impl Search {
     fn step_outwards(&mut self, lowers: bool, most: f64) {
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         let step = (self.goal.width * claim.reach()).min(0.5);
-        let from = claim.load();
+        let from = claim.load;
         claim.close();
         match (from, lowers) {
             (Load::Of(load), true) => {
@@ -214,16 +208,51 @@ impl Search {
     }
 
     /// The result so far; complete once there is no [`next_load`](Self::next_load).
-    #[must_use]
     pub fn answer(&self) -> Answer {
-        let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
+        let is_open = self.bracket.next.is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {
             lower: self.lower.shown_load(),
-            lower_at: self.lower.shown_load().map(|_| self.lower.load()),
+            lower_at: self.lower.shown_load().map(|_| self.lower.load),
             upper: self.upper.shown_load(),
             // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,
             trials: self.trials,
         }
     }
+}
+
+/// The goal of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// The chance that the interval holds the load that is looked for, such as 0.95.
+    pub confidence: f64,
+    /// The width of the interval where trials allow it, as a share of the load.
+    pub width: f64,
+    /// No load below it is tried.
+    pub least: f64,
+    /// The most trials that are made.
+    pub trials: usize,
+}
+
+/// A load that a trial is made with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// The most that can be offered.
+    Most,
+    /// This much.
+    Of(f64),
+}
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The load that was offered, which may be less than was asked for.
+    pub offered: f64,
+    /// The load that came through.
+    pub forwarded: f64,
+    /// The load that the trial shows to stay within the bound, if it did: the offered load, or
+    /// less.
+    pub sustained: f64,
+    /// Whether it exceeded the bound.
+    pub exceeded: bool,
 }

@@ -4,17 +4,13 @@
 //! Sequential Methods with Applications to Clinical Trials (2000), chapter 2. A [`Schedule`]
 //! converts them to bounds of t statistics, whose variance is estimated.
 
-mod schedule;
 mod student;
-mod unbiased;
 
 use serde::{Deserialize, Serialize};
 
-pub use schedule::{Looks, Schedule};
-pub use unbiased::{Shifted, shift};
-
-use crate::distribution::quadrature::gauss_legendre;
-use crate::distribution::{normal, solve};
+use crate::distribution::numeric::gauss_legendre;
+use crate::distribution::{normal, numeric};
+use crate::sequential::student::Sequence;
 
 /// The least distance of looks, as a share of all information.
 const CLOSEST: f64 = 0.001;
@@ -36,14 +32,6 @@ impl Bounds {
     /// Both kinds.
     pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
 
-    /// Its word in files and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Bounds::ObrienFleming => "obrien-fleming",
-            Bounds::Pocock => "pocock",
-        }
-    }
-
     /// The bound of each look on |z|, so that the chance of crossing any of them without a
     /// difference is `alpha`; `fractions` are the looks' shares of all information (boots).
     ///
@@ -63,8 +51,9 @@ impl Bounds {
         let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(fractions) && alpha < 1.0) else {
             return Vec::new();
         };
-        let constant =
-            solve::bracketed(low, high, |constant| (crossed(&self.scaled(fractions, constant)) / alpha).ln());
+        let constant = numeric::bracketed(low, high, |constant| {
+            (crossed(&self.scaled(fractions, constant)) / alpha).ln()
+        });
         self.scaled(fractions, constant)
     }
 
@@ -149,10 +138,144 @@ fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     gauss_legendre(low, high, panels).collect()
 }
 
+/// From this many degrees of freedom at the first look on, t counts as normal: the error rate
+/// differs by at most 0.015 %.
+const NORMAL: f64 = 150.0;
+
+/// Looks in equal steps, planned before the first boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Schedule {
+    /// The bounds.
+    pub bounds: Bounds,
+    /// The number of looks, the last one included.
+    pub looks: u32,
+    /// The number of boots at the last look.
+    pub boots: u32,
+}
+
+impl Schedule {
+    /// The boots of each look: equal steps, rounded up. Empty if the first look would have fewer
+    /// than two boots, or two looks the same number.
+    pub fn after(&self) -> Vec<u32> {
+        let (looks, boots) = (u64::from(self.looks), u64::from(self.boots));
+        if looks == 0 || boots < looks || boots.div_ceil(looks) < 2 {
+            return Vec::new();
+        }
+        (1..=looks).map(|look| (boots * look).div_ceil(looks) as u32).collect()
+    }
+
+    /// The share of all boots that each look has.
+    pub fn fractions(&self) -> Vec<f64> {
+        self.after().iter().map(|boots| f64::from(*boots) / f64::from(self.boots)).collect()
+    }
+
+    /// The looks of a comparison whose error has `df_per_boot` (n - 1) degrees of freedom with n
+    /// boots: 1 in a paired comparison, more where several conditions contribute, any number for a
+    /// normal statistic. At least 1 is used.
+    pub fn looks(&self, df_per_boot: f64) -> Looks {
+        let (after, df) = (self.after(), df_per_boot.max(1.0));
+        let is_normal = after.first().is_none_or(|first| df * (f64::from(*first) - 1.0) >= NORMAL);
+        let sequence = (!is_normal).then(|| Sequence::new(&after, df));
+        Looks { bounds: self.bounds, fractions: self.fractions(), sequence }
+    }
+}
+
+/// The looks of a [`Schedule`] for a comparison.
+pub struct Looks {
+    bounds: Bounds,
+    /// The share of all boots that each look has.
+    pub fractions: Vec<f64>,
+    /// `None` where t counts as normal.
+    sequence: Option<Sequence>,
+}
+
+impl Looks {
+    /// The two-sided nominal level of each look, so that the chance that t crosses at any of them
+    /// without a difference is `alpha`.
+    ///
+    /// The levels are those of bounds on a normal statistic, and each uses the quantile of t at its
+    /// look's degrees of freedom; the constant of the bounds is chosen for t statistics. Empty
+    /// unless 0 < `alpha` < 1 and the schedule has looks.
+    pub fn nominal(&self, alpha: f64) -> Vec<f64> {
+        levels(&self.z(alpha))
+    }
+
+    /// The bounds on a normal statistic behind [`Looks::nominal`].
+    pub fn z(&self, alpha: f64) -> Vec<f64> {
+        match &self.sequence {
+            Some(sequence) => {
+                self.bounds.calibrated(&self.fractions, alpha, |z| sequence.crossed(&levels(z)))
+            }
+            None => self.bounds.z(&self.fractions, alpha),
+        }
+    }
+
+    /// The repeated p-value (Jennison and Turnbull 1989): the chance that t crosses at any look
+    /// with the bounds that it just reaches at this one (from 1), where its two-sided p is
+    /// `nominal`. It is below alpha exactly where `nominal` is below its level.
+    ///
+    /// `None` for a look outside of the schedule, and unless 0 <= `nominal` <= 1.
+    pub fn p(&self, look: u32, nominal: f64) -> Option<f64> {
+        let fraction = self.fractions.get((look as usize).checked_sub(1)?)?;
+        if nominal == 0.0 || nominal == 1.0 {
+            return Some(nominal);
+        }
+        let constant = normal::upper_quantile(0.5 * nominal)? / self.bounds.shape(*fraction);
+        let z = self.bounds.scaled(&self.fractions, constant);
+        Some(match &self.sequence {
+            Some(sequence) => sequence.crossed(&levels(&z)),
+            None => crossings(&self.fractions, &z, 0.0).iter().sum(),
+        })
+    }
+}
+
+/// The two-sided levels of bounds on |z|.
+fn levels(z: &[f64]) -> Vec<f64> {
+    z.iter().map(|z| normal::two_sided(*z)).collect()
+}
+
+// The estimate after a stop.
+//
+// A study that stops as soon as a difference is proven stops rather where chance made it large, so
+// the difference as measured is too large on average. The median-unbiased estimate of Emerson and
+// Fleming (Biometrika 77, 1990) is the true difference with which an outcome that speaks for a
+// larger one comes as often as one that speaks for a smaller; an earlier stop speaks for a larger
+// difference than a later one (the stage-wise order).
+
+/// The shift, in standard errors, of the median-unbiased estimate toward zero from the measured
+/// one, at the last of the looks at these `fractions` of the information, where |z| is `z` and
+/// `bounds` were those on |z| at the looks before it. The statistic is taken for normal.
+pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
+    let (Some(fraction), false) = (fractions.last(), bounds.is_empty() || z <= 0.0) else { return 0.0 };
+    let crossed: Vec<f64> = bounds.iter().copied().chain([z]).collect();
+    let larger =
+        |drift: f64| -> f64 { walk(fractions, &crossed, drift).iter().map(|[_, above]| above).sum() };
+    let high = z / fraction.sqrt();
+    let drift = numeric::bracketed(0.0, high, |drift| (0.5 / larger(drift)).ln());
+    z - drift * fraction.sqrt()
+}
+
+/// An estimate and the quantile that its interval has, in standard errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Shifted {
+    /// The estimate.
+    pub t: f64,
+    /// The quantile of its interval.
+    pub critical: f64,
+}
+
+impl Shifted {
+    /// The estimate moved toward zero by `shift` standard errors, never beyond its interval or
+    /// zero.
+    pub fn by(self, shift: f64) -> f64 {
+        (self.t - shift).max(self.t - self.critical).max(0.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distribution::quadrature;
+    use crate::distribution::numeric;
 
     /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks
     /// affordable.
@@ -160,7 +283,7 @@ mod tests {
     fn nodes_grow_with_the_root_of_the_number_of_looks() {
         for looks in [1, 50, 200] {
             let step = 1.0 / f64::from(looks);
-            let most = quadrature::NODES * (REACH / step.sqrt()).ceil() as usize;
+            let most = numeric::NODES * (REACH / step.sqrt()).ceil() as usize;
             for bound in [0.0, 2.0, f64::INFINITY] {
                 for look in 1..=looks {
                     let count = nodes(f64::from(look) * step, step, bound, 0.0).len();
@@ -168,5 +291,29 @@ mod tests {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod unbiased_tests {
+    use super::*;
+
+    /// Emerson and Fleming's property itself, from the recursion: under the estimate half of all
+    /// outcomes are more extreme.
+    #[test]
+    fn the_first_look_is_taken_as_it_is_and_later_ones_move_towards_zero() {
+        let fractions = [0.2, 0.4, 0.6, 0.8, 1.0];
+        let bounds = [2.413; 5];
+        assert_eq!(shift(&fractions[..1], &[], 3.0), 0.0);
+        for look in 2..=5 {
+            let shift = |z: f64| shift(&fractions[..look], &bounds[..look - 1], z);
+            assert!(shift(2.5) > 0.05 && shift(2.5) < 1.0, "{look}: {}", shift(2.5));
+            let drift = (2.5 - shift(2.5)) / fractions[look - 1].sqrt();
+            let crossed: Vec<f64> = bounds[..look - 1].iter().copied().chain([2.5]).collect();
+            let above: f64 = walk(&fractions[..look], &crossed, drift).iter().map(|[_, above]| above).sum();
+            assert!((above - 0.5).abs() < 1e-9, "{look}: {above}");
+        }
+        // Bounds that nothing reaches change nothing.
+        assert!(shift(&fractions[..2], &[9.0], 2.0) < 1e-6);
     }
 }

@@ -18,8 +18,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use statrs::function::beta::beta;
 
-use crate::distribution::chebyshev::{Curve, Polynomial};
-use crate::distribution::quadrature::gauss_legendre;
+use crate::distribution::numeric::{Curve, Polynomial, gauss_legendre};
 use crate::distribution::student;
 
 /// From this many added degrees of freedom on, the bend does not matter.

@@ -1,9 +1,8 @@
 //! Verdicts in words, which are chosen only here.
 
-use super::number::{confidence, fixed, signed};
-use super::shown::{ShownFigures, UNBOUNDED, decimals};
 use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
+use crate::wording::{ShownFigures, UNBOUNDED, confidence, decimals, fixed, signed};
 
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 %

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rand_chacha::ChaCha8Rng;
 use stats::distribution::{normal, student};
-use stats::{Correction, Design, Observation, Question, Verdict, analyse_among};
+use stats::{Correction, Design, Observation, Question, Spending, Verdict, analyse_with};
 
 use super::bootstrap::Pair;
 use super::means::{Anova, Spread, mean, squares};
@@ -213,7 +213,7 @@ impl Decider<'_> {
             correction: Correction::None,
             ..Question::against(0)
         };
-        let answer = analyse_among(&observations, &question, |condition| condition < 2);
+        let answer = analyse_with(&observations, &question, |condition| condition < 2, &Spending::default());
         let verdict = answer.ok().and_then(|analysis| Some(analysis.comparisons.first()?.verdict));
         matches!(verdict, Some(Verdict::Higher | Verdict::Lower))
     }

@@ -168,7 +168,7 @@ impl Rule {
             Looking::Unguarded => vec![ALPHA; after.len()],
             Looking::ObrienFleming | Looking::Pocock => looks.nominal(ALPHA),
         };
-        let (z, fractions) = (looks.z(ALPHA), looks.fractions());
+        let (z, fractions) = (looks.z(ALPHA), looks.fractions.as_slice());
         let look = |(look, (boots, nominal)): (usize, (u32, f64))| {
             let df = df_per_boot * (f64::from(boots) - 1.0);
             let shifts = (0..=STEPS).map(|step| shift(&fractions[..=look], &z[..look], STEP * step as f64));

@@ -17,8 +17,11 @@ use crate::model::limit;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    key: String,
-    values: Vec<String>,
+    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
+    /// `udp_rr.message`.
+    pub key: String,
+    /// The values. Without any the key is removed.
+    pub values: Vec<String>,
 }
 
 /// Why a text is not an assignment.
@@ -39,19 +42,6 @@ pub enum AssignmentError {
     /// The text is longer than any key and its values.
     #[error("it has {0} bytes: at most {most} are allowed", most = limit::ASSIGNMENT)]
     TooLong(usize),
-}
-
-impl Assignment {
-    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
-    /// `udp_rr.message`.
-    pub fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// The values. Without any the key is removed.
-    pub fn values(&self) -> &[String] {
-        &self.values
-    }
 }
 
 impl FromStr for Assignment {
@@ -92,8 +82,9 @@ impl fmt::Display for Assignment {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn keys_and_values_as_people_write_them() {
@@ -105,11 +96,7 @@ mod tests {
             ("receiver.gro=on,off", "receiver.gro", vec!["on", "off"]),
         ] {
             let assignment: Assignment = text.parse().unwrap();
-            assert_eq!(
-                (assignment.key(), assignment.values()),
-                (key, values.map_text().as_slice()),
-                "{text}"
-            );
+            assert_eq!((assignment.key.as_str(), assignment.values), (key, values.map_text()), "{text}");
         }
         for (text, error) in [
             ("duration", "`duration` has no `=`: write KEY=VALUE, such as duration=2s"),

@@ -2,23 +2,20 @@
 //! checked, stored and resumed from one text.
 
 pub(crate) mod assignment;
-mod document;
 mod file;
-mod looks;
 mod prune;
 mod target;
 
 use std::ops::Range;
 
-use crate::edit::assignment::Assignment;
-use crate::model::limit;
-use crate::model::study::Study;
-use crate::plan::comparison::Unresolved;
-use crate::read::diagnostic::{Diagnostics, Problem};
+use toml::de::DeValue;
 
-use self::document::Document;
-use self::file::File;
-use self::target::Target;
+use crate::edit::assignment::Assignment;
+use crate::edit::file::{Base, Document, File};
+use crate::edit::target::Target;
+use crate::model::{LooksDropped, Stop, Study, limit};
+use crate::plan::Unresolved;
+use crate::read::{Diagnostics, Problem};
 
 impl Study {
     /// Reads a study file after these changes, made in their order. Its text is the changed one:
@@ -42,7 +39,7 @@ impl Study {
             changed =
                 next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
         }
-        let (changed, looks_dropped) = looks::without_room(changed, changes);
+        let (changed, looks_dropped) = without_room(changed, changes);
         let name = format!("{file_name} with --set");
         let parsed = Self::parse(&name, &changed).or_else(|wrong| {
             // A comparison that is void in the file itself is reported.
@@ -86,19 +83,19 @@ fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<
 /// The text after one change.
 fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
     let refused = || {
-        Problem::new(0..assignment.key().len(), "`--set` cannot change a file that is written like this")
+        Problem::new(0..assignment.key.len(), "`--set` cannot change a file that is written like this")
             .help("change it in the file itself")
     };
     let text = file::in_order(document).ok_or_else(refused)?;
     let document = Document::read(&text).ok_or_else(refused)?;
     let target = Target::resolve(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
-        target.put(&document, &mut file, assignment.values())?;
+        target.put(&document, &mut file, &assignment.values)?;
         prune::follow_factors(&document, file.text())
     });
     // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {
-        Document::read(changed).is_some_and(|document| target.holds(&document, assignment.values()))
+        Document::read(changed).is_some_and(|document| target.holds(&document, &assignment.values))
     });
     changed.ok_or_else(refused)
 }
@@ -113,4 +110,49 @@ fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)>
         places.into_iter().map(move |place| (place, note.clone()))
     };
     assignments.iter().flat_map(of).collect()
+}
+
+const BOOTS: &[&str] = &["protocol", "boots"];
+const STOP: &[&str] = &["protocol", "stop"];
+
+/// The text without its looks, if the changes set fewer boots than these need. Changes that set the
+/// looks too keep them: then a conflict is reported like any other.
+pub(crate) fn without_room(text: String, changes: &[Assignment]) -> (String, Option<LooksDropped>) {
+    match Document::read(&text).and_then(|document| shorter(&document, changes)) {
+        Some((shorter, dropped)) => (shorter, Some(dropped)),
+        None => (text, None),
+    }
+}
+
+fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, LooksDropped)> {
+    let changes_a = |path: &[&str]| {
+        let targets = changes.iter().filter_map(|change| Target::resolve(document, change).ok());
+        targets.into_iter().any(|target| matches!(target, Target::Key(key) if key.starts_with(&owned(path))))
+    };
+    if !changes_a(BOOTS) || changes_a(STOP) {
+        return None;
+    }
+    let boots = match document.get(&BOOTS[..1], BOOTS[1])? {
+        DeValue::Table(table) => number(table.get("count")?.get_ref())?,
+        count => number(count)?,
+    };
+    document.get(&STOP[..1], STOP[1])?;
+    let looks = document.get(STOP, "looks").map_or(Some(Stop::LOOKS), number)?;
+    if Stop::fits(looks, boots) {
+        return None;
+    }
+    let mut file = File::read(document.text)?;
+    file.take(Base::Root, STOP)?;
+    Some((file.text(), LooksDropped { looks, boots }))
+}
+
+fn owned(path: &[&str]) -> Vec<String> {
+    path.iter().map(ToString::to_string).collect()
+}
+
+fn number(value: &DeValue<'_>) -> Option<u32> {
+    match value {
+        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        _ => None,
+    }
 }

@@ -4,14 +4,13 @@
 use toml::de::{DeTable, DeValue};
 use words::{Placement, Scenario, Word as _, format_cpu_list};
 
-use crate::edit::document::{Base, Document};
-use crate::edit::file::File;
-use crate::model::factor::Subject;
-use crate::model::literal;
-use crate::plan::comparison::Unresolved;
-use crate::read::factor::{Named, flatten};
-use crate::read::problems::Problems;
-use crate::read::table::entries;
+use crate::edit::file::{Base, Document, File};
+use crate::model::Subject;
+use crate::plan::Unresolved;
+use crate::read::factor::flatten;
+use crate::read::value::entries;
+use crate::read::{Named, Problems};
+use crate::write;
 
 /// Repairs the text after a change of the document `before`: selections of conditions follow the
 /// factors whose levels have changed.
@@ -109,14 +108,14 @@ fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_n
                     let is_last = flatten(entries(baseline), &mut Problems::default()).len() == 1;
                     file.take(base, if is_last { &path[..1] } else { &path })?;
                 } else if left != levels {
-                    file.put(base, &path, literal::toml_value(named.name, &left))?;
+                    file.put(base, &path, write::toml_value(named.name, &left))?;
                 }
             }
             (None, Some(first)) if is_new && factor.levels.len() > 1 => {
                 let is_chosen = only.is_some_and(|only| named(only, &factor.subject).is_some());
                 if !is_chosen {
                     let value =
-                        literal::toml_value(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
+                        write::toml_value(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
                     file.put(base, &["baseline", &factor.name], value)?;
                 }
             }
@@ -143,7 +142,7 @@ fn keep_levels(
     }
     if left != levels {
         let path = [path, named.path.as_slice()].concat();
-        file.put(Base::Item(key, place), &path, literal::toml_value(named.name, &left))?;
+        file.put(Base::Item(key, place), &path, write::toml_value(named.name, &left))?;
     }
     Some(true)
 }
@@ -159,7 +158,7 @@ pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Su
     if left.is_empty() {
         return file.take(Base::Root, &["design"]);
     }
-    file.put(Base::Root, &["design", "offloads"], literal::toml_value("offloads", &left))
+    file.put(Base::Root, &["design", "offloads"], write::toml_value("offloads", &left))
 }
 
 /// The levels that the factor still has. A removed scenario of namespaces becomes its scenario of

@@ -3,22 +3,18 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
-use words::suggest::{self, quoted};
+use words::suggest;
+use words::suggest::quoted;
 
 use crate::edit::assignment::Assignment;
-use crate::edit::document::{Base, Document};
-use crate::edit::file::File;
+use crate::edit::file::{Base, Document, File};
 use crate::edit::prune;
-use crate::model::factor::Subject;
-use crate::model::literal;
-use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{
-    self, BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, TRACE, Table,
-};
-use crate::read::diagnostic::Problem;
-use crate::read::factor::{Named, flatten};
-use crate::read::problems::Problems;
-use crate::read::workload_keys;
+use crate::model::switch::UNDERLAY;
+use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
+use crate::model::{Part, Scope, Subject, Table, tables};
+use crate::read::factor::flatten;
+use crate::read::{Named, Problem, Problems, workload_keys};
+use crate::write;
 
 /// Tables of the study with keys of their own, which can also be removed as a whole.
 const TABLES: &[(&str, Table)] =
@@ -46,9 +42,9 @@ impl Target {
     /// # Errors
     /// A problem with its place in the assignment's text: no key has that name.
     pub(crate) fn resolve(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
-        let key = assignment.key();
-        let several = assignment.values().len() > 1;
-        let remove = assignment.values().is_empty();
+        let key = &assignment.key;
+        let several = assignment.values.len() > 1;
+        let remove = assignment.values.is_empty();
         let target = match key.split_once('.') {
             Some(("protocol", key)) => {
                 protocol(document, key.split_once('.').unwrap_or(("protocol", key)), remove)
@@ -56,7 +52,7 @@ impl Target {
             Some((table @ ("stop" | "boots"), key)) => protocol(document, (table, key), remove),
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
-            Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
+            Some(("exact", "copies")) => bare(document, "copies", assignment.values.len()),
             // Several values are levels of a factor; so is one value where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
             Some((table, inner)) if is_key_of(table, inner) => {
@@ -64,7 +60,7 @@ impl Target {
             }
             Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
             Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
-            None => bare(document, key, assignment.values().len()),
+            None => bare(document, key, assignment.values.len()),
         };
         target.ok_or_else(|| unknown(document, key))
     }
@@ -76,7 +72,7 @@ impl Target {
                 file.take(base, path);
                 return Some(());
             }
-            file.put(base, path, literal::toml_value(path.last()?, values))
+            file.put(base, path, write::toml_value(path.last()?, values))
         };
         match self {
             Self::Key(path) => {
@@ -103,7 +99,7 @@ impl Target {
                 }
                 elsewhere(file, subject, name);
                 prune::from_design(document, file, subject)?;
-                let value = literal::toml_value(name.rsplit('.').next()?, values);
+                let value = write::toml_value(name.rsplit('.').next()?, values);
                 // A quoted scope fits, however the file writes the other factors of that scope.
                 match written {
                     Some(named) => {

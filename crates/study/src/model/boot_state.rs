@@ -1,10 +1,9 @@
 //! State that only a fresh boot can change.
 
 use serde::{Deserialize, Serialize};
-use words::{Family, Scenario};
+use words::{Acceleration, Copies, Family, Field, Nic, Scenario, Value};
 
 use crate::model::factor::release;
-use crate::model::guest::Guest;
 
 /// The state for which a testbed is built. Conditions with the same state share boots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +45,80 @@ impl BootState {
         }
         if !self.scenario.has_tunnel() {
             self.underlay_family = Self::default().underlay_family;
+        }
+    }
+}
+
+/// A virtual machine: its kernel and its resources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    /// Its kernel: a path to an image, a directory with `boot/` and `lib/modules/`, or the name of
+    /// a package that `netassay kernel fetch` unpacked; `None`: the image of the kernel that runs
+    /// here.
+    pub kernel: Option<String>,
+    /// Options to add to its kernel's command line.
+    pub command_line: String,
+    /// Its CPUs.
+    pub vcpus: u32,
+    /// Its memory, in MiB (2^20 bytes).
+    pub memory_mib: u32,
+    /// Its network interface.
+    pub nic: Nic,
+    /// The accelerator of its processors.
+    pub acceleration: Acceleration,
+    /// Whether its CPUs stay on the CPUs of its side.
+    pub pin: bool,
+    /// The instructions with which an emulated guest copies and clears memory.
+    pub copies: Copies,
+}
+
+impl Default for Guest {
+    fn default() -> Self {
+        Self {
+            kernel: None,
+            command_line: String::new(),
+            vcpus: 1,
+            memory_mib: 512,
+            nic: Nic::VirtioNet,
+            acceleration: Acceleration::Auto,
+            pin: true,
+            copies: Copies::Words,
+        }
+    }
+}
+
+/// The word for the kernel that runs here.
+const RUNNING: &str = "running";
+
+impl Guest {
+    pub(crate) fn set(&mut self, key: &str, value: &Value) {
+        let text = || value.to_string();
+        match key {
+            "kernel" => self.kernel = Some(text()).filter(|kernel| kernel != RUNNING),
+            "command_line" if *value == Value::Default => self.command_line.clear(),
+            "command_line" => self.command_line = text(),
+            "vcpus" => self.vcpus.set(value),
+            "memory" => self.memory_mib.set(value),
+            "nic" => self.nic.set(value),
+            "acceleration" => self.acceleration.set(value),
+            "pin" => self.pin.set(value),
+            "copies" => self.copies.set(value),
+            key => unreachable!("`{key}` is in the table of keys and has no field"),
+        }
+    }
+
+    /// The text of a key of `[guest]`, as a file writes it.
+    pub(crate) fn written(&self, key: &str) -> String {
+        match key {
+            "kernel" => self.kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
+            "command_line" => self.command_line.clone(),
+            "vcpus" => self.vcpus.to_string(),
+            "memory" => format!("{}MiB", self.memory_mib),
+            "nic" => self.nic.to_string(),
+            "acceleration" => self.acceleration.to_string(),
+            "pin" => self.pin.to_string(),
+            "copies" => self.copies.to_string(),
+            key => unreachable!("`{key}` is in the table of keys and has no field"),
         }
     }
 }

@@ -5,25 +5,21 @@ use words::{
     format_sysctls, parse_cpu_list, parse_sysctls,
 };
 
-use crate::model::scope::Scope;
-use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
+use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, SCENARIO, UNDERLAY};
+use crate::model::{Part, Scope};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Factor {
-    name: String,
-    subject: Subject,
+    /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
+    pub name: String,
+    pub(crate) subject: Subject,
     levels: Vec<Value>,
 }
 
 impl Factor {
     pub(crate) fn new(name: String, subject: Subject, levels: Vec<Value>) -> Self {
         Self { name, subject, levels }
-    }
-
-    /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Its levels as the file has them.
@@ -55,10 +51,6 @@ impl Factor {
 
     pub(crate) fn position(&self, level: &Value) -> Option<usize> {
         self.levels.iter().position(|known| known == level)
-    }
-
-    pub(crate) fn subject(&self) -> &Subject {
-        &self.subject
     }
 
     pub(crate) fn level(&self, index: usize) -> &Value {

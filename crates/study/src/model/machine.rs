@@ -34,7 +34,6 @@ pub struct Machine {
 
 impl Machines {
     /// The settings of the machine of one side.
-    #[must_use]
     pub fn of_side(&self, side: Side) -> Machine {
         let (both, own) = (&self.both, &self.own[side]);
         let mut features = both.features.clone();
@@ -52,13 +51,11 @@ impl Machines {
     }
 
     /// Whether it changes nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// The settings that need the machines of two sides, as a study file writes them.
-    #[must_use]
     pub fn of_two_machines(&self) -> Vec<String> {
         let named = Side::BOTH.into_iter().filter(|side| !self.own[*side].is_empty());
         let placement = self.both.placement.map(|_| "placement".to_owned());
@@ -130,7 +127,6 @@ impl Machine {
     }
 
     /// Whether it changes nothing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -1,12 +1,12 @@
 //! The protocol of a study: the number and the order of its measurements.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use words::Scenario;
+use words::{KernelPath, Kind, Percent, Scenario, Waiting};
 
 use crate::model::limit;
-use crate::model::stop::Stop;
 
 /// The protocol of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,13 +54,11 @@ impl Alternate {
     pub(crate) const TURN: Duration = Duration::from_millis(100);
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
-    #[must_use]
     pub fn with_turn(turn: Duration, settle: Option<Duration>) -> Self {
         Self { turn, settle: settle.unwrap_or(turn / 5) }
     }
 
     /// The part of a turn that is counted.
-    #[must_use]
     pub fn counted(self) -> Duration {
         self.turn.saturating_sub(self.settle)
     }
@@ -69,13 +67,11 @@ impl Alternate {
 impl Protocol {
     /// Whether conditions that could take turns have runs of their own in this recorded block of a
     /// boot, so that both ways of measuring see the same boots. Boots begin with either way.
-    #[must_use]
     pub fn is_apart(&self, boot: u32, block: u32) -> bool {
         self.apart && block > 0 && boot % 2 == block % 2
     }
 
     /// Whether this many conditions need no more runs than a study may have.
-    #[must_use]
     pub fn is_possible(&self, conditions: usize) -> bool {
         let each = u64::from(self.warmup) + u64::from(self.runs);
         let runs = each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64);
@@ -137,14 +133,12 @@ words::vocabulary! {
 
 impl BootKind {
     /// Whether it is the default.
-    #[must_use]
     pub fn is_reset(&self) -> bool {
         *self == Self::Reset
     }
 
     /// The effect on the machines, for tables: "sockets and settings rebuilt, machines not
     /// restarted".
-    #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Reset => "sockets and settings rebuilt, machines not restarted",
@@ -154,7 +148,6 @@ impl BootKind {
 }
 
 /// The parts of a testbed that a boot starts afresh if no machine is reached over ssh.
-#[must_use]
 pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
     if inside_guest {
         "the virtual machine that the testbed is in restarts"
@@ -162,5 +155,125 @@ pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
         "the virtual machines restart"
     } else {
         "the network namespaces are rebuilt"
+    }
+}
+
+/// A group-sequential design: the study stops at the first look at which every comparison is
+/// decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
+    /// is proven to differ, or proven to differ by less than this.
+    pub detect: Percent,
+    /// The number of planned looks, including the one after the last boot.
+    pub looks: u32,
+    /// The way in which the error rate is spent over the looks.
+    pub bounds: Bounds,
+}
+
+impl Stop {
+    /// The looks of a study that does not say how many.
+    pub const LOOKS: u32 = 5;
+
+    /// Whether this many boots are enough: the first look needs two boots, and each later one needs
+    /// one more.
+    pub(crate) fn fits(looks: u32, boots: u32) -> bool {
+        boots > looks
+    }
+
+    /// The boots after which it looks: equal steps, rounded up; the last look is after the last
+    /// boot.
+    pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
+        let looks = self.looks;
+        (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
+    }
+}
+
+/// Looks that a `--set` left no boots for: all boots are run, whatever they show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LooksDropped {
+    /// The looks that the file plans.
+    pub looks: u32,
+    /// The boots that are left.
+    pub boots: u32,
+}
+
+impl fmt::Display for LooksDropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { looks, boots } = self;
+        write!(
+            f,
+            "none, and no early stop: {looks} looks need more than {looks} boots, and --set leaves {boots}"
+        )
+    }
+}
+
+words::vocabulary! {
+    /// How the error rate is spent over the looks.
+    pub enum Bounds: "a kind of bounds" {
+        /// Little of it early: stops early only for large differences, and costs almost no power at
+        /// the end.
+        ObrienFleming = "obrien-fleming";
+        /// The same at every look: stops earlier, and needs more boots where the difference is
+        /// small.
+        Pocock = "pocock";
+    }
+}
+
+/// The traces that a study makes behind each recorded run, with the switches of that run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tracing {
+    /// The paths. One whose protocol a workload does not have is not traced with it.
+    pub paths: Vec<KernelPath>,
+    /// Waits of the readers; each path is traced with each.
+    pub readers: Vec<Waiting>,
+    /// Messages of a batch.
+    pub batch: u32,
+    /// Batches of each kind.
+    pub rounds: u32,
+    /// Whether the functions that take the CPU are sampled, without probes.
+    #[serde(default)]
+    pub profile: bool,
+}
+
+impl Default for Tracing {
+    fn default() -> Self {
+        Self { paths: Vec::new(), readers: vec![Waiting::Awake], batch: 4096, rounds: 5, profile: false }
+    }
+}
+
+impl Tracing {
+    /// The traced paths of this kind of traffic, each with each wait of the readers.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
+        let paths = self.paths.iter().filter(move |path| path.carries(kind));
+        paths.flat_map(move |path| {
+            let readers = self.readers.iter().filter(move |reader| reader.suits(kind));
+            readers.map(|reader| (*path, *reader))
+        })
+    }
+
+    /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
+    /// for all of its paths have the same work.
+    pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
+        let first = self.of_kind(kind).find(|(_, other)| *other == reader);
+        self.profile && first == Some((path, reader))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_at_equal_steps_and_the_last_is_at_the_end() {
+        let after = |looks, boots| {
+            let detect = Percent::parse("2%").unwrap();
+            Stop { detect, looks, bounds: Bounds::Pocock }.after(boots).collect::<Vec<_>>()
+        };
+        assert_eq!(after(5, 10), [2, 4, 6, 8, 10]);
+        assert_eq!(after(5, 6), [2, 3, 4, 5, 6]);
+        assert_eq!(after(3, 10), [4, 7, 10]);
+        assert_eq!(after(2, 1_000), [500, 1_000]);
     }
 }

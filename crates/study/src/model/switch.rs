@@ -1,9 +1,10 @@
 //! Factors that are switches of a host: settings that an administrator can change.
 
-use words::Side;
+use std::fmt;
 
-use crate::model::design::Offload;
-use crate::model::factor::Subject;
+use words::{Side, Word};
+
+use crate::model::Subject;
 
 /// A setting of the hosts that a factor changes. Factors of the traffic, the testbed or the kernel
 /// are no switches.
@@ -51,6 +52,107 @@ impl Switch {
     }
 }
 
+/// The word for the interfaces under a tunnel.
+pub(crate) const UNDERLAY: &str = "underlay";
+
+/// Interfaces: of one side or of both; the ones that the traffic uses, or those under its tunnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Scope {
+    pub(crate) side: Option<Side>,
+    pub(crate) underlay: bool,
+}
+
+impl Scope {
+    /// The scope at the beginning of a name, and the rest: `transmitter.underlay.tso`.
+    pub(crate) fn split(name: &str) -> (Self, &str) {
+        let (side, rest) = match name.split_once('.').map(|(side, rest)| (Side::from_word(side), rest)) {
+            Some((Some(side), rest)) => (Some(side), rest),
+            _ => (None, name),
+        };
+        match rest.split_once('.') {
+            Some((UNDERLAY, rest)) => (Self { side, underlay: true }, rest),
+            _ => (Self { side, underlay: false }, rest),
+        }
+    }
+
+    /// The scope that a word selects inside this one: `transmitter`, and in it `underlay`.
+    pub(crate) fn within(self, word: &str) -> Option<Self> {
+        match Side::from_word(word) {
+            Some(side) if self == Self::default() => Some(Self { side: Some(side), ..self }),
+            None if word == UNDERLAY && !self.underlay => Some(Self { underlay: true, ..self }),
+            _ => None,
+        }
+    }
+
+    /// The scope in a file's name: `tx-ul-`.
+    pub(crate) fn short(&self) -> String {
+        let side = self.side.map_or(String::new(), |side| format!("{}-", side.short()));
+        if self.underlay { format!("{side}ul-") } else { side }
+    }
+
+    /// Both scopes together; `None` if they exclude each other.
+    pub(crate) fn then(self, inner: Self) -> Option<Self> {
+        let sides = self.side.is_some() && inner.side.is_some();
+        // The side comes first: `transmitter.underlay.tso`.
+        let backwards = self.underlay && (inner.underlay || inner.side.is_some());
+        (!sides && !backwards)
+            .then_some(Self { side: self.side.or(inner.side), underlay: self.underlay || inner.underlay })
+    }
+}
+
+/// Writes the scope as a prefix of a name: empty, or with the point at its end.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(side) = self.side {
+            write!(f, "{side}.")?;
+        }
+        if self.underlay { write!(f, "{UNDERLAY}.") } else { Ok(()) }
+    }
+}
+
+/// Features that a factor switches together, and the interfaces it switches them on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offload {
+    /// The side; `None`: both.
+    pub side: Option<Side>,
+    /// Whether it is about the interfaces under the tunnel.
+    pub underlay: bool,
+    /// The features, by kernel name.
+    pub features: Vec<&'static str>,
+}
+
+impl Offload {
+    /// The feature that a factor's name means: `tso`,
+    /// `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if it names no feature.
+    pub fn named(factor: &str) -> Option<Self> {
+        match Subject::from_name(factor)? {
+            Subject::Feature(scope, features) => {
+                Some(Self { side: scope.side, underlay: scope.underlay, features })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether both switch the same feature of the same interface.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let sides_meet = self.side.is_none() || other.side.is_none() || self.side == other.side;
+        sides_meet
+            && self.underlay == other.underlay
+            && self.features.iter().any(|feature| other.features.contains(feature))
+    }
+}
+
+words::vocabulary! {
+    /// The shorthand for all offloads of an interface.
+    #[derive(Default)]
+    pub enum Offloads: "a state of the offloads" {
+        /// As the machine sets them when the interface comes up.
+        Default = "default", default;
+        /// All of them off.
+        None = "none";
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +172,39 @@ mod tests {
         for factor in ["workload", "scenario", "family", "message", "sender", "kernel", "twin", "nonsense"] {
             assert_eq!(Switch::named(factor), None, "{factor}");
         }
+    }
+}
+
+#[cfg(test)]
+mod scope_tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_is_what_it_was_written_as() {
+        for (name, scope, rest) in [
+            ("tso", "", "tso"),
+            ("transmitter.tso", "transmitter.", "tso"),
+            ("underlay.mtu", "underlay.", "mtu"),
+            ("receiver.underlay.tx-udp_tnl-segmentation", "receiver.underlay.", "tx-udp_tnl-segmentation"),
+            ("underlay.receiver.tso", "underlay.", "receiver.tso"),
+            ("sender.tso", "", "sender.tso"),
+        ] {
+            let (found, left) = Scope::split(name);
+            assert_eq!((found.to_string().as_str(), left), (scope, rest), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_side_holds_an_underlay_and_not_the_other_way_round() {
+        let none = Scope::default();
+        let side = none.within("transmitter").unwrap();
+        assert_eq!(side.within("underlay").unwrap().to_string(), "transmitter.underlay.");
+        assert_eq!(side.within("receiver"), None);
+        assert_eq!(none.within("underlay").unwrap().within("receiver"), None);
+        assert_eq!(none.within("tso"), None);
+        let underlay = Scope { underlay: true, ..none };
+        assert_eq!(side.then(underlay).unwrap().to_string(), "transmitter.underlay.");
+        assert_eq!(underlay.then(side), None);
+        assert_eq!(underlay.then(none), Some(underlay));
     }
 }

@@ -8,11 +8,7 @@ use words::{
     Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word,
 };
 
-use crate::model::design::DesignKind;
-use crate::model::limit;
-use crate::model::offloads::Offloads;
-use crate::model::protocol::{BootKind, Order, WhetherTurns};
-use crate::model::stop::Bounds;
+use crate::model::{BootKind, Bounds, DesignKind, Offloads, Order, WhetherTurns, limit};
 
 /// A table of a study file.
 pub(crate) struct Table {
@@ -94,16 +90,6 @@ words::vocabulary! {
     pub(crate) enum TestbedPlace: "a place for a testbed" {
         /// In one virtual machine.
         Guest = "guest";
-    }
-}
-
-words::vocabulary! {
-    /// In which order the offloads of a ladder go off.
-    pub(crate) enum LadderOrder: "an order of a ladder" {
-        /// As they are written.
-        Given = "given";
-        /// What needs another goes off before it; otherwise as they are written.
-        Dependencies = "dependencies";
     }
 }
 
@@ -235,11 +221,6 @@ pub(crate) const DESIGN: Table = Table {
             "offloads",
             Part::Offloads,
             "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.",
-        ),
-        may(
-            "order",
-            Part::Word(LadderOrder::VOCABULARY),
-            "(ladder) `dependencies`: what needs another goes off before it, by the kernel's rules. Default: given.",
         ),
         may("most", Part::Number("Most", limit::MOST), "(fractional) the most combinations. Default: 32."),
     ],

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use words::{Copies, Percent, Workload};
 
-use crate::model::grid::Cell;
-use crate::model::selection::ComparisonRequest;
-use crate::plan::condition::Condition;
+use crate::model::{Cell, ComparisonRequest};
+use crate::plan::Condition;
 
 /// Conditions of one workload, compared in one metric with one of them. In exact mode all count
 /// copies in the same way.

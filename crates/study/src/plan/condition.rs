@@ -1,14 +1,11 @@
 //! One reachable combination of levels, resolved into settings.
 
-use serde::{Deserialize, Serialize};
-use words::{Copies, Family, Field, Side, Value, Workload};
+use std::collections::BTreeMap;
 
-use crate::model::boot_state::BootState;
-use crate::model::factor::{Factor, Subject};
-use crate::model::grid::Cell;
-use crate::model::name::Name;
-use crate::model::study::Study;
-use crate::plan::settings::{SideSettings, Underlay};
+use serde::{Deserialize, Serialize};
+use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, TuningKey, Value, Workload, feature};
+
+use crate::model::{BootState, Cell, Factor, Name, Offloads, Scope, Study, Subject};
 
 /// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,20 +57,17 @@ impl Condition {
     /// The settings of a combination of levels, on top of the study's own. The plan sets index,
     /// label and slug.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
-        let (factors, workloads) = (study.factors(), study.workloads());
+        let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level))).collect();
-        let named = levels.iter().find(|(factor, _)| *factor.subject() == Subject::Workload);
+        let named = levels.iter().find(|(factor, _)| factor.subject == Subject::Workload);
         let named = named.map(|(_, name)| name.to_string());
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
             index: 0,
             label: Name::default(),
             slug: String::new(),
-            levels: levels
-                .iter()
-                .map(|(factor, level)| (factor.name().to_owned(), level.to_string()))
-                .collect(),
+            levels: levels.iter().map(|(factor, level)| (factor.name.clone(), level.to_string())).collect(),
             workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
             mtu: None,
@@ -87,9 +81,9 @@ impl Condition {
             boot: study.boot.clone(),
         };
         for (factor, level) in &levels {
-            condition.apply(factor.subject(), level);
+            condition.apply(&factor.subject, level);
         }
-        condition.boot.without_the_absent(study.inside_guest());
+        condition.boot.without_the_absent(study.inside_guest);
         if !condition.boot.scenario.has_tunnel() {
             condition.underlay = Underlay::default();
         }
@@ -122,5 +116,225 @@ impl Condition {
             | Subject::Tuning(..)
             | Subject::Feature(..) => {}
         }
+    }
+}
+
+/// Settings of one side's interface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideSettings {
+    /// All offloads.
+    pub offloads: Offloads,
+    /// Single features by kernel name; they override `offloads`.
+    #[serde(deserialize_with = "words::names::features")]
+    pub features: BTreeMap<String, bool>,
+    /// Settings of its device; the others stay as they are. Studies of earlier versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device: BTreeMap<DeviceSetting, u32>,
+    /// Settings of its machine; the others stay as they are.
+    #[serde(default, skip_serializing_if = "Tuning::is_empty")]
+    pub tuning: Tuning,
+}
+
+/// The settings of the interfaces that carry a tunnel.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Underlay {
+    /// Their MTU in bytes; `None` keeps the scenario's.
+    pub mtu: Option<u32>,
+    /// The transmitter's.
+    pub transmitter: SideSettings,
+    /// The receiver's.
+    pub receiver: SideSettings,
+}
+
+impl SideSettings {
+    /// Every feature that this turns on or off, by kernel name: those of [`feature::OFFLOADS`] off
+    /// if `offloads` is `none`, overridden by single features. Other features stay as they are.
+    pub fn wanted(&self) -> BTreeMap<&str, bool> {
+        let none: &[&str] = if self.offloads == Offloads::None { &feature::OFFLOADS } else { &[] };
+        let mut wanted: BTreeMap<&str, bool> = none.iter().map(|name| (*name, false)).collect();
+        wanted.extend(self.features.iter().map(|(name, on)| (name.as_str(), *on)));
+        wanted
+    }
+
+    /// The settings of a side under these levels. The most specific wins: a side over both, then a
+    /// feature by its kernel name over a group, then any feature over the offloads as a whole.
+    pub(crate) fn from_levels(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
+        let concerns =
+            |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
+        let mut settings = Self::default();
+        let mut offloads_by_side = false;
+        let mut device: BTreeMap<DeviceSetting, (bool, Option<u32>)> = BTreeMap::new();
+        let mut tuned: BTreeMap<TuningKey, (bool, &Value)> = BTreeMap::new();
+        let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
+        for (factor, level) in levels {
+            match (&factor.subject, level) {
+                (Subject::Offloads(scope), _)
+                    if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
+                {
+                    settings.offloads.set(level);
+                    offloads_by_side = scope.side.is_some();
+                }
+                (Subject::Device(scope, setting), level) if concerns(*scope) => {
+                    let by_side = scope.side.is_some();
+                    let known = device.entry(*setting).or_insert((by_side, None));
+                    if by_side >= known.0 {
+                        *known = (by_side, setting.of_level(level));
+                    }
+                }
+                (Subject::Tuning(scope, key), level) if concerns(*scope) => {
+                    let own = (scope.side.is_some(), *level);
+                    let known = tuned.entry(*key).or_insert(own);
+                    if own.0 >= known.0 {
+                        *known = own;
+                    }
+                }
+                (Subject::Feature(scope, names), Value::Switch(on)) if concerns(*scope) => {
+                    switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
+                }
+                _ => {}
+            }
+        }
+        settings.device =
+            device.into_iter().filter_map(|(setting, (_, value))| Some((setting, value?))).collect();
+        tuned.into_iter().for_each(|(key, (_, level))| settings.tuning.set(key, level));
+        switches.sort_by_key(|(by_side, names, ..)| (*by_side, std::cmp::Reverse(*names)));
+        for (_, _, names, on) in switches {
+            settings.features.extend(names.iter().map(|name| ((*name).to_owned(), on)));
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of both sides under these levels: name, side, level.
+    fn settings(levels: &[(&str, Option<Side>, &str)]) -> [SideSettings; 2] {
+        let factors: Vec<Factor> = levels
+            .iter()
+            .map(|(name, side, level)| {
+                let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
+                Factor::new((*name).into(), subject, vec![level_value(level)])
+            })
+            .collect();
+        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        Side::BOTH.map(|side| SideSettings::from_levels(side, false, &levels))
+    }
+
+    /// A level as a file has it.
+    fn level_value(level: &str) -> Value {
+        match level {
+            ON => Value::Switch(true),
+            OFF => Value::Switch(false),
+            DEFAULT => Value::Default,
+            word => word.parse().map_or_else(|_| Value::Text(word.to_owned()), Value::Number),
+        }
+    }
+
+    const DEFAULT: &str = "default";
+    const ON: &str = "on";
+    const OFF: &str = "off";
+    const NONE: &str = "none";
+    const TX: Option<Side> = Some(Side::Transmitter);
+
+    #[test]
+    fn a_named_feature_survives_the_shorthand() {
+        let [transmitter, receiver] = settings(&[("gso", None, ON), ("offloads", None, NONE)]);
+        assert_eq!(transmitter, receiver);
+        let wanted = transmitter.wanted();
+        assert!(wanted["tx-generic-segmentation"]);
+        assert!(!wanted["tx-tcp-segmentation"]);
+        assert_eq!(wanted.len(), feature::OFFLOADS.len());
+    }
+
+    #[test]
+    fn a_side_wins_over_both_whatever_comes_first() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("tso", TX, OFF), ("tso", None, ON)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            assert!(transmitter.features.values().all(|on| !on));
+            assert!(receiver.features.values().all(|on| *on));
+            assert_eq!(receiver.features.len(), 5);
+        }
+    }
+
+    #[test]
+    fn offloads_of_a_side_win_over_offloads() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("offloads", TX, NONE), ("offloads", None, "default")];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            assert_eq!(transmitter.offloads, Offloads::None);
+            assert_eq!(receiver.offloads, Offloads::Default);
+        }
+    }
+
+    #[test]
+    fn a_side_wins_over_both_for_a_device_and_its_default_too() {
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let levels = [("rx_ring", None, "256"), ("rx_ring", TX, "512"), ("adaptive_rx", None, ON)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            let of = |size| [(DeviceSetting::RxRing, size), (DeviceSetting::AdaptiveRx, 1)].into();
+            assert_eq!((transmitter.device, receiver.device), (of(512), of(256)));
+            let levels = [("rx_ring", None, "256"), ("rx_ring", TX, DEFAULT), ("adaptive_rx", None, OFF)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            assert_eq!(transmitter.device, [(DeviceSetting::AdaptiveRx, 0)].into());
+            assert_eq!(receiver.device[&DeviceSetting::RxRing], 256);
+        }
+    }
+
+    #[test]
+    fn a_side_wins_over_both_for_a_machine_too() {
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let levels =
+                [("governor", None, "powersave"), ("governor", TX, DEFAULT), ("cpu_latency", TX, "0")];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index])).map(|one| one.tuning);
+            assert_eq!((transmitter.governor, transmitter.cpu_latency), (None, Some(0)));
+            assert_eq!(receiver.governor.as_deref(), Some("powersave"));
+            assert_eq!((transmitter.varied.len(), receiver.varied.len()), (2, 1));
+        }
+    }
+
+    #[test]
+    fn a_kernel_name_wins_over_its_group() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("tx-tcp6-segmentation", None, ON), ("tso", None, OFF)];
+            let [transmitter, _] = settings(&order.map(|index| levels[index]));
+            assert!(transmitter.features["tx-tcp6-segmentation"]);
+            assert!(!transmitter.features["tx-tcp-segmentation"]);
+        }
+    }
+
+    #[test]
+    fn a_feature_for_both_wins_over_the_offloads_of_a_side() {
+        let [transmitter, _] = settings(&[("offloads", TX, NONE), ("sg", None, ON)]);
+        assert!(transmitter.wanted()["tx-scatter-gather"]);
+    }
+
+    #[test]
+    fn the_underlay_is_set_apart_from_the_tunnel() {
+        let factor = |name: &str, level| {
+            Factor::new(name.into(), Subject::from_name(name).unwrap(), vec![level_value(level)])
+        };
+        let factors = [
+            factor("tso", ON),
+            factor("underlay.tso", OFF),
+            factor("transmitter.underlay.offloads", NONE),
+            factor("receiver.underlay.tso", ON),
+        ];
+        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let of = |side, underlay| SideSettings::from_levels(side, underlay, &levels);
+        let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
+        for side in Side::BOTH {
+            assert!(tso(of(side, false)) && of(side, false).features.len() == 5);
+        }
+        assert!(!tso(of(Side::Transmitter, true)) && tso(of(Side::Receiver, true)));
+        assert_eq!(of(Side::Transmitter, true).offloads, Offloads::None);
+        assert_eq!(of(Side::Receiver, true).offloads, Offloads::Default);
+    }
+
+    #[test]
+    fn the_default_asks_for_nothing() {
+        assert!(SideSettings::default().wanted().is_empty());
     }
 }

@@ -6,10 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use words::Kind;
 
-use crate::model::boot_state::BootState;
-use crate::model::protocol::Protocol;
-use crate::plan::Plan;
-use crate::plan::condition::Condition;
+use crate::model::{BootState, Protocol};
+use crate::plan::{Condition, Plan};
 
 // Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
@@ -69,7 +67,6 @@ pub struct Expected {
 
 impl Expected {
     /// The sum.
-    #[must_use]
     pub fn total(&self) -> Duration {
         self.windows.saturating_add(self.beside).saturating_add(self.boots).saturating_add(self.trying)
     }
@@ -77,7 +74,6 @@ impl Expected {
 
 impl Costs {
     /// Costs that were measured elsewhere.
-    #[must_use]
     pub fn stated(plan: &Plan) -> Self {
         let guests = plan.conditions.iter().any(|condition| condition.boot.guest.is_some());
         let run = match (plan.exact, guests) {
@@ -102,7 +98,6 @@ impl Costs {
     }
 
     /// The time of a boot in this state.
-    #[must_use]
     pub fn boot(&self, state: &BootState) -> Duration {
         let measured = self.measured.iter().find(|(known, _)| known == state);
         let stated = match (self.exact, &state.guest) {
@@ -116,7 +111,6 @@ impl Costs {
     /// The ramp and window of a run of each condition; of a search for a rate those of its trials,
     /// and of conditions that take turns its share of their flow, or half of both if they do so in
     /// every second block.
-    #[must_use]
     pub fn windows(&self, plan: &Plan) -> Vec<Duration> {
         let flows = plan.flows();
         let window = |condition: &Condition| {
@@ -134,7 +128,6 @@ impl Costs {
     }
 
     /// The duration of a plan with these costs.
-    #[must_use]
     pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
         let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
         let sum =
@@ -177,7 +170,6 @@ fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duratio
 }
 
 /// The duration of `count` traces of a path, with the boot before them.
-#[must_use]
 pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
     let boot = match (exact, guests) {
         (true, _) => EXACT_BOOT,
@@ -188,7 +180,6 @@ pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], cou
 }
 
 /// The duration of a plan that was not tried here.
-#[must_use]
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()
 }
@@ -209,7 +200,7 @@ mod tests {
     #[test]
     fn each_run_and_each_boot_has_its_cost() {
         let study = study("scenario = \"veth\"");
-        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol);
         assert_eq!(expected.windows, Duration::from_secs(36), "30 runs");
         assert_eq!(expected.beside, RUN * 30);
         assert_eq!(expected.boots, BOOT * 3);
@@ -219,7 +210,7 @@ mod tests {
     #[test]
     fn what_was_measured_comes_before_what_is_stated() {
         let study = study("scenario = \"vm\"");
-        let (plan, protocol) = (study.plan(), study.protocol());
+        let (plan, protocol) = (study.plan(), &study.protocol);
         let mut costs = Costs::stated(&plan);
         assert_eq!(costs.expect(&plan, protocol).boots, GUEST_BOOT * 3);
         costs.built(&plan.states()[0], Duration::from_secs(20));
@@ -233,14 +224,11 @@ mod tests {
         let plain = study("scenario = \"veth\"\ninside = \"guest\"");
         let traced = Study::parse(
             "s.toml",
-            &format!(
-                "{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n",
-                plain.source_text()
-            ),
+            &format!("{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n", &plain.text),
         );
         let traced = traced.unwrap_or_else(|problems| panic!("{problems}"));
         let beside =
-            |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), study.protocol()).beside;
+            |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol).beside;
         // UDP has one of the paths: two conditions, three boots, four runs that are recorded.
         let (more, [once, message]) = ((beside(&traced) - beside(&plain)).as_secs_f64(), TRACE);
         assert!((more - 24.0 * (once + 200 * message).as_secs_f64()).abs() < 1e-6, "{more}");
@@ -249,7 +237,7 @@ mod tests {
     #[test]
     fn exact_mode_has_no_windows() {
         let study = study("scenario = \"veth\"\ninside = \"guest\"\nexact = true");
-        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), &study.protocol);
         assert_eq!((expected.windows, expected.boots), (Duration::ZERO, EXACT_BOOT * 3));
         assert!(expected.beside >= Duration::from_secs(30));
     }

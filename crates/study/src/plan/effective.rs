@@ -1,10 +1,9 @@
 //! The state that the interfaces of both ends read back.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::{BySide, DeviceSetting, Settled, Side, TuningKey};
+use words::{BySide, Settled};
 
 /// The state that both ends read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,68 +48,19 @@ impl fmt::Display for Fragments {
 }
 
 impl Effective {
-    /// The state by which conditions are merged, whatever they asked for.
-    #[must_use]
-    pub fn state(&self) -> State {
-        State {
-            transmitter: InterfaceState::from_settled(&self.transmitter),
-            receiver: self.receiver.as_ref().map(InterfaceState::from_settled),
-            underlay: self
-                .underlay
-                .as_ref()
-                .map(|both| both.each_ref().map(|_, one| InterfaceState::from_settled(one))),
-        }
-    }
-}
-
-/// The interfaces' state: equal for conditions with the same effect.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
-    transmitter: InterfaceState,
-    receiver: Option<InterfaceState>,
-    underlay: Option<BySide<InterfaceState>>,
-}
-
-/// An interface's MTU, its active features, and the settings of its device and of its machine. A
-/// missing feature counts as off.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct InterfaceState {
-    mtu: u32,
-    on: BTreeSet<String>,
-    device: BTreeMap<DeviceSetting, u32>,
-    tuning: BTreeMap<TuningKey, String>,
-}
-
-impl InterfaceState {
-    fn from_settled(settled: &Settled) -> Self {
-        let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
-        Self { mtu: settled.mtu, on: on.collect(), device: settled.steady(), tuning: settled.tuning.clone() }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |state: &InterfaceState| {
-            let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
-            let device =
-                state.device.iter().map(|(setting, value)| format!(" {setting} {}", setting.text(*value)));
-            let tuning = state.tuning.iter().map(|(key, value)| format!(" {key} {value}"));
-            format!("mtu {} {}{}", state.mtu, on.join(" "), device.chain(tuning).collect::<String>())
+    /// The state by which conditions are merged, whatever they asked for: equal for conditions with
+    /// the same effect. A missing feature counts as off.
+    pub fn state(&self) -> String {
+        let side = |(side, settled): (&str, &Settled)| {
+            let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| format!(" {name}"));
+            let device = settled.steady().into_iter().map(|(setting, value)| format!(" {setting} {value}"));
+            let tuning = settled.tuning.iter().map(|(key, value)| format!(" {key} {value}"));
+            let rest: String = on.chain(device).chain(tuning).collect();
+            format!("{side}: mtu {}{rest}; ", settled.mtu)
         };
-        write!(out, "{}", side(&self.transmitter))?;
-        if let Some(receiver) = &self.receiver {
-            write!(out, " | {}", side(receiver))?;
-        }
-        for (underlay, whose) in
-            self.underlay.iter().flat_map(|both| Side::BOTH.map(|whose| (&both[whose], whose)))
-        {
-            write!(out, " | {whose}'s underlay {}", side(underlay))?;
-        }
-        Ok(())
+        self.sides().map(side).collect()
     }
-}
 
-impl Effective {
     /// The sides of the testbed, with their names.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Settled)> {
         let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
@@ -168,6 +118,10 @@ fn differences(here: &Settled, base: &Settled) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use words::{DeviceSetting, TuningKey};
+
     use super::*;
 
     fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {

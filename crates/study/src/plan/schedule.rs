@@ -4,7 +4,7 @@ use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::model::protocol::{Order, Protocol};
+use crate::model::{Order, Protocol};
 
 /// A run of the schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -130,8 +130,9 @@ pub(crate) fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
 mod tests {
     use std::collections::HashMap;
 
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn any_protocol() -> impl Strategy<Value = Protocol> {
         let order = prop_oneof![Just(Order::Interleaved), Just(Order::Sequential)];

@@ -2,14 +2,11 @@
 //! condition of its own.
 
 use std::collections::HashMap;
+
 use words::Side;
 
-use crate::model::design::{Design, Offload, Unreachable};
-use crate::model::dropped::Dropped;
-use crate::plan::Plan;
-use crate::plan::condition::Condition;
-use crate::plan::name;
-use crate::plan::settings::SideSettings;
+use crate::model::{Design, Dropped, Offload, Unreachable};
+use crate::plan::{Condition, Plan, SideSettings, draft};
 
 const ON: &str = "on";
 const OFF: &str = "off";
@@ -23,14 +20,12 @@ impl Condition {
 
     /// The design without the factors that this condition does not have: in some scenarios of a
     /// study no interface can switch them.
-    #[must_use]
     pub fn own_design(&self, design: &Design) -> Design {
         let has = |factor: &&String| self.levels.iter().any(|(name, _)| name == *factor);
         Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
     }
 
     /// The condition with all offloads of a design on, or off, under the same names: for a try.
-    #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
         for (factor, was) in design.factors.iter().zip(self.designed(design)) {
@@ -114,7 +109,6 @@ impl Plan {
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.
     /// Without a design the plan stays unchanged.
-    #[must_use]
     pub fn settled(self, reads: &[Vec<Option<bool>>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
             let numbers = (0..self.conditions.len()).collect();
@@ -152,7 +146,7 @@ impl Plan {
         for (condition, old_number) in plan.conditions.iter_mut().zip(&numbers) {
             condition.rename(&old, &design, &reads[*old_number]);
         }
-        name::make_unique(&mut plan.conditions);
+        draft::make_unique(&mut plan.conditions);
         for (asked, reads, count) in unreachable(&asked, &reads) {
             let own = |states: &[Option<bool>]| -> (Vec<String>, Vec<bool>) {
                 let of = design.factors.iter().zip(states);

@@ -4,17 +4,9 @@ use std::ops::Range;
 
 use words::suggest::quoted;
 
-use crate::model::design::fraction::Fraction;
-use crate::model::design::{Design, DesignKind, Offload, order, rows};
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::scope::Scope;
-use crate::model::tables::{DESIGN, LadderOrder};
-use crate::read::diagnostic::Problem;
-use crate::read::factor;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table};
-use crate::read::value::Value;
+use crate::model::tables::DESIGN;
+use crate::model::{Design, DesignKind, Factor, Fraction, Offload, Scope, Subject, combinations, limit};
+use crate::read::{Entry, Problem, Problems, Table, factor};
 
 pub(crate) const MOST: u32 = 32;
 
@@ -31,39 +23,27 @@ pub(crate) struct Read {
 pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
     let found = problems.count();
     let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
-    let kind: Option<DesignKind> =
-        kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
+    let kind: Option<DesignKind> = kind_entry.as_ref().and_then(|entry| entry.word(problems));
     let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
-    let mut factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
-    let order_entry = table.take("order");
-    let order = order_entry.as_ref().map(|entry| Value::from_entry(entry).word::<LadderOrder>(problems));
+    let factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
     let most_entry = table.take("most");
-    let most = most_entry.as_ref().map(|entry| Value::from_entry(entry).small(limit::MOST, problems));
+    let most = most_entry.as_ref().map(|entry| entry.small(limit::MOST, problems));
     table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
-    let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
-        if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
-            let message = format!("`{}` is for `{only}`: a `{kind}` {what}", entry.key);
-            let help = format!("remove it, or use `kind = \"{only}\"`");
-            problems.report(entry.key_span.clone(), message, help);
-        }
-    };
-    of_one_kind(&order_entry, DesignKind::Ladder, "has no order");
-    of_one_kind(&most_entry, DesignKind::Fractional, "does not choose among its combinations");
+    if let Some(entry) = most_entry.as_ref().filter(|_| kind != DesignKind::Fractional) {
+        let fractional = DesignKind::Fractional;
+        let message =
+            format!("`most` is for `{fractional}`: a `{kind}` does not choose among its combinations");
+        let help = format!("remove it, or use `kind = \"{fractional}\"`");
+        problems.report(entry.key_span.clone(), message, help);
+    }
     if problems.count() != found || factors.is_empty() {
         return None;
-    }
-    if order.flatten() == Some(LadderOrder::Dependencies) {
-        let named: Option<Vec<Offload>> =
-            factors.iter().map(|read| Offload::named(read.factor.name())).collect();
-        let order = order::by_dependencies(&named?);
-        let mut left: Vec<Option<factor::Read>> = factors.into_iter().map(Some).collect();
-        factors = order.into_iter().filter_map(|place| left.get_mut(place)?.take()).collect();
     }
     let most = most.flatten().unwrap_or(MOST) as usize;
     let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());
     sized(kind, factors.len(), most, place, problems)?;
-    let names: Vec<String> = factors.iter().map(|read| read.factor.name().to_owned()).collect();
+    let names: Vec<String> = factors.iter().map(|read| read.factor.name.clone()).collect();
     let design = Design {
         kind,
         aliases: aliases(kind, &names, most),
@@ -71,11 +51,11 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
         unreachable: Vec::new(),
         dropped: Vec::new(),
     };
-    Some(Read { design, rows: rows::rows(kind, factors.len(), most), factors })
+    Some(Read { design, rows: combinations::rows(kind, factors.len(), most), factors })
 }
 
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
-    let array = Value::items(entry.value);
+    let array = Entry::items(entry.value);
     if array.is_empty() {
         let message = "a design needs at least one offload";
         problems.report(entry.span(), message, "name some: `offloads = [\"tso\", \"gso\"]`");
@@ -88,7 +68,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     let mut factors: Vec<factor::Read> = Vec::new();
     for item in array {
         let place = item.span();
-        let Some(name) = (Value { name: "offloads", value: item }).text(problems) else { continue };
+        let Some(name) = Entry::item("offloads", item).text(problems) else { continue };
         let (scope, bare) = Scope::split(name);
         let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
         let Some(subject) = factor::subject(&named, problems) else { continue };
@@ -103,17 +83,17 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         }
         let Some(offload) = Offload::named(name) else { continue };
         let overlaps = |read: &&factor::Read| {
-            Offload::named(read.factor.name()).is_some_and(|other| other.overlaps(&offload))
+            Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
-            let earlier = earlier.factor.name();
+            let earlier = &earlier.factor.name;
             let message = format!("`{}` and `{earlier}` switch the same features", quoted(name));
             problems.report(place, message, "keep one of the two");
             continue;
         }
-        if let Some(factor) = taken.iter().find(|read| *read.factor.subject() == subject) {
+        if let Some(factor) = taken.iter().find(|read| read.factor.subject == subject) {
             let message = format!("`{}` is already a factor", quoted(name));
-            let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
+            let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name);
             problems.report(place, message, help);
             continue;
         }
@@ -132,7 +112,7 @@ fn sized(
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<()> {
-    let count = rows::count(kind, offloads, most);
+    let count = combinations::count(kind, offloads, most);
     if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {
         return Some(());
     }
@@ -159,7 +139,7 @@ fn sized(
 
 /// The effects that a fraction confounds.
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
-    if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
+    if kind != DesignKind::Fractional || combinations::is_whole(names.len(), most) {
         return Vec::new();
     }
     let pairs =

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
+use words::suggest;
 
-use crate::plan::comparison::Unresolved;
+use crate::plan::Unresolved;
 
 /// Problems beyond this many are counted but not shown.
 const MOST_SHOWN: usize = 50;
@@ -17,12 +18,14 @@ const LONGEST_LINE_SHOWN: usize = 2_000;
 /// Every problem of a study file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostics {
-    file: String,
+    /// The name of the file, as it was given.
+    pub file: String,
     #[serde(skip)]
     source: String,
-    problems: Vec<Diagnostic>,
-    /// The number of problems beyond `problems`.
-    further: usize,
+    /// The problems, in the order of the file; at most 50.
+    pub problems: Vec<Problem>,
+    /// The number of problems that are not listed.
+    pub further: usize,
     /// The comparisons that cannot be made, by their places in the file.
     #[serde(skip)]
     pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
@@ -30,8 +33,8 @@ pub struct Diagnostics {
 
 /// One thing that is wrong with a study file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// The line, from 1.
+pub struct Problem {
+    /// The line, from 1; 0 while the file is read.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
@@ -43,7 +46,7 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The bytes that it is about.
     #[serde(skip)]
-    span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 impl Diagnostics {
@@ -53,7 +56,7 @@ impl Diagnostics {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
         let further = further + problems.len().saturating_sub(MOST_SHOWN);
-        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.locate(source)).collect();
+        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.located(source)).collect();
         Self {
             file: annotate_snippets::normalize_untrusted_str(file),
             source: source.to_owned(),
@@ -75,21 +78,6 @@ impl Diagnostics {
         self
     }
 
-    /// The name of the file, as it was given.
-    pub fn file(&self) -> &str {
-        &self.file
-    }
-
-    /// The problems, in the order of the file; at most 50.
-    pub fn problems(&self) -> &[Diagnostic] {
-        &self.problems
-    }
-
-    /// The number of problems that are not listed.
-    pub fn further(&self) -> usize {
-        self.further
-    }
-
     /// The problems as text for people, with their lines. `colour` adds the escape codes of a
     /// terminal.
     pub fn render(&self, colour: bool) -> String {
@@ -102,7 +90,7 @@ impl Diagnostics {
         blocks.join("\n\n")
     }
 
-    fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
+    fn render_one(&self, renderer: &Renderer, problem: &Problem) -> String {
         // Messages quote the file: hostile characters are replaced in both.
         let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
         let path = words::sanitised_line(&self.file);
@@ -140,17 +128,9 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) span: Range<usize>,
-    pub(crate) message: String,
-    pub(crate) label: String,
-    pub(crate) help: Option<String>,
-}
-
 impl Problem {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), label: String::new(), help: None }
+        Self { line: 0, column: 0, message: message.into(), label: String::new(), help: None, span }
     }
 
     pub(crate) fn label(self, label: impl Into<String>) -> Self {
@@ -165,19 +145,13 @@ impl Problem {
         Self { help, ..self }
     }
 
-    fn locate(self, source: &str) -> Diagnostic {
+    fn located(self, source: &str) -> Self {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
         let line = Line::containing(source, start);
-        Diagnostic {
-            line: line.number,
-            column: source[line.start..start].chars().count() + 1,
-            message: self.message,
-            label: self.label,
-            help: self.help,
-            span: start..end,
-        }
+        let column = source[line.start..start].chars().count() + 1;
+        Self { line: line.number, column, span: start..end, ..self }
     }
 }
 
@@ -197,6 +171,67 @@ impl<'s> Line<'s> {
         let text = source[start..].split('\n').next().unwrap_or_default();
         let text = text.strip_suffix('\r').filter(|text| start + text.len() >= place).unwrap_or(text);
         Self { number: before.matches('\n').count() + 1, start, text }
+    }
+}
+
+/// Problems beyond this many are only counted, without suggestions, which take the most time.
+const MOST_KEPT: usize = 500;
+
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    further: usize,
+    /// Comparisons that cannot be made, by their places in the file.
+    pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
+}
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Problem) {
+        if self.is_full() {
+            self.further += 1;
+        } else {
+            self.kept.push(problem);
+        }
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        place: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Problem::new(place, message).help(help));
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.kept.len() + self.further
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// [`suggest::help`], while more problems are kept.
+    pub(crate) fn help<'w>(&self, word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+        if self.is_full() { None } else { suggest::help(word, known) }
+    }
+
+    /// [`suggest::nearest`], while more problems are kept.
+    pub(crate) fn nearest<'w>(
+        &self,
+        word: &str,
+        known: impl IntoIterator<Item = &'w str>,
+    ) -> Option<&'w str> {
+        if self.is_full() { None } else { suggest::nearest(word, known) }
+    }
+
+    /// The kept problems, how many more there were, and the comparisons that cannot be made.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize, Vec<(usize, Unresolved)>) {
+        (self.kept, self.further, self.void_comparisons)
+    }
+
+    fn is_full(&self) -> bool {
+        self.kept.len() >= MOST_KEPT
     }
 }
 
@@ -240,7 +275,7 @@ mod tests {
         let source = "name = \"äöü\" # ß\nx = \"ä\" y";
         let place = source.find('y').unwrap();
         let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")], 0);
-        assert_eq!((diagnostics.problems()[0].line, diagnostics.problems()[0].column), (2, 9));
+        assert_eq!((diagnostics.problems[0].line, diagnostics.problems[0].column), (2, 9));
     }
 
     #[test]
@@ -266,7 +301,7 @@ mod tests {
         let problems =
             (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
         let diagnostics = Diagnostics::new("a.toml", &source, problems, 0);
-        assert_eq!((diagnostics.problems().len(), diagnostics.further()), (50, 10));
+        assert_eq!((diagnostics.problems.len(), diagnostics.further), (50, 10));
         assert!(diagnostics.to_string().ends_with("and 10 more"));
 
         let long = format!("x = \"{}\"", "y".repeat(1_000_000));

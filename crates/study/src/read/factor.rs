@@ -4,19 +4,12 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{
-    DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls,
-    suggest::{self, quoted},
-};
+use words::suggest::quoted;
+use words::{DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls, suggest};
 
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::scope::Scope;
-use crate::read::diagnostic::Problem;
-use crate::read::part;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table, entries, kind};
-use crate::read::value::Value;
+use crate::model::{Factor, Scope, Subject, limit};
+use crate::read::value::{entries, kind};
+use crate::read::{Entry, Problem, Problems, Table, part};
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]
@@ -107,8 +100,8 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
             whole = false;
             continue;
         };
-        if let Some(earlier) = factors.iter().find(|earlier| *earlier.factor.subject() == subject) {
-            let message = format!("`{}` is the same factor as `{}`", named.full(), earlier.factor.name());
+        if let Some(earlier) = factors.iter().find(|earlier| earlier.factor.subject == subject) {
+            let message = format!("`{}` is the same factor as `{}`", named.full(), earlier.factor.name);
             problems.report(named.place, message, "keep one of the two");
             continue;
         }
@@ -173,7 +166,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
 
 /// The levels of a factor: a list, or a single value.
 fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
-    let values = Value::items(named.value);
+    let values = Entry::items(named.value);
     if values.is_empty() {
         let message = format!("`{}` has no level", named.full());
         problems.report(named.value.span(), message, "list at least one, or remove the factor");
@@ -187,7 +180,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     let (mut levels, mut places): (Vec<Level>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
     let mut seen = std::collections::HashSet::new();
     for value in values {
-        let Some(level) = level(Value { name: named.name, value }, subject, problems) else { continue };
+        let Some(level) = level(&Entry::item(named.name, value), subject, problems) else { continue };
         if !seen.insert(level.to_string()) {
             let message = format!("`{}` has the level `{level}` twice", named.full());
             problems.push(Problem::new(value.span(), message));
@@ -199,7 +192,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     (levels, places)
 }
 
-pub(crate) fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
+pub(crate) fn level(value: &Entry<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
         Subject::Tuning(_, key)
             if *key != TuningKey::Sysctl
@@ -214,7 +207,7 @@ pub(crate) fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems
 
 /// The problem of a value that a factor of the same name overrides.
 pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
-    let message = format!("`{}` is a factor, so this value is never used", factor.factor.name());
+    let message = format!("`{}` is a factor, so this value is never used", factor.factor.name);
     Problem::new(place, message).help("remove it here, or from `[factors]`")
 }
 
@@ -226,8 +219,8 @@ fn no_device(
     why: &str,
     place: Range<usize>,
 ) -> Problem {
-    let message = format!("`{}` cannot be set on `{scenario}`, {why}", factor.name());
-    let side = factor.subject().scope().side;
+    let message = format!("`{}` cannot be set on `{scenario}`, {why}", factor.name);
+    let side = factor.subject.scope().side;
     let under = Scope { side, underlay: true };
     let help = if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
         format!("write `{under}{setting}`: the devices under the tunnel")
@@ -242,7 +235,7 @@ fn no_device(
 /// sides when each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
-        let subject = factor.subject();
+        let subject = &factor.subject;
         if let Subject::Device(scope, setting) = subject {
             let absent = |scenario: &Scenario| Some((*scenario, setting.absent(*scenario, scope.underlay)?));
             if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
@@ -253,7 +246,7 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
         if let Subject::Tuning(_, key) = subject {
             let absent = |scenario: &Scenario| Some((*scenario, key.absent(*scenario)?));
             if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
-                let message = format!("`{}` cannot be a factor of `{scenario}`, {why}", factor.name());
+                let message = format!("`{}` cannot be a factor of `{scenario}`, {why}", factor.name);
                 let able = Scenario::ALL.iter().filter(|one| key.absent(**one).is_none());
                 let able: Vec<String> = able.map(|one| format!("`{one}`")).collect();
                 let help = format!(
@@ -279,31 +272,31 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                 );
             }
             if sets.windows(2).any(|two| two[0] != two[1]) {
-                let message = format!("the levels of `{}` do not set the same sysctls", factor.name());
+                let message = format!("the levels of `{}` do not set the same sysctls", factor.name);
                 problems.report(name.clone(), message, "give each sysctl a value in every level");
             }
         }
         if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
             let message =
-                format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
-            let bare = factor.name().trim_start_matches(&format!("{side}."));
+                format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name);
+            let bare = factor.name.trim_start_matches(&format!("{side}."));
             problems.report(name.clone(), message, format!("write `{bare}`, or use `veth`"));
         }
         let discards = scenarios.contains(&Scenario::Discard);
         if discards && subject.scope().side == Some(Side::Receiver) {
-            let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name());
-            let bare = factor.name().trim_start_matches("receiver.");
+            let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name);
+            let bare = factor.name.trim_start_matches("receiver.");
             let help = format!("write `transmitter.{bare}`, or use `veth`");
             problems.report(name.clone(), message, help);
         }
-        let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
+        let of_side = |side| factors.iter().any(|other| other.factor.subject == subject.on(Some(side)));
         let has_sides = matches!(
             subject,
             Subject::Offloads(_) | Subject::Device(..) | Subject::Tuning(..) | Subject::Feature(..)
         ) && subject.scope().side.is_none();
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
-            let message = format!("`{}` has no effect: each side has its own", factor.name());
+            let message = format!("`{}` has no effect: each side has its own", factor.name);
             problems.report(name.clone(), message, "remove it, or one of the sides");
         }
     }

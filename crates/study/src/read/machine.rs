@@ -8,13 +8,10 @@ use words::names::{check_interface, check_sysctl_name};
 use words::suggest::quoted;
 use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
-use crate::model::limit;
-use crate::model::machine::{Machine, Machines};
 use crate::model::tables::{MACHINE, PLACEMENT};
-use crate::read::diagnostic::Problem;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table, entries};
-use crate::read::value::Value;
+use crate::model::{Machine, Machines, limit};
+use crate::read::value::entries;
+use crate::read::{Entry, Problem, Problems, Table};
 
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
     let mut of_side = |key, name| {
@@ -32,17 +29,13 @@ fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     if let Some(entry) = table.take("sysctl") {
         machine.sysctl = sysctls(&entry, problems);
     }
-    machine.governor =
-        table.take("governor").and_then(|entry| Value::from_entry(&entry).identifier(problems));
-    machine.cpu_latency = table
-        .take("cpu_latency")
-        .and_then(|entry| Value::from_entry(&entry).small(limit::CPU_LATENCY, problems));
-    machine.placement =
-        table.take("placement").and_then(|entry| placement(Value::from_entry(&entry), problems));
+    machine.governor = table.take("governor").and_then(|entry| entry.identifier(problems));
+    machine.cpu_latency =
+        table.take("cpu_latency").and_then(|entry| entry.small(limit::CPU_LATENCY, problems));
+    machine.placement = table.take("placement").and_then(|entry| placement(&entry, problems));
     if let Some(entry) = table.take("irq_affinity") {
         const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
-        machine.irq_affinity =
-            by_interface(NAME, &entry, problems, |entry, problems| cpus(Value::from_entry(entry), problems));
+        machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
     }
     if let Some(entry) = table.take("features") {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";
@@ -53,7 +46,7 @@ fn read_machine(mut table: Table<'_>, problems: &mut Problems) -> Machine {
 }
 
 /// Two CPUs: a table, or in the one word that labels have.
-pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Placement> {
+pub(crate) fn placement(value: &Entry<'_>, problems: &mut Problems) -> Option<Placement> {
     const NAME: &str = "placement = { irq = 0, traffic = 1 }";
     if let DeValue::String(text) = value.value.get_ref() {
         let read = text.parse();
@@ -63,10 +56,10 @@ pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Pla
         }
         return read.ok();
     }
-    let mut table = Table::from_entry(NAME, &value.entry(), problems)?;
+    let mut table = Table::from_entry(NAME, value, problems)?;
     let mut cpu = |key| {
         let entry = table.require(key, NAME, problems)?;
-        Value::from_entry(&entry).small(limit::CPU, problems)
+        entry.small(limit::CPU, problems)
     };
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
@@ -74,7 +67,7 @@ pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Pla
 }
 
 /// Sysctls of a level: a table, or in the one line that labels have.
-pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<String> {
+pub(crate) fn sysctl_level(value: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     let read = match value.value.get_ref() {
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
             Err("it is too long, or has a control character")
@@ -85,7 +78,7 @@ pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<
         }),
         DeValue::Table(table) if table.is_empty() => Err("it names none"),
         _ => {
-            let all = sysctls(&value.entry(), problems);
+            let all = sysctls(value, problems);
             if all.is_empty() {
                 return None;
             }
@@ -94,7 +87,7 @@ pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<
         }
     };
     if let Err(why) = read {
-        let message = format!("`{}` does not list sysctls: {why}", quoted(value.name));
+        let message = format!("`{}` does not list sysctls: {why}", quoted(value.key));
         problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
     }
     let all = read.ok()?;
@@ -147,9 +140,8 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
 
 /// A number, or a text of words or several numbers.
 fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
-    let value = Value::from_entry(entry);
     match entry.value.get_ref() {
-        DeValue::Integer(_) => value.decimal(),
+        DeValue::Integer(_) => entry.decimal(),
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
             let message =
                 format!("`{}` must be one line of at most {} bytes", quoted(entry.key), limit::SYSCTL);
@@ -158,7 +150,7 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
         }
         // Some lists may be empty.
         DeValue::String(text) => Some(text.trim().to_owned()),
-        _ => value.wrong_type("a whole number or a string", problems),
+        _ => entry.wrong_type("a whole number or a string", problems),
     }
 }
 
@@ -191,10 +183,10 @@ fn by_interface<T>(
 }
 
 /// CPUs: one, a list, or as the kernel writes them.
-pub(crate) fn cpus(value: Value<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
+pub(crate) fn cpus(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
     let mut cpus = match value.value.get_ref() {
         DeValue::Array(array) if array.len() <= limit::LEVELS => {
-            let one = |one| Value { name: value.name, value: one }.small(limit::CPU, problems);
+            let one = |one| Entry::item(value.key, one).small(limit::CPU, problems);
             array.iter().map(one).collect::<Option<Vec<u32>>>()?
         }
         DeValue::Array(_) => Vec::new(),
@@ -203,7 +195,7 @@ pub(crate) fn cpus(value: Value<'_>, problems: &mut Problems) -> Option<Vec<u32>
             Ok(cpus) if cpus.len() <= limit::LEVELS => cpus,
             Ok(_) => Vec::new(),
             Err(error) => {
-                let message = format!("`{}` does not list CPUs: {}", quoted(value.name), error.why);
+                let message = format!("`{}` does not list CPUs: {}", quoted(value.key), error.why);
                 problems.report(value.span(), message, "write it as `[0, 1]` or \"0-1\"");
                 return None;
             }
@@ -211,7 +203,7 @@ pub(crate) fn cpus(value: Value<'_>, problems: &mut Problems) -> Option<Vec<u32>
         _ => return value.wrong_type("a list of CPUs such as [0]", problems),
     };
     if cpus.is_empty() {
-        let message = format!("`{}` must list 1 to {} CPUs", quoted(value.name), limit::LEVELS);
+        let message = format!("`{}` must list 1 to {} CPUs", quoted(value.key), limit::LEVELS);
         problems.push(Problem::new(value.span(), message));
         return None;
     }
@@ -224,7 +216,7 @@ fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<Strin
     let table = Table::from_entry("features = { \"eth0\" = { tso = false } }", entry, problems)?;
     let mut features = BTreeMap::new();
     for entry in table.rest() {
-        let on = Value::from_entry(&entry).switch(problems);
+        let on = entry.switch(problems);
         if feature::expand(entry.key).is_none() {
             let message = format!("`{}` is not a feature", quoted(entry.key));
             let help = problems.help(entry.key, feature::names());
@@ -241,14 +233,14 @@ mod tests {
     use words::{Placement, Side};
 
     use crate::Study;
-    use crate::model::machine::{Machine, Machines};
+    use crate::model::{Machine, Machines};
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
 
     fn read(table: &str) -> Result<Machines, String> {
         let study = Study::parse("x.toml", &format!("{STUDY}{table}"));
-        study.map(|study| study.machine().clone()).map_err(|problems| problems.to_string())
+        study.map(|study| study.machine.clone()).map_err(|problems| problems.to_string())
     }
 
     fn written(machine: &Machines) -> String {

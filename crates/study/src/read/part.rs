@@ -3,15 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
-use words::{DEFAULT, Value as Read, flow_hash, suggest::quoted};
+use words::suggest::quoted;
+use words::{DEFAULT, Value as Read, flow_hash};
 
-use crate::model::limit;
-use crate::model::tables::{self, Part};
-use crate::read::diagnostic::Problem;
-use crate::read::machine;
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
+use crate::model::{Part, limit, tables};
+use crate::read::{Entry, Problem, Problems, Table, machine};
 
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -33,7 +29,7 @@ pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Pr
     let mut written = Vec::new();
     for row in rows.rows {
         let Some(entry) = table.take(row.name) else { continue };
-        let value = read(Value::from_entry(&entry), &row.part, problems);
+        let value = read(&entry, &row.part, problems);
         written.push(Written { key: row.name, value, place: entry.span() });
     }
     table.finish(&rows.keys(), problems);
@@ -41,7 +37,7 @@ pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Pr
 }
 
 /// A single value; structured values are read by their own table.
-pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Option<Read> {
+pub(crate) fn read(value: &Entry<'_>, part: &Part, problems: &mut Problems) -> Option<Read> {
     match part {
         Part::Name => value.identifier(problems).map(Read::Text),
         Part::Sentence => value.sentence(problems).map(Read::Text),
@@ -79,7 +75,11 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
     }
 }
 
-fn number_or_default(value: Value<'_>, range: &RangeInclusive<u64>, problems: &mut Problems) -> Option<Read> {
+fn number_or_default(
+    value: &Entry<'_>,
+    range: &RangeInclusive<u64>,
+    problems: &mut Problems,
+) -> Option<Read> {
     match value.value.get_ref() {
         DeValue::String(text) if text == DEFAULT => Some(Read::Default),
         DeValue::String(text) => {
@@ -91,7 +91,7 @@ fn number_or_default(value: Value<'_>, range: &RangeInclusive<u64>, problems: &m
 }
 
 /// Fields of a packet, each once; their order has no meaning.
-fn fields(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+fn fields(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT {
         return Some(Read::Default);
@@ -111,7 +111,7 @@ fn fields(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
 }
 
 /// A kernel. A boot shows whether it exists.
-fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+fn kernel(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";
     let text = value.text(problems)?;
@@ -123,7 +123,7 @@ fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     None
 }
 
-fn command_line(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+fn command_line(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT || text.is_empty() {
         return Some(Read::Default);
@@ -155,7 +155,7 @@ fn command_line(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
 }
 
 /// An amount of memory in MiB.
-fn memory(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+fn memory(value: &Entry<'_>, problems: &mut Problems) -> Option<Read> {
     const EXAMPLES: &str = "write it as \"512MiB\" or \"2GiB\"";
     let DeValue::String(text) = value.value.get_ref() else {
         return value.wrong_type("an amount of memory such as \"512MiB\"", problems);
@@ -173,7 +173,7 @@ fn memory(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     let mib = mib.filter(|mib| limit::MEMORY_MIB.contains(mib));
     if mib.is_none() {
         let (least, most) = (limit::MEMORY_MIB.start(), limit::MEMORY_MIB.end());
-        let message = format!("`{}` must be {least}MiB to {most}MiB", value.name);
+        let message = format!("`{}` must be {least}MiB to {most}MiB", value.key);
         problems.push(Problem::new(value.span(), message).label("out of range"));
     }
     mib.map(Read::Number)

@@ -6,14 +6,10 @@ use std::time::Duration;
 use toml::de::DeValue;
 use words::{Field, Scenario, Value as Read, format_duration};
 
-use crate::model::limit;
-use crate::model::protocol::{Alternate, BootKind, Protocol, WhetherTurns, afresh};
-use crate::model::stop::{Bounds, Stop};
+use crate::model::protocol::afresh;
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, Table};
-use crate::read::value::Value;
+use crate::model::{Alternate, BootKind, Bounds, Protocol, Stop, WhetherTurns, limit};
+use crate::read::{Entry, Problems, Table, Written, part};
 
 /// The testbeds of a study, by which a kind of boot is possible or not.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +107,7 @@ fn check_apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.
 fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems: &mut Problems) {
     if !matches!(entry.value.get_ref(), DeValue::Table(_)) {
-        if let Some(count) = Value::from_entry(entry).small(limit::BOOTS, problems) {
+        if let Some(count) = entry.small(limit::BOOTS, problems) {
             protocol.boots = count;
         }
         return;
@@ -147,13 +143,11 @@ fn possible(how: BootKind, place: Range<usize>, hosts: Hosts<'_>, problems: &mut
 fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
     let mut table = Table::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
     let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
-    let detect = detect.and_then(|entry| Value::from_entry(&entry).percent(problems));
+    let detect = detect.and_then(|entry| entry.percent(problems));
     let written = table.take("looks");
-    let looks = written
-        .as_ref()
-        .map_or(Some(Stop::LOOKS), |entry| Value::from_entry(entry).small(limit::LOOKS, problems));
+    let looks = written.as_ref().map_or(Some(Stop::LOOKS), |entry| entry.small(limit::LOOKS, problems));
     let bounds = table.take("bounds");
-    let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::from_entry(&entry).word(problems));
+    let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| entry.word(problems));
     table.finish(&STOP.keys(), problems);
     let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
     if !Stop::fits(stop.looks, boots) {

@@ -5,22 +5,14 @@ use std::ops::Range;
 use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Kind, Scenario};
 
-use crate::model::boot_state::BootState;
-use crate::model::factor::{Factor, Subject};
-use crate::model::limit;
-use crate::model::protocol::Protocol;
-use crate::model::selection::{ComparisonRequest, Exclusion};
-use crate::model::study::Study;
-use crate::model::tables::{GUEST, STUDY, TestbedPlace, UNDERLAY};
-use crate::read::diagnostic::{Diagnostics, Problem};
-use crate::read::obstacle::Obstacle;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::selection::Scope;
-use crate::read::table::Table;
-use crate::read::testbed::Testbed;
-use crate::read::value::Value;
-use crate::read::{check, comparison, design, factor, machine, protocol, selection, tracing, workload};
+use crate::model::tables::{GUEST, STUDY, UNDERLAY};
+use crate::model::{
+    BootState, ComparisonRequest, Exclusion, Factor, Protocol, Study, Subject, TestbedPlace, limit,
+};
+use crate::read::{
+    Diagnostics, Obstacle, Problem, Problems, Scope, Table, Testbed, Written, check, comparison, design,
+    factor, machine, part, protocol, tracing, workload,
+};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -58,15 +50,13 @@ fn syntax(error: &toml::de::Error) -> Problem {
 /// The study, as far as it can be read; `problems` tells whether it is valid.
 fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
-    let name = name.and_then(|entry| Value::from_entry(&entry).identifier(problems));
+    let name = name.and_then(|entry| entry.identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
-    let question = question.and_then(|entry| Value::from_entry(&entry).sentence(problems));
-    let inside = root
-        .take("inside")
-        .and_then(|entry| Value::from_entry(&entry).word(problems).map(|TestbedPlace::Guest| entry.span()));
-    let exact = root
-        .take("exact")
-        .and_then(|entry| Value::from_entry(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
+    let question = question.and_then(|entry| entry.sentence(problems));
+    let inside =
+        root.take("inside").and_then(|entry| entry.word(problems).map(|TestbedPlace::Guest| entry.span()));
+    let exact =
+        root.take("exact").and_then(|entry| entry.switch(problems).filter(|on| *on).map(|_| entry.span()));
     let guest_place = root.place_of("guest");
     let guest = root.table("[guest]", problems);
     let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();
@@ -107,8 +97,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     testbed.check(problems);
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, &scenarios, problems);
-    let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject().key()).collect();
-    let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
+    let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject.key()).collect();
+    let family = factors.iter().find(|read| read.factor.subject == Subject::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
         workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
@@ -126,7 +116,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         .into_iter()
         .filter_map(|table| {
             let place = table.span.clone();
-            Some((selection::exclusion(table, scope, problems)?, place))
+            Some((comparison::exclusion(table, scope, problems)?, place))
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
@@ -214,10 +204,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
 /// The kinds of testbed: the levels of the factor, or the study's one.
 fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
-    let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
+    let factor = factors.iter().find(|read| read.factor.subject == Subject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
-        return entry.and_then(|entry| Value::from_entry(&entry).word(problems)).into_iter().collect();
+        return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
     };
     if let Some(entry) = root.take("scenario") {
         problems.push(factor::overridden(factor, entry.span()));
@@ -226,7 +216,7 @@ fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Prob
 }
 
 fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
-    let factor = factors.iter().find(|read| read.factor.name() == "direction");
+    let factor = factors.iter().find(|read| read.factor.name == "direction");
     factor.is_some_and(|read| read.factor.levels().any(|level| level == Direction::Both.word()))
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }

@@ -4,12 +4,8 @@ use std::ops::Range;
 
 use words::{Acceleration, Scenario, Value};
 
-use crate::model::factor::Subject;
-use crate::model::guest::Guest;
-use crate::model::protocol::BootKind;
-use crate::read::factor;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
+use crate::model::{BootKind, Guest, Subject};
+use crate::read::{Problems, Written, factor, part};
 
 /// The file's settings of its testbed, with places.
 #[derive(Debug)]
@@ -74,7 +70,7 @@ impl Testbed<'_> {
     }
 
     fn factor(&self, subject: &Subject) -> Option<&factor::Read> {
-        self.factors.iter().find(|read| read.factor.subject() == subject)
+        self.factors.iter().find(|read| read.factor.subject == *subject)
     }
 
     fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
@@ -107,7 +103,7 @@ impl Testbed<'_> {
             problems.report(place.clone(), message, HELP);
         }
         let has_kernels = self.scenarios.iter().all(|scenario| scenario.has_machines());
-        let is_of_guest = |read: &&factor::Read| match read.factor.subject() {
+        let is_of_guest = |read: &&factor::Read| match &read.factor.subject {
             Subject::Guest("kernel") => !has_kernels,
             Subject::Guest(_) => true,
             _ => false,
@@ -115,7 +111,7 @@ impl Testbed<'_> {
         for read in self.factors.iter().filter(is_of_guest) {
             let message = format!(
                 "`{}` is a setting of virtual machines, and `{scenario}` has none",
-                read.factor.name()
+                &read.factor.name
             );
             problems.report(read.name.clone(), message, HELP);
         }
@@ -159,8 +155,8 @@ impl Testbed<'_> {
             let help = format!("use the scenario `{tunnel}`, or remove it");
             problems.report(place.clone(), message, help);
         }
-        for read in self.factors.iter().filter(|read| read.factor.subject().scope().underlay) {
-            let name = read.factor.name();
+        for read in self.factors.iter().filter(|read| read.factor.subject.scope().underlay) {
+            let name = &read.factor.name;
             let message = format!(
                 "`{name}` is a setting of the interfaces under a tunnel, and `{scenario}` has no tunnel"
             );

@@ -4,14 +4,9 @@ use std::ops::Range;
 
 use words::{Field, KernelPath, Misfit, Scenario, Word};
 
+use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::model::tracing::Tracing;
-use crate::read::diagnostic::Problem;
-use crate::read::part::{self, Written};
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
-use crate::read::workload;
+use crate::read::{Entry, Problem, Problems, Table, Written, part, workload};
 
 /// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {
@@ -34,23 +29,22 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
         value.iter().for_each(|value| field.set(value));
     }
     if let Some(readers) = readers {
-        tracing.readers = words(Value::from_entry(&readers), problems)?;
+        tracing.readers = words(&readers, problems)?;
     }
     let paths = paths?;
-    tracing.paths = words::<KernelPath>(Value::from_entry(&paths), problems)?;
+    tracing.paths = words::<KernelPath>(&paths, problems)?;
     Some(Read { tracing, place, paths: paths.span() })
 }
 
 /// Words of a vocabulary, each once, at least one.
-fn words<W: Word>(value: Value<'_>, problems: &mut Problems) -> Option<Vec<W>> {
-    let items = Value::items(value.value).iter();
-    let read: Vec<Option<W>> =
-        items.map(|one| Value { name: value.name, value: one }.word(problems)).collect();
+fn words<W: Word>(value: &Entry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
+    let items = Entry::items(value.value).iter();
+    let read: Vec<Option<W>> = items.map(|one| Entry::item(value.key, one).word(problems)).collect();
     let words = read.into_iter().collect::<Option<Vec<W>>>()?;
     let is_twice = (1..words.len()).any(|place| words[..place].contains(&words[place]));
     if words.is_empty() || is_twice {
         let what = if is_twice { "names one twice" } else { "is empty" };
-        let message = format!("`{}` {what}", words::suggest::quoted(value.name));
+        let message = format!("`{}` {what}", words::suggest::quoted(value.key));
         problems.report(value.span(), message, "name each once");
         return None;
     }

@@ -3,29 +3,26 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
-use toml::de::DeValue;
-use words::{DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word, suggest::quoted};
+use toml::de::{DeTable, DeValue};
+use words::suggest::quoted;
+use words::{DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word, suggest};
 
 use crate::model::limit;
-use crate::read::diagnostic::Problem;
-use crate::read::problems::Problems;
-use crate::read::table::{Entry, kind};
+use crate::read::{Problem, Problems};
 
-/// A value with its name for messages.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Value<'v> {
-    pub(crate) name: &'v str,
-    pub(crate) value: &'v Spanned<DeValue<'v>>,
+/// A key with its value. Methods report a wrong value under the key's name.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'t> {
+    /// The key as written; of a dotted key, its last part.
+    pub(crate) key: &'t str,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
 
-impl<'v> Value<'v> {
-    pub(crate) fn from_entry(entry: &Entry<'v>) -> Self {
-        Self { name: entry.key, value: entry.value }
-    }
-
-    /// The value as an entry of a table.
-    pub(crate) fn entry(&self) -> Entry<'v> {
-        Entry { key: self.name, key_span: self.span(), value: self.value }
+impl<'v> Entry<'v> {
+    /// One of several values of a key.
+    pub(crate) fn item(key: &'v str, value: &'v Spanned<DeValue<'v>>) -> Self {
+        Self { key, key_span: value.span(), value }
     }
 
     pub(crate) fn span(&self) -> Range<usize> {
@@ -89,7 +86,7 @@ impl<'v> Value<'v> {
         let number = self.decimal().and_then(|number| number.parse().ok());
         let number = number.filter(|number| range.contains(number));
         if number.is_none() {
-            let name = quoted(self.name);
+            let name = quoted(self.key);
             let message = format!("`{name}` must be {} to {}", range.start(), range.end());
             problems.push(Problem::new(self.span(), message).label("out of range"));
         }
@@ -127,14 +124,17 @@ impl<'v> Value<'v> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a duration such as \"100ms\"", problems);
         };
-        self.report(shape.read(self.name, text), problems)
+        self.report(shape.read(self.key, text), problems)
     }
 
     pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a share in percent such as \"2%\"", problems);
         };
-        self.report(Percent::read(self.name, text), problems)
+        match self.report(Shape::Share.read(self.key, text), problems)? {
+            words::Value::Share(share) => Some(share),
+            _ => None,
+        }
     }
 
     /// The value of a text, or a report of the mistake in it.
@@ -165,7 +165,7 @@ impl<'v> Value<'v> {
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
         if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
-            let (name, most) = (quoted(self.name), limit::SENTENCE);
+            let (name, most) = (quoted(self.key), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));
             return None;
@@ -175,7 +175,7 @@ impl<'v> Value<'v> {
 
     /// Reports a wrong type. `T` is the caller's type.
     pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
-        let message = format!("`{}` must be {wanted}, not {}", quoted(self.name), kind(self.value.get_ref()));
+        let message = format!("`{}` must be {wanted}, not {}", quoted(self.key), kind(self.value.get_ref()));
         problems.push(Problem::new(self.span(), message));
         None
     }
@@ -198,4 +198,141 @@ pub(crate) fn is_identifier(text: &str) -> bool {
     text.len() <= limit::NAME
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(allowed)
+}
+
+#[derive(Debug)]
+pub(crate) struct Table<'t> {
+    /// Its name in messages: `[protocol]`.
+    pub(crate) name: &'static str,
+    /// Its place, for missing keys.
+    pub(crate) span: Range<usize>,
+    entries: Vec<Entry<'t>>,
+}
+
+impl<'t> Table<'t> {
+    pub(crate) fn new(name: &'static str, span: Range<usize>, table: &'t DeTable<'t>) -> Self {
+        Self { name, span, entries: entries(table) }
+    }
+
+    /// An entry as a table; reports anything else.
+    pub(crate) fn from_entry(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
+        match entry.value.get_ref() {
+            DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
+            other => {
+                let message =
+                    format!("`{}` must be a table, not {}", suggest::quoted(entry.key), kind(other));
+                problems.report(entry.span(), message, format!("write it as `{name}`"));
+                None
+            }
+        }
+    }
+
+    /// The tables of an entry that may occur several times (`[[workload]]`).
+    pub(crate) fn list_from_entry(
+        name: &'static str,
+        entry: &Entry<'t>,
+        most: usize,
+        problems: &mut Problems,
+    ) -> Vec<Self> {
+        let wrong = |span, other: &DeValue<'_>| {
+            let message = format!(
+                "`{}` must be written as `{name}`, not as {}",
+                suggest::quoted(entry.key),
+                kind(other)
+            );
+            Problem::new(span, message).help(format!("begin each one with a line `{name}`"))
+        };
+        let DeValue::Array(array) = entry.value.get_ref() else {
+            problems.push(wrong(entry.span(), entry.value.get_ref()));
+            return Vec::new();
+        };
+        if array.len() > most {
+            let message = format!("there are {} tables `{name}`: at most {most} are allowed", array.len());
+            problems.push(Problem::new(entry.key_span.clone(), message));
+            return Vec::new();
+        }
+        if array.is_empty() {
+            let message = format!("`{}` is empty", suggest::quoted(entry.key));
+            problems.report(entry.span(), message, format!("begin each one with a line `{name}`"));
+        }
+        let mut tables = Vec::new();
+        for item in array.iter() {
+            match item.get_ref() {
+                DeValue::Table(table) => tables.push(Self::new(name, item.span(), table)),
+                other => problems.push(wrong(item.span(), other)),
+            }
+        }
+        tables
+    }
+
+    /// Takes a table by its header, `[guest]`.
+    pub(crate) fn table(&mut self, header: &'static str, problems: &mut Problems) -> Option<Self> {
+        let entry = self.take(header.trim_matches(['[', ']']))?;
+        Self::from_entry(header, &entry, problems)
+    }
+
+    /// Takes the tables of a header that may occur several times, `[[exclude]]`.
+    pub(crate) fn tables(&mut self, header: &'static str, most: usize, problems: &mut Problems) -> Vec<Self> {
+        let entry = self.take(header.trim_matches(['[', ']']));
+        entry.map_or_else(Vec::new, |entry| Self::list_from_entry(header, &entry, most, problems))
+    }
+
+    pub(crate) fn take(&mut self, key: &str) -> Option<Entry<'t>> {
+        let place = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(place))
+    }
+
+    pub(crate) fn place_of(&self, key: &str) -> Option<Range<usize>> {
+        self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.key_span.clone())
+    }
+
+    pub(crate) fn place_within(&self, table: &str, key: &str) -> Option<Range<usize>> {
+        let outer = self.entries.iter().find(|entry| entry.key == table)?;
+        let DeValue::Table(inner) = outer.value.get_ref() else { return None };
+        entries(inner).into_iter().find(|entry| entry.key == key).map(|entry| entry.key_span)
+    }
+
+    /// Takes a key that must be present.
+    pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
+        let entry = self.take(key);
+        if entry.is_none() {
+            let message = format!("`{key}` is missing from {}", self.name);
+            problems.report(self.span.clone(), message, format!("add {example}"));
+        }
+        entry
+    }
+
+    /// All keys that are left, in file order.
+    pub(crate) fn rest(self) -> Vec<Entry<'t>> {
+        self.entries
+    }
+
+    /// Reports all keys that are left as unknown.
+    pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
+        for entry in self.entries {
+            let message = format!("unknown key `{}` in {}", suggest::quoted(entry.key), self.name);
+            let help = problems.help(entry.key, known.iter().copied());
+            problems.push(Problem::new(entry.key_span, message).maybe_help(help));
+        }
+    }
+}
+
+pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry<'t>> =
+        table.iter().map(|(key, value)| Entry { key: key.get_ref(), key_span: key.span(), value }).collect();
+    entries.sort_by_key(|entry| entry.key_span.start);
+    entries
+}
+
+/// The type of a value, with its article.
+pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
 }

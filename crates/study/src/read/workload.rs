@@ -1,12 +1,10 @@
 //! `[[workload]]`.
 
 use std::ops::Range;
+
 use words::{Family, KEYS, Key, Kind, Workload};
 
-use crate::read::diagnostic::Problem;
-use crate::read::problems::Problems;
-use crate::read::table::Table;
-use crate::read::value::Value;
+use crate::read::{Problem, Problems, Table};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
@@ -55,20 +53,19 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
 fn read_workload(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     let place = table.span.clone();
     let kind_entry = table.require("kind", "`kind = \"tcp_stream\"`", problems);
-    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| Value::from_entry(entry).word(problems));
+    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| entry.word(problems));
     let kind_place = kind_entry.map_or(place.clone(), |entry| entry.span());
     let mut name_place = kind_place.clone();
     let mut name = None;
     if let Some(entry) = table.take("name") {
         name_place = entry.span();
-        name = Value::from_entry(&entry).identifier(problems);
+        name = entry.identifier(problems);
     }
 
     let mut values = Vec::new();
     for key in KEYS {
         let Some(entry) = table.take(key.name) else { continue };
-        values
-            .extend(Value::from_entry(&entry).of_key(key, problems).map(|value| (key, value, entry.span())));
+        values.extend(entry.of_key(key, problems).map(|value| (key, value, entry.span())));
     }
     table.finish(&keys().collect::<Vec<_>>(), problems);
 

@@ -149,7 +149,7 @@ fn colour_is_the_callers_choice() {
 fn line_and_column_are_numbers_for_programs_too() {
     let diagnostics =
         Study::parse("tso.toml", &VALID.replace("[\"on\", \"off\"]", "[\"on\", \"of\"]")).unwrap_err();
-    let [problem] = diagnostics.problems() else { panic!("{diagnostics}") };
+    let [problem] = &diagnostics.problems[..] else { panic!("{diagnostics}") };
     assert_eq!((problem.line, problem.column), (10, 14));
     let json = serde_json::to_value(&diagnostics).unwrap();
     assert_eq!(json["problems"][0]["line"], 10);

@@ -147,8 +147,7 @@ fn a_design_turns_features_on_and_off() {
     shows!(added(
         "[design]\nkind = \"ladder\"\noffloads = [\"tso\", \"mtu\", \"transmitter.gso\", \"gso\", \"turbo\", 1]\nmost = 8\nwidth = 1"
     ));
-    shows!(added("[design]\nkind = \"star\"\noffloads = []\norder = \"given\""));
-    shows!(added("[design]\nkind = \"fractional\"\norder = \"dependencies\"\noffloads = \"gso\""));
+    shows!(added("[design]\nkind = \"star\"\noffloads = []"));
     shows!(added("[design]"));
 }
 

@@ -15,9 +15,9 @@ fn auto(kind: Kind, factor: &str) -> Result<(), String> {
         "name = \"n\"\nquestion = \"q\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"{buffer}\n[factors]\n{factor}\n"
     );
     let study = Study::parse("n.toml", &text).unwrap_or_else(|problems| panic!("{factor}: {problems}"));
-    match study.protocol().alternate {
+    match study.protocol.alternate {
         Some(_) => Ok(()),
-        None => Err(study.turns_dropped().unwrap_or_default().to_owned()),
+        None => Err(study.turns_dropped.as_deref().unwrap_or_default().to_owned()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{labels, slugs};
 
 /// A plan as a dry run may show it.
 pub(crate) fn listing(study: &Study, plan: &Plan) -> String {
-    let protocol = study.protocol();
+    let protocol = &study.protocol;
     let time = format_duration(expected_duration(plan, protocol));
     let per_boot = format!("{} warm-up + {} recorded", protocol.warmup, protocol.runs);
     let mut lines = vec![format!("{} boots x ({per_boot}), {}, {time}", protocol.boots, protocol.order)];
@@ -54,7 +54,7 @@ fn udp_loopback_has_the_conditions_and_the_names_of_the_published_study() {
             "udp6_nooffload",
         ]
     );
-    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 10));
+    assert_eq!((study.protocol.boots, study.protocol.warmup, study.protocol.runs), (3, 1, 10));
 }
 
 /// The reference study R2: IPv4 with the checksum, without, and IPv6, in packets per second.
@@ -64,7 +64,7 @@ fn udp_send_discard_has_the_conditions_of_the_published_study() {
     let plan = study.plan();
     assert_eq!(study.scenarios(), [Scenario::Discard]);
     assert_eq!(slugs(&plan), ["pps4", "pps4_nocksum", "pps6"]);
-    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 10));
+    assert_eq!((study.protocol.boots, study.protocol.warmup, study.protocol.runs), (3, 1, 10));
     assert!(plan.conditions.iter().all(|one| format_duration(one.workload.duration) == "2m"));
     assert_eq!((plan.comparisons[0].metric.as_str(), plan.comparisons[0].baseline), ("packets", 0));
 }
@@ -78,7 +78,7 @@ fn quick_is_what_the_issue_asks_for() {
         ["ipv4 offloads=default", "ipv4 offloads=none", "ipv6 offloads=default", "ipv6 offloads=none"]
     );
     assert_eq!(slugs(&plan), ["tcp4_default", "tcp4_nooffload", "tcp6_default", "tcp6_nooffload"]);
-    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (7, 0, 1));
+    assert_eq!((study.protocol.boots, study.protocol.warmup, study.protocol.runs), (7, 0, 1));
     let condition = &plan.conditions[3];
     assert_eq!((condition.family, condition.transmitter.offloads), (Family::Ipv6, Offloads::None));
     assert_eq!(condition.receiver.wanted().len(), feature::OFFLOADS.len());

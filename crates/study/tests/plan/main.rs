@@ -205,7 +205,7 @@ fn each_kernel_of_machines_has_boots_of_its_own() {
     let [older, newer] = [Some("6.1.0-56-amd64"), Some("6.6.1")];
     assert_eq!(kernels, [None, None, older, older, newer, newer]);
     assert!(plan.conditions.iter().all(|condition| condition.boot.guest.is_none()));
-    let boots = netassay_study::schedule(&plan.states_of_conditions(), study.protocol());
+    let boots = netassay_study::schedule(&plan.states_of_conditions(), &study.protocol);
     assert_eq!(boots.len(), 6);
     for boot in boots {
         let mut of_boot: Vec<_> = boot.iter().map(|run| kernel(run.condition)).collect();
@@ -265,7 +265,10 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
             "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = {workload}\n[factors]\n{factor}\n{more}"
         );
         let study = Study::parse("n.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
-        (study.protocol().alternate.map(|alternate| alternate.turn), study.turns_dropped().map(str::to_owned))
+        (
+            study.protocol.alternate.map(|alternate| alternate.turn),
+            study.turns_dropped.as_deref().map(str::to_owned),
+        )
     };
     let made = (Some(std::time::Duration::from_millis(100)), None);
     let tso = "tso = [\"on\", \"off\"]";

@@ -16,14 +16,14 @@ pub(crate) fn digest(text: &str) -> Result<Plan, Diagnostics> {
     match Study::parse("any.toml", text) {
         Ok(study) => {
             let plan = study.plan();
-            let _ = expected_duration(&plan, study.protocol());
+            let _ = expected_duration(&plan, &study.protocol);
             check(&plan);
             Ok(plan)
         }
         Err(diagnostics) => {
             let lines = text.split('\n').count();
-            assert!(!diagnostics.problems().is_empty());
-            assert!(diagnostics.problems().iter().all(|problem| (1..=lines).contains(&problem.line)));
+            assert!(!diagnostics.problems.is_empty());
+            assert!(diagnostics.problems.iter().all(|problem| (1..=lines).contains(&problem.line)));
             assert!(!diagnostics.render(false).is_empty() && !diagnostics.render(true).is_empty());
             Err(diagnostics)
         }

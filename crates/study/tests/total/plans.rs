@@ -89,8 +89,8 @@ proptest! {
         if let Ok(study) = Study::parse("x.toml", &text) {
             prop_assert_eq!(study.plan(), study.plan());
             prop_assert_eq!(Study::parse("y.toml", &text).unwrap().plan(), study.plan());
-            let boots = schedule(&study.plan().states_of_conditions(), study.protocol());
-            let runs = (study.protocol().warmup + study.protocol().runs) as usize;
+            let boots = schedule(&study.plan().states_of_conditions(), &study.protocol);
+            let runs = (study.protocol.warmup + study.protocol.runs) as usize;
             prop_assert!(boots.iter().all(|boot| boot.len() == runs * study.plan().conditions.len()));
         }
     }

@@ -115,21 +115,21 @@ proptest! {
         let text = edits.iter().fold(text, |text, edit| apply(&text, edit));
         match Study::parse_with("any.toml", &text, &changes) {
             Ok(study) => {
-                let stored = Study::parse("any.toml", study.source_text());
-                if study.looks_dropped().is_some() {
+                let stored = Study::parse("any.toml", &study.text);
+                if study.looks_dropped.is_some() {
                     // Only the change knew of them.
-                    prop_assert_eq!(stored.map(|study| study.protocol().stop), Ok(None));
+                    prop_assert_eq!(stored.map(|study| study.protocol.stop), Ok(None));
                     return Ok(());
                 }
                 prop_assert_eq!(stored.as_ref(), Ok(&study));
                 // Each was made: made again alone, it finds nothing to do, unless a later one made
                 // it undone.
                 if let [change] = changes.as_slice() {
-                    let again = Study::parse_with("any.toml", study.source_text(), std::slice::from_ref(change));
+                    let again = Study::parse_with("any.toml", &study.text, std::slice::from_ref(change));
                     prop_assert_eq!(again.as_ref(), Ok(&study));
                 }
             }
-            Err(diagnostics) => prop_assert!(!diagnostics.problems().is_empty() && !diagnostics.to_string().is_empty()),
+            Err(diagnostics) => prop_assert!(!diagnostics.problems.is_empty() && !diagnostics.to_string().is_empty()),
         }
     }
 }

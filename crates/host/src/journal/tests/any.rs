@@ -24,7 +24,7 @@ proptest! {
     /// kernel made of what was asked.
     #[test]
     fn a_kill_at_any_moment_loses_nothing(
-        names in prop::sample::subsequence(words::SYSCTLS, 1..5),
+        names in prop::sample::subsequence(words::sysctls().collect::<Vec<_>>(), 1..5),
         before in prop::collection::vec(values(), 5),
         after in prop::collection::vec(values(), 5),
         half in values(),

@@ -136,8 +136,8 @@ impl ReachedHosts {
                 .filter(|family| conditions.iter().any(|one| of(one) == *family))
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
-                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
-                let shorter = study.with_assignment(study.name(), change(&format!("{key}={left}"))?);
+                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name));
+                let shorter = study.with_assignment(&study.name, change(&format!("{key}={left}"))?);
                 return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
@@ -148,16 +148,16 @@ impl ReachedHosts {
     /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         self.check_shared(study)?;
-        match (study.protocol().how, &self.found) {
+        match (study.protocol.how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
                 self.hosts.check_kernels(&kernels_of(study), interrupt)?;
             }
-            (_, None) if !study.machine().is_empty() => {
+            (_, None) if !study.machine.is_empty() => {
                 return Err(Failure::Usage(format!(
                     "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
                      remove [machine]",
-                    study.name()
+                    &study.name
                 )));
             }
             _ => {}
@@ -168,7 +168,7 @@ impl ReachedHosts {
     /// Refuses a study that sets something of the whole machine differently at its two ends, which
     /// are one machine.
     fn check_shared(&self, study: &Study) -> Result<(), Failure> {
-        let of_study = BySide::from_fn(|side| machine::requested(&study.machine().of_side(side)));
+        let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
         let of_conditions = study.plan().conditions.into_iter().map(|one| {
             let tuning = runner::switches_of(&one).tuning;
             BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
@@ -182,7 +182,7 @@ impl ReachedHosts {
             return Err(Failure::Usage(format!(
                 "the study {:?} sets what belongs to a whole machine (governor, sysctls that are not net.*) differently at its \
                  two ends, and both are network namespaces of one machine: set the same for both",
-                study.name()
+                &study.name
             )));
         }
         Ok(())
@@ -214,7 +214,7 @@ impl ReachedHosts {
         settings: &BySide<MachineSideSettings>,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        let is_asked = !study.machine().is_empty() || study.machine_factors().next().is_some();
+        let is_asked = !study.machine.is_empty() || study.machine_factors().next().is_some();
         if self.found.is_some() && is_asked {
             let of_conditions: Vec<_> =
                 study.plan().conditions.iter().map(|one| runner::switches_of(one).tuning).collect();
@@ -510,14 +510,14 @@ pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     if to.is_empty() {
         return Err(Failure::Usage(format!(
             "{:?} runs in the scenario {}, and between machines there are ssh, ssh-vxlan, vm and vm-vxlan only: choose with --set scenario=ssh",
-            study.name(),
+            &study.name,
             without.join(" and ")
         )));
     }
     if !without.is_empty() {
         say(&format!(
             "netassay: {:?} without the scenario {}: between machines there are ssh, ssh-vxlan, vm and vm-vxlan only",
-            study.name(),
+            &study.name,
             without.join(" and ")
         ));
     }

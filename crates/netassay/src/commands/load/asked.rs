@@ -51,8 +51,8 @@ impl Asked {
             "name = \"load\"\nquestion = \"How fast?\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"\n"
         );
         let study = Study::parse_with("load", &text, &said.0).map_err(|why| refused(&why))?;
-        if let Some(several) = said.0.iter().find(|said| said.values().len() > 1) {
-            let option = option(several.key());
+        if let Some(several) = said.0.iter().find(|said| said.values.len() > 1) {
+            let option = option(&several.key);
             return Err(Failure::Usage(format!("{option}: one value; to compare several, write a study")));
         }
         let plan = study.plan();
@@ -64,7 +64,7 @@ impl Asked {
             scenario: study.scenarios()[0],
             order: runner::order_of(&condition),
             condition,
-            inside_guest: study.inside_guest(),
+            inside_guest: study.inside_guest,
             discard_device: None,
         })
     }
@@ -92,7 +92,7 @@ impl Asked {
 
 /// What is wrong with the options, without the lines of the study: the user did not write it.
 fn refused(diagnostics: &Diagnostics) -> Failure {
-    let sentences = diagnostics.problems().iter().map(|problem| match &problem.help {
+    let sentences = diagnostics.problems.iter().map(|problem| match &problem.help {
         Some(help) => format!("{}; {help}", problem.message),
         None => problem.message.clone(),
     });

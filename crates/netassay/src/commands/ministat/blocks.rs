@@ -43,7 +43,7 @@ pub(super) enum ReadError {
 
 pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
     let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, line: 0, has_ended: false };
-    let mut sums = Sums { next: 0, lines: 0, values: Values::new(), without_value: 0, error: None };
+    let mut sums = Sums { next: 0, lines: 0, values: Values::default(), without_value: 0, error: None };
     let mut worker = Worker::new();
     while sums.error.is_none() && source.bytes < WORTH_THREADS && worker.take(&mut source) {
         worker.parse(format);
@@ -235,7 +235,7 @@ impl Worker {
                 if sums.without_value > MOST_WITHOUT_VALUE {
                     let what = format!("{MOST_WITHOUT_VALUE} bytes without a value");
                     sums.error = Some(ReadError::Io(endless(&what)));
-                } else if sums.values.len() + self.values.len() > MOST_VALUES {
+                } else if sums.values.all.len() + self.values.len() > MOST_VALUES {
                     let what = format!("more than {MOST_VALUES} values");
                     sums.error = Some(ReadError::Io(endless(&what)));
                 } else {

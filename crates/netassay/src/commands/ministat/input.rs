@@ -1,10 +1,10 @@
 //! The files, in sequence.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::{collections::VecDeque, ffi::OsStr};
 
 use ministat::{Points, Refusal, Request, Set};
 
@@ -15,19 +15,10 @@ pub(super) fn read(request: &Request) -> Result<(Vec<Set>, Vec<Vec<u8>>), Refusa
     let standard_input = [b"-".to_vec()];
     let files = if request.files.is_empty() { &standard_input } else { request.files.as_slice() };
     let mut stdin_is_free = true;
-    let mut opened = VecDeque::new();
-    if request.dialect.opens_all_first() {
-        for file in files {
-            opened.push_back(open(file, request, &mut stdin_is_free)?);
-        }
-    }
     let mut sets = Vec::new();
     let mut names = Vec::new();
     for file in files {
-        let source = match opened.pop_front() {
-            Some(source) => source,
-            None => open(file, request, &mut stdin_is_free)?,
-        };
+        let source = open(file, &mut stdin_is_free)?;
         let name = shown(file);
         sets.push(set(source, &name, request)?);
         names.push(name);
@@ -56,7 +47,7 @@ fn shown(file: &[u8]) -> Vec<u8> {
     }
 }
 
-fn open(file: &[u8], request: &Request, stdin_is_free: &mut bool) -> Result<File, Refusal> {
+fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, Refusal> {
     let opened = if file != b"-" {
         File::open(OsStr::from_bytes(file))
     } else if std::mem::take(stdin_is_free) {
@@ -64,7 +55,7 @@ fn open(file: &[u8], request: &Request, stdin_is_free: &mut bool) -> Result<File
     } else {
         return Err(Refusal::other("standard input can be read only once: give - once", 2));
     };
-    opened.map_err(|error| Refusal::cannot_open(&shown(file), &reason(&error), request.dialect))
+    opened.map_err(|error| Refusal::cannot_open(&shown(file), &reason(&error)))
 }
 
 fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
@@ -74,5 +65,5 @@ fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
     })?;
     let points = if request.plot { Points::Keep } else { Points::Drop };
     let readable = String::from_utf8_lossy(name);
-    Set::summed(readable, values, request.dialect, points).map_err(|_| Refusal::too_few_points(name))
+    Set::summed(readable, values, points).map_err(|_| Refusal::too_few_points(name))
 }

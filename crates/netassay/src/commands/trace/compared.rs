@@ -43,7 +43,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     if flags.host.is_some() {
         check_host(&study)?;
     }
-    if study.tracing().is_none() {
+    if study.tracing.is_none() {
         return Err(Failure::Usage(format!(
             "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `{}`",
             words::shell_command(["netassay", "run", name])
@@ -70,12 +70,12 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
 /// Refuses a study whose traces are not inside one machine that is there already.
 fn check_host(study: &Study) -> Result<(), Failure> {
     let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
-    if !study.inside_guest() && !study.scenarios().iter().any(is_elsewhere) {
+    if !study.inside_guest && !study.scenarios().iter().any(is_elsewhere) {
         return Ok(());
     }
     Err(Failure::Usage(format!(
         "the study {:?} needs virtual machines, which run on this machine only: --host is for a path, and for a study of the scenario `loopback`",
-        study.name()
+        &study.name
     )))
 }
 

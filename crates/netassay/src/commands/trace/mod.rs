@@ -200,7 +200,7 @@ fn write(
 /// The options for each size of the message: the one that was said, or 1 and 1400 bytes. Answers
 /// are as long, so that all packets are alike.
 fn sizes(said: &Said, kind: Kind) -> Result<Vec<Said>, Failure> {
-    let says = |key: &str| said.0.iter().any(|one| one.key() == key);
+    let says = |key: &str| said.0.iter().any(|one| one.key == key);
     // Packets without a receiver are as short as can be.
     if says("message") || kind == Kind::Pps {
         return Ok(vec![said.clone()]);

@@ -34,7 +34,7 @@ pub(super) struct OnMachine {
 pub(super) fn said(flags: &Trace) -> Result<Said, Failure> {
     let mut said = flags.said.clone();
     let is_one = scenario(&said, flags).is_of_namespaces();
-    if flags.exact && is_one && !said.0.iter().any(|one| one.key() == INSIDE) {
+    if flags.exact && is_one && !said.0.iter().any(|one| one.key == INSIDE) {
         let inside = format!("{INSIDE}=guest").parse();
         said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
     }
@@ -45,10 +45,10 @@ pub(super) fn said(flags: &Trace) -> Result<Said, Failure> {
 /// sockets of both ends. In a virtual machine and on a machine of the user's it may enter the other
 /// end's namespace; here that needs a privilege that agents give up.
 pub(super) fn scenario(said: &Said, flags: &Trace) -> Scenario {
-    let named = said.0.iter().rev().find(|one| one.key() == SCENARIO);
+    let named = said.0.iter().rev().find(|one| one.key == SCENARIO);
     // What is no scenario is refused where all options are read.
-    let named = named.and_then(|one| one.values().first()?.parse().ok());
-    let inside = said.0.iter().any(|one| one.key() == INSIDE);
+    let named = named.and_then(|one| one.values.first()?.parse().ok());
+    let inside = said.0.iter().any(|one| one.key == INSIDE);
     named.unwrap_or(match flags.hosts.names_any() {
         true => Scenario::Ssh,
         false if inside || flags.host.is_some() => Scenario::Veth,

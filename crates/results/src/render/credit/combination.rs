@@ -37,8 +37,8 @@ pub(super) struct Combination<'a> {
     pub(super) at: String,
     /// Its conditions, by their numbers in the plan. Effects and shares use positions in this list.
     pub(super) conditions: Vec<usize>,
-    /// For each of them whether each of the design's factors is on (1).
-    levels: Vec<Vec<usize>>,
+    /// For each of them whether each of the design's factors is on.
+    levels: Vec<Vec<bool>>,
 }
 
 impl<'a> Combination<'a> {
@@ -95,11 +95,11 @@ impl<'a> Combination<'a> {
         let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
         missing
             .map(|place| {
-                let on: Vec<bool> = self.levels[place].iter().map(|level| *level == 1).collect();
+                let on = &self.levels[place];
                 MissingState {
-                    state: self.design.words(&on),
+                    state: self.design.words(on),
                     is_end: on.windows(2).all(|pair| pair[0] == pair[1]),
-                    on: self.names(place, 1).into_iter().map(str::to_owned).collect(),
+                    on: self.names(place, true).into_iter().map(str::to_owned).collect(),
                     why: why_without(stored, self.conditions[place], metric),
                 }
             })
@@ -108,8 +108,7 @@ impl<'a> Combination<'a> {
 
     /// The position of the condition with exactly these factors on.
     pub(super) fn place(&self, is_on: impl Fn(usize) -> bool) -> Option<usize> {
-        let wanted: Vec<usize> =
-            (0..self.design.factors.len()).map(|factor| usize::from(is_on(factor))).collect();
+        let wanted: Vec<bool> = (0..self.design.factors.len()).map(is_on).collect();
         self.levels.iter().position(|levels| *levels == wanted)
     }
 
@@ -119,9 +118,9 @@ impl<'a> Combination<'a> {
     }
 
     /// The names of the factors that are on, or off, at a position.
-    pub(super) fn names(&self, place: usize, level: usize) -> Vec<&str> {
+    pub(super) fn names(&self, place: usize, are_on: bool) -> Vec<&str> {
         let factors = self.design.factors.iter().zip(&self.levels[place]);
-        factors.filter(|(_, own)| **own == level).map(|(name, _)| name.as_str()).collect()
+        factors.filter(|(_, own)| **own == are_on).map(|(name, _)| name.as_str()).collect()
     }
 
     /// Whether the design switches this factor, here or in another scenario.
@@ -131,12 +130,12 @@ impl<'a> Combination<'a> {
 
     /// The state at a position in words: `all off`, `without tso`.
     pub(super) fn words(&self, place: usize) -> String {
-        self.design.words(&self.levels[place].iter().map(|level| *level == 1).collect::<Vec<_>>())
+        self.design.words(&self.levels[place])
     }
 
     /// The state at a position as the base of a percentage: `all on but transmitter.tso`.
     pub(super) fn base(&self, place: usize) -> String {
-        match self.names(place, 0) {
+        match self.names(place, false) {
             off if !off.is_empty() && off.len() < self.design.factors.len() => {
                 format!("all on but {}", listed(&off))
             }
@@ -156,15 +155,15 @@ impl<'a> Combination<'a> {
 }
 
 /// Whether each of the design's factors is on; `None` for a condition outside every combination.
-fn levels(design: &Design, condition: &Condition) -> Option<Vec<usize>> {
+fn levels(design: &Design, condition: &Condition) -> Option<Vec<bool>> {
     if design.factors.is_empty() {
         return None;
     }
     let level = |factor: &String| {
         let (_, level) = condition.levels.iter().find(|(name, _)| name == factor)?;
         match level.as_str() {
-            "on" => Some(1),
-            "off" => Some(0),
+            "on" => Some(true),
+            "off" => Some(false),
             _ => None,
         }
     };

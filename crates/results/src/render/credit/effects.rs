@@ -111,7 +111,7 @@ impl Credit {
         let off = combination.place(|one| !factors.contains(&one) && is_on(one))?;
         let on = combination.place(|one| factors.contains(&one) || is_on(one))?;
         let runs = combination.observations(stored, metric.key);
-        let Ladder { total, back, .. } = ladder(&runs, &[off, on], None, self.level).ok()?;
+        let Ladder { total, back, .. } = ladder(&runs, &[off, on], self.level).ok()?;
         let (there, back) = (total.of_non_negative(), back.of_non_negative());
         let [before, after] = [off, on].map(|place| combination.base(place));
         let [one, other] = [off, on].map(|place| combination.conditions[place]);

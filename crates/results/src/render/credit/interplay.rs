@@ -65,7 +65,7 @@ impl<'s> Interplay<'s> {
     pub fn pairs(&self, factor: &str) -> Vec<SwitchPair> {
         let Some(place) = self.place(factor) else { return Vec::new() };
         // What cannot be estimated is not known, which is what an empty list says.
-        let found = effects_given(&self.runs, &self.combination.layout(), place, None, self.credit.level);
+        let found = effects_given(&self.runs, &self.combination.layout(), place, self.credit.level);
         found.unwrap_or_default().iter().map(|one| self.pair(factor, one)).collect()
     }
 

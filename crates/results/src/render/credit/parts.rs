@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 use stats::Observation;
-use stats::effects::{
-    self, Effect, EffectsError, Estimated, Factorial, Ladder, REMARK, factorial, ladder, shapley,
-};
+use stats::effects::{Effect, EffectsError, Estimated, Ladder, REMARK, factorial, ladder, shapley};
 use study::DesignKind;
 
 use super::combination::{Combination, MissingState};
@@ -123,7 +121,7 @@ impl CreditParts {
         level: f64,
     ) -> Result<(), EffectsError> {
         // Effects need no order of switching on, so they may be known where shares are not.
-        match factorial(runs, &combination.layout(), ORDER, None, level) {
+        match factorial(runs, &combination.layout(), ORDER, level) {
             Ok(found) => self.effects = effects(combination, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),
         }
@@ -131,7 +129,7 @@ impl CreditParts {
             // Reported with the whole.
             return Ok(());
         }
-        let shares = shapley(runs, &combination.layout(), effects::Orders::Reachable, None, level)?;
+        let shares = shapley(runs, &combination.layout(), level)?;
         self.parts = shares
             .shares
             .iter()
@@ -165,9 +163,8 @@ impl CreditParts {
         runs: &[Observation],
         level: f64,
     ) -> Result<(), EffectsError> {
-        let found = factorial(runs, &combination.layout(), ORDER, None, level)?;
+        let found = factorial(runs, &combination.layout(), ORDER, level)?;
         self.parts = found
-            .effects
             .iter()
             .filter(|effect| effect.factors.len() == 1)
             .map(|effect| CreditPart {
@@ -199,12 +196,12 @@ impl CreditParts {
             .filter_map(|gone| combination.place(|factor| factor >= gone))
             .filter(measured)
             .collect();
-        let Ladder { steps, .. } = ladder(runs, &rungs, None, level)?;
+        let Ladder { steps, .. } = ladder(runs, &rungs, level)?;
         for step in &steps {
-            let before = combination.names(step.from, 0);
-            let mut gone = combination.names(step.to, 0);
+            let before = combination.names(step.from, false);
+            let mut gone = combination.names(step.to, false);
             gone.retain(|name| !before.contains(name));
-            let back = ladder(runs, &[step.to, step.from], None, level)?.total;
+            let back = ladder(runs, &[step.to, step.from], level)?.total;
             self.parts.push(CreditPart {
                 name: format!("{} off", gone.join(" and ")),
                 base: "the step before",
@@ -239,7 +236,7 @@ fn from_fewer(combination: &Combination, missing: &[MissingState]) -> Option<Str
 /// All on against all off, if both were measured.
 fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) -> Option<CombinedGain> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
-    let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
+    let Ladder { total, back, .. } = ladder(runs, &[off, on], level).ok()?;
     Some(CombinedGain {
         gain: total.of_non_negative(),
         loss: back.of_non_negative(),
@@ -247,13 +244,13 @@ fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) ->
     })
 }
 
-fn effects(combination: &Combination, found: &Factorial) -> Vec<DesignEffect> {
+fn effects(combination: &Combination, found: &[Effect]) -> Vec<DesignEffect> {
     let view = |effect: &Effect| DesignEffect {
         name: name(combination, effect),
         factors: effect.factors.clone(),
         effect: effect.effect,
     };
-    found.effects.iter().map(view).collect()
+    found.iter().map(view).collect()
 }
 
 fn name(combination: &Combination, effect: &Effect) -> String {

@@ -6,9 +6,8 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
-use crate::lines::read;
+use crate::lines::{read, separator, without_mark};
 use crate::series::bounded;
-use crate::token::{separator, without_mark};
 
 const BLOCK: usize = 1 << 16;
 

@@ -1,8 +1,7 @@
 //! One run of iperf3: which figure is of which side and direction.
 
-use super::document::{Document, End, Event, Interval, Start, Sum};
-use crate::error::{Fault, FilePosition};
-use crate::left_out::Settings;
+use crate::error::{Fault, FilePosition, Settings};
+use crate::readers::iperf3::{Document, End, Interval, Start, Sum};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
@@ -44,31 +43,7 @@ impl Direction {
     }
 
     fn receiver(self) -> Option<Side> {
-        match self {
-            Direction::Forward => Some(Side::Server),
-            Direction::Reverse => Some(Side::Client),
-            Direction::Unknown => None,
-        }
-    }
-}
-
-/// Why a run has no value.
-pub(super) struct Lack {
-    pub(super) what: String,
-    pub(super) way_out: String,
-}
-
-impl Lack {
-    fn new(what: impl Into<String>, way_out: &str) -> Lack {
-        Lack { what: what.into(), way_out: way_out.to_owned() }
-    }
-
-    /// The server does not know its client's count.
-    fn of_server(what: &str, metric: &str) -> Lack {
-        Lack::new(
-            format!("the server's output does not hold what its client {what}"),
-            &format!("give the client's output, or compare what the server counted: --metric {metric}"),
-        )
+        self.sender().map(|side| if side == Side::Client { Side::Server } else { Side::Client })
     }
 }
 
@@ -104,14 +79,35 @@ impl Run {
         Ok(Run { place, error, start, intervals, end })
     }
 
-    pub(super) fn add(&mut self, event: Event) {
+    /// Adds an event of `--json-stream`.
+    pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
         match event {
-            Event::Start(start) => self.start = Some(start),
-            Event::Interval(interval) => self.intervals.push(interval),
-            Event::End(end) => self.end = Some(*end),
-            Event::Error(error) => self.error = Some(error),
-            Event::Other => {}
+            "start" => self.start = serde_json::from_str(data).map(Some)?,
+            "interval" => self.intervals.push(serde_json::from_str(data)?),
+            "end" => self.end = serde_json::from_str(data).map(Some)?,
+            "error" => self.error = serde_json::from_str(data).map(Some)?,
+            _ => {}
         }
+        Ok(())
+    }
+
+    fn fault(&self, what: impl Into<String>, way_out: impl Into<String>) -> Fault {
+        Fault::new(self.place, what, way_out)
+    }
+
+    /// The server does not know its client's count.
+    fn unknown_to_server(&self, what: &str, metric: &str) -> Fault {
+        self.fault(
+            format!("the server's output does not hold what its client {what}"),
+            format!("give the client's output, or compare what the server counted: --metric {metric}"),
+        )
+    }
+
+    fn without(&self, word: &str) -> Fault {
+        self.fault(
+            format!("a run without {word}"),
+            "it was interrupted, or its protocol does not count that; leave it out",
+        )
     }
 
     pub(super) fn cookie(&self) -> Option<&str> {
@@ -150,11 +146,11 @@ impl Run {
         }
     }
 
-    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Lack> {
+    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Fault> {
         let directions = self.directions();
         let of = |direction: Direction| {
             directions.contains(&direction).then_some(vec![direction]).ok_or_else(|| {
-                Lack::new(format!("a run without {word}"), "choose another metric, or leave it out")
+                self.fault(format!("a run without {word}"), "choose another metric, or leave it out")
             })
         };
         let mut is_loss_taken_off = false;
@@ -185,20 +181,21 @@ impl Run {
             Metric::Jitter => {
                 let [direction] = directions[..] else {
                     let way_out = "measure each direction by itself, without --bidir";
-                    return Err(Lack::new("a run of two directions has no single jitter", way_out));
+                    return Err(self.fault("a run of two directions has no single jitter", way_out));
                 };
-                let jitter = self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| lack(word))?;
+                let jitter =
+                    self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| self.without(word))?;
                 (jitter, self.kind("received", &directions, Direction::receiver))
             }
             Metric::Loss => {
                 let counts = |of: fn(&Sum) -> Option<f64>| {
                     total(&directions, |direction| {
-                        of(self.loss_report(direction, word)?).ok_or_else(|| lack(word))
+                        of(self.loss_report(direction, word)?).ok_or_else(|| self.without(word))
                     })
                 };
                 let lost = match (counts(|sum| sum.lost_packets), counts(|sum| sum.packets)) {
                     (Ok(lost), Ok(packets)) if packets > 0.0 => 100.0 * lost / packets,
-                    _ if directions.len() > 1 => return Err(lack(word)),
+                    _ if directions.len() > 1 => return Err(self.without(word)),
                     _ => counts(|sum| sum.lost_percent)?,
                 };
                 (lost, self.kind("received", &directions, Direction::receiver))
@@ -251,63 +248,63 @@ impl Run {
     }
 
     /// The received rate, in bit/s, and whether it is the sent rate less the loss.
-    fn received(&self, direction: Direction) -> Result<(f64, bool), Lack> {
+    fn received(&self, direction: Direction) -> Result<(f64, bool), Fault> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
-            return Err(Lack::of_server("received", "sent"));
+            return Err(self.unknown_to_server("received", "sent"));
         }
         if let Some(received) = received {
-            let rate = received.bits_per_second.ok_or_else(|| lack("throughput"))?;
+            let rate = received.bits_per_second.ok_or_else(|| self.without("throughput"))?;
             let is_sent = sent.and_then(|sum| sum.bytes).is_some_and(|bytes| bytes > 0.0);
             // UDP may be lost; TCP cannot send much that nobody receives.
             if rate == 0.0 && is_sent && (total.is_none() || self.writer().is_none()) {
                 let what = "nothing received of what was sent: the receiver's count is not there";
                 let way_out =
                     "give the client's output of a whole run, or compare what was sent: --metric sent";
-                return Err(Lack::new(what, way_out));
+                return Err(self.fault(what, way_out));
             }
             return Ok((rate, false));
         }
-        let total = total.ok_or_else(|| lack("throughput"))?;
-        let sent = total.bits_per_second.ok_or_else(|| lack("throughput"))?;
+        let total = total.ok_or_else(|| self.without("throughput"))?;
+        let sent = total.bits_per_second.ok_or_else(|| self.without("throughput"))?;
         let lost = match (total.lost_packets, total.packets, total.lost_percent) {
             (Some(lost), Some(packets), _) if packets > 0.0 => lost / packets,
             (Some(0.0), ..) => 0.0,
             (None, _, Some(percent)) => percent / 100.0,
             _ => {
                 let way_out = "compare what was sent: --metric sent";
-                return Err(Lack::new("UDP's rate of the sender, without the loss", way_out));
+                return Err(self.fault("UDP's rate of the sender, without the loss", way_out));
             }
         };
         if !(0.0..=1.0).contains(&lost) {
             let what = format!("a loss of {:.1} % of the datagrams", 100.0 * lost);
-            return Err(Lack::new(what, "the result is damaged: leave it out"));
+            return Err(self.fault(what, "the result is damaged: leave it out"));
         }
         Ok((sent * (1.0 - lost), true))
     }
 
-    fn sent(&self, direction: Direction, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Lack> {
+    fn sent(&self, direction: Direction, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Fault> {
         if !self.knows(direction.sender()) {
-            return Err(Lack::of_server("sent", "throughput"));
+            return Err(self.unknown_to_server("sent", "throughput"));
         }
         let [total, sent, _] = self.sums(direction);
-        sent.or(total).and_then(of).ok_or_else(|| lack(word))
+        sent.or(total).and_then(of).ok_or_else(|| self.without(word))
     }
 
     /// The sum that holds UDP's jitter and loss, which the receiver counts.
-    fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Lack> {
+    fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Fault> {
         if !self.knows(direction.receiver()) {
-            return Err(Lack::of_server("received", "sent"));
+            return Err(self.unknown_to_server("received", "sent"));
         }
         let [total, _, received] = self.sums(direction);
         let counts = |sum: &&Sum| sum.lost_packets.is_some() || sum.jitter_ms.is_some();
-        total.or(received).filter(counts).ok_or_else(|| lack(word))
+        total.or(received).filter(counts).ok_or_else(|| self.without(word))
     }
 
-    fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Lack> {
+    fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
         let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
         let (value, side) = match (metric, self.writer()) {
-            (Metric::RemoteCpu, Some(Side::Server)) => return Err(Lack::of_server("used", "cpu")),
+            (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
             (Metric::RemoteCpu, writer) => {
                 (cpu.and_then(|cpu| cpu.remote_total), writer.map(|_| Side::Server))
             }
@@ -318,7 +315,7 @@ impl Run {
             Some(Side::Server) => "of the server's CPUs",
             None => "of CPUs",
         };
-        Ok((value.ok_or_else(|| lack(word))?, self.described(what.to_owned(), directions)))
+        Ok((value.ok_or_else(|| self.without(word))?, self.described(what.to_owned(), directions)))
     }
 
     /// The rates of the intervals after the warm-up, in Mbit/s.
@@ -385,13 +382,6 @@ impl Run {
 }
 
 /// The sum over the directions.
-fn total(directions: &[Direction], of: impl Fn(Direction) -> Result<f64, Lack>) -> Result<f64, Lack> {
+fn total(directions: &[Direction], of: impl Fn(Direction) -> Result<f64, Fault>) -> Result<f64, Fault> {
     directions.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
-}
-
-fn lack(word: &str) -> Lack {
-    Lack::new(
-        format!("a run without {word}"),
-        "it was interrupted, or its protocol does not count that; leave it out",
-    )
 }

@@ -5,10 +5,9 @@
 //! not aligned with the heading, so they are counted. Those of the omni tests have four lines of
 //! heading, some of them blank, and figures that begin where their heading begins.
 
-use super::plain_word;
 use crate::error::{Fault, FilePosition};
-use crate::lines::Line;
-use crate::token::measured;
+use crate::lines::{Line, measured};
+use crate::readers::netperf::plain_word;
 
 /// Lines of the heading of an omni test.
 const HEADING: usize = 4;

@@ -1,0 +1,309 @@
+//! The data: runs gathered into boots, and summaries of values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::question::{StatsError, require_finite};
+
+/// One recorded run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The condition's index in the plan.
+    pub condition: usize,
+    /// The planned boot. Both parts of a resumed boot have the same number: they are one unit.
+    /// Conditions that were measured in the same boot share its number; separate boots have
+    /// different numbers.
+    pub boot: u32,
+    /// The value, in the metric's unit.
+    pub value: f64,
+}
+
+/// The runs of one condition in one boot, reduced for inference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) condition: usize,
+    pub(crate) boot: u32,
+    pub(crate) runs: usize,
+    pub(crate) mean: f64,
+    /// The root of the sum of squares around the mean; squares of large values would overflow.
+    pub(crate) root: f64,
+}
+
+/// All cells, ordered by condition and then by boot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cells(Vec<Cell>);
+
+impl Cells {
+    /// Gathers `observations`, in any order.
+    ///
+    /// # Errors
+    /// [`StatsError::NotFinite`], which names the value's place.
+    pub(crate) fn from_observations(observations: &[Observation]) -> Result<Cells, StatsError> {
+        require_finite(observations.iter().map(|observation| observation.value))?;
+        Ok(Cells::gathered(observations, |values| {
+            let mean = mean(values);
+            (values.len(), mean, squares(values, mean).root_over(1.0))
+        }))
+    }
+
+    /// The medians of the cells' runs, each cell as one run. All values must be finite.
+    pub(crate) fn medians(observations: &[Observation]) -> Cells {
+        Cells::gathered(observations, |sorted| (1, median_of_sorted(sorted), 0.0))
+    }
+
+    /// Gathers cells, with the runs, mean and root that `reduce` computes from ascending values.
+    fn gathered(observations: &[Observation], reduce: impl Fn(&[f64]) -> (usize, f64, f64)) -> Cells {
+        let mut sorted = observations.to_vec();
+        // By value too, so that the order of the runs does not change the last digit.
+        sorted.sort_unstable_by(|one, other| {
+            let place = |run: &Observation| (run.condition, run.boot);
+            place(one).cmp(&place(other)).then_with(|| one.value.total_cmp(&other.value))
+        });
+        let mut values = Vec::new();
+        let cells = sorted.chunk_by(|one, next| (one.condition, one.boot) == (next.condition, next.boot));
+        let cell = |own: &[Observation]| {
+            values.clear();
+            values.extend(own.iter().map(|run| run.value));
+            let (runs, mean, root) = reduce(&values);
+            Cell { condition: own[0].condition, boot: own[0].boot, runs, mean, root }
+        };
+        Cells(cells.map(cell).collect())
+    }
+
+    /// The logarithms of the cells' means, each cell as one run; of conditions with all cells above
+    /// zero.
+    pub(crate) fn logarithms(&self) -> Cells {
+        let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
+        let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
+        Cells(above_zero.flatten().map(logarithm).collect())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Cell> {
+        self.0.iter()
+    }
+
+    /// The cells of each condition that was measured, in order.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &[Cell]> {
+        self.0.chunk_by(|one, next| one.condition == next.condition)
+    }
+
+    pub(crate) fn up_to(&self, boot: u32) -> Cells {
+        Cells(self.0.iter().filter(|cell| cell.boot <= boot).copied().collect())
+    }
+
+    /// A condition's cells, in the order of the boots; empty if it was not measured.
+    pub(crate) fn condition(&self, condition: usize) -> &[Cell] {
+        let start = self.0.partition_point(|cell| cell.condition < condition);
+        let end = self.0.partition_point(|cell| cell.condition <= condition);
+        &self.0[start..end]
+    }
+}
+
+/// Size, range, middle and spread of a set of values, in the values' own unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The number of values.
+    pub n: usize,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The middle value; the mean of the two middle ones if `n` is even.
+    pub median: f64,
+    /// The upper of the two middle values if `n` is even: what ministat calls the median.
+    pub upper_median: f64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The standard deviation of the sample (divisor n - 1); none for a single value.
+    pub sd: Option<f64>,
+}
+
+impl Summary {
+    /// Summarises `values`, in any order.
+    ///
+    /// # Errors
+    /// [`StatsError::Empty`]; [`StatsError::NotFinite`], which names the value's place.
+    pub fn from_values(values: &[f64]) -> Result<Summary, StatsError> {
+        require_finite(values.iter().copied())?;
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Err(StatsError::Empty) };
+        let n = sorted.len();
+        let mean = mean(values).clamp(min, max);
+        Ok(Summary {
+            n,
+            min,
+            max,
+            median: median_of_sorted(&sorted),
+            upper_median: sorted[n / 2],
+            mean,
+            sd: (n > 1).then(|| squares(values, mean).root_over((n - 1) as f64)),
+        })
+    }
+}
+
+/// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum
+/// can, and one correction by the mean of the residuals. 0 for no values.
+pub fn mean(values: &[f64]) -> f64 {
+    let running = |centre: f64| {
+        values.iter().zip(1_u32..).fold(0.0, |mean: f64, (value, count)| {
+            // Each term is divided alone, since the difference of two large values may overflow.
+            let count = f64::from(count);
+            mean + ((value - centre) / count - mean / count)
+        })
+    };
+    let first = running(0.0);
+    first + running(first)
+}
+
+/// The middle value, or the mean of the two middle ones; `None` without values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// The median of at least one value.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    sorted[(n - 1) / 2].midpoint(sorted[n / 2])
+}
+
+/// The sum of squares of `values` around `centre`.
+pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
+    Scaled::sum(values.iter().map(|value| value - centre))
+}
+
+/// A sum of squares that cannot overflow or underflow: `scale`^2 times `sum`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scaled {
+    scale: f64,
+    sum: f64,
+}
+
+impl Scaled {
+    fn sum(residuals: impl Iterator<Item = f64> + Clone) -> Scaled {
+        let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
+        if scale == 0.0 {
+            return Scaled { scale, sum: 0.0 };
+        }
+        // The second term corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983,
+        // eq. 1.7).
+        let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
+            let unit = residual / scale;
+            (squares + unit * unit, sum + unit, count + 1.0)
+        });
+        Scaled { scale, sum: squares - sum * sum / count }
+    }
+
+    /// The root of the sum of squares over `divisor`.
+    pub(crate) fn root_over(self, divisor: f64) -> f64 {
+        self.scale * (self.sum.max(0.0) / divisor).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(condition: usize, boot: u32, value: f64) -> Observation {
+        Observation { condition, boot, value }
+    }
+
+    #[test]
+    fn parts_of_a_boot_are_one_unit() {
+        let cells =
+            Cells::from_observations(&[run(2, 1, 2.0), run(0, 1, 5.0), run(2, 3, 7.0), run(2, 1, 6.0)])
+                .unwrap();
+        let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
+        assert_eq!(conditions, [0, 2]);
+        assert_eq!(
+            cells.condition(2),
+            [
+                Cell { condition: 2, boot: 1, runs: 2, mean: 4.0, root: 8.0_f64.sqrt() },
+                Cell { condition: 2, boot: 3, runs: 1, mean: 7.0, root: 0.0 }
+            ]
+        );
+        assert_eq!(cells.condition(1), []);
+        assert_eq!(cells.iter().count(), 3);
+    }
+
+    #[test]
+    fn huge_means_and_huge_values_keep_their_spread() {
+        let cells =
+            Cells::from_observations(&[run(0, 0, 1e10 + 0.25), run(0, 0, 1e10), run(0, 0, 1e10 + 0.125)])
+                .unwrap();
+        let cell = cells.condition(0)[0];
+        assert_eq!((cell.mean, cell.root), (1e10 + 0.125, (2.0_f64 * 0.125 * 0.125).sqrt()));
+        let cells = Cells::from_observations(&[run(0, 0, 1e300), run(0, 0, -1e300)]).unwrap();
+        assert_eq!(cells.condition(0)[0].root, 2.0_f64.sqrt() * 1e300);
+    }
+
+    #[test]
+    fn a_value_that_is_none_is_named() {
+        let error = Cells::from_observations(&[run(0, 0, 1.0), run(0, 0, f64::NAN)]).unwrap_err();
+        assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
+    }
+}
+
+#[cfg(test)]
+mod summary_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::oracles;
+    use crate::oracles::is_close;
+
+    #[test]
+    fn equals_exact_arithmetic() {
+        for expected in &oracles::oracles().summaries {
+            let got = Summary::from_values(&expected.values).unwrap();
+            let name = format!("{:?}…", &expected.values[..2]);
+            assert_eq!((got.n, got.min, got.max), (expected.n, expected.min, expected.max), "{name}");
+            assert_eq!(got.upper_median, expected.upper_median, "{name}");
+            assert!(is_close(got.median, expected.median, 1e-15), "{name}: median {}", got.median);
+            assert!(is_close(got.mean, expected.mean, 1e-15), "{name}: mean {}", got.mean);
+            assert!(
+                is_close(got.sd.unwrap(), expected.sd, 1e-12),
+                "{name}: sd {:?} not {}",
+                got.sd,
+                expected.sd
+            );
+        }
+    }
+
+    #[test]
+    fn one_value_has_no_spread_and_none_no_summary() {
+        let one = Summary::from_values(&[5.5]).unwrap();
+        assert_eq!((one.n, one.median, one.mean, one.sd), (1, 5.5, 5.5, None));
+        assert_eq!(Summary::from_values(&[]), Err(StatsError::Empty));
+        let error = Summary::from_values(&[1.0, f64::INFINITY]).unwrap_err();
+        assert_eq!(error, StatsError::NotFinite { place: 2, value: f64::INFINITY });
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter_and_the_mean_lies_inside(
+            values in proptest::collection::vec(-1e300..1e300f64, 1..40),
+            turn in 0..40usize,
+        ) {
+            let mut turned = values.clone();
+            turned.rotate_left(turn % values.len());
+            let (one, other) = (Summary::from_values(&values).unwrap(), Summary::from_values(&turned).unwrap());
+            prop_assert_eq!((one.min, one.max, one.median), (other.min, other.max, other.median));
+            prop_assert!(one.min <= one.mean && one.mean <= one.max);
+            prop_assert!((one.mean - other.mean).abs() <= 1e-13 * (one.max - one.min).abs());
+        }
+
+        #[test]
+        fn shifting_and_scaling_act_as_they_must(
+            values in proptest::collection::vec(-1e3..1e3f64, 2..40),
+            shift in -1e6..1e6f64,
+        ) {
+            let one = Summary::from_values(&values).unwrap();
+            let moved: Vec<f64> = values.iter().map(|value| 2.0 * value + shift).collect();
+            let moved = Summary::from_values(&moved).unwrap();
+            prop_assert!((moved.mean - (2.0 * one.mean + shift)).abs() < 1e-8);
+            prop_assert!((moved.sd.unwrap() - 2.0 * one.sd.unwrap()).abs() < 1e-8);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The size of a study in boots and runs: power, the smallest difference it can show, and the
+//! cheapest way to show one.
+//!
+//! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a
+//! run within the boot with [`Noise::run`]; the error of a difference between two conditions is
+//! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the typical degrees of freedom
+//! of conditions that spread alike. They vary between studies, on balance favourably: the power is
+//! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::compare::family;
+use crate::distribution::{noncentral_t, numeric, student};
+use crate::model::Common;
+use crate::question::Design;
+use crate::sequential::{Bounds, Schedule, crossings};
+
+/// Standard deviations, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// The effect of a boot on a condition: the spread between boots where each condition has its
+    /// own (nested), the condition x boot interaction where conditions share them (crossed).
+    pub cell: f64,
+    /// Between runs of the same condition in the same boot.
+    pub run: f64,
+}
+
+/// The comparisons that share the error rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Each comparison by itself.
+    Alone,
+    /// All conditions against one baseline.
+    Baseline,
+    /// All pairs.
+    AllPairs,
+}
+
+/// A study of open size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Whether conditions share boots.
+    pub design: Design,
+    /// The number of conditions, the baseline included.
+    pub conditions: usize,
+    /// The noise.
+    pub noise: Noise,
+    /// The comparisons that share `alpha`.
+    pub family: Family,
+    /// The two-sided error rate: 1 - level.
+    pub alpha: f64,
+    /// The early looks of the study: the bounds, and their number. The power is a lower bound then,
+    /// since earlier looks only add to that of the last.
+    pub looks: Option<(Bounds, u32)>,
+}
+
+/// The cost of measuring, in seconds or any other unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// One boot without its runs.
+    pub boot: f64,
+    /// One run of one condition.
+    pub run: f64,
+}
+
+impl Plan {
+    /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of
+    /// all together if crossed), as they typically are where the conditions spread alike: those of
+    /// two variances, which are correlated where conditions share boots, and moderated where
+    /// several comparisons hold together. Of two conditions they are exact: 2 (boots - 1) nested,
+    /// boots - 1 crossed.
+    pub fn df(&self, boots: u32) -> f64 {
+        let correlation = match self.design {
+            Design::Nested => 0.0,
+            Design::Crossed => (self.conditions as f64 - 1.0).powi(-2),
+        };
+        let own = f64::from(boots) - 1.0;
+        let of_one = match self.family {
+            Family::Alone => own,
+            Family::Baseline | Family::AllPairs => Common::typical_df(self.conditions, own),
+        };
+        2.0 * of_one / (1.0 + correlation)
+    }
+
+    /// The standard error of a difference between two conditions.
+    pub fn standard_error(&self, boots: u32, runs: u32) -> f64 {
+        let Noise { cell, run } = self.noise;
+        (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
+    }
+
+    /// The |t| that proves a difference, at the last look. `None` with fewer than two conditions or
+    /// boots, too few boots for the looks, or an `alpha` outside of 0 to 1.
+    pub fn critical(&self, boots: u32) -> Option<f64> {
+        let critical = self.critical_of_one_look(boots)?;
+        let Some((bounds, looks)) = self.looks else { return Some(critical) };
+        let df = self.df(boots);
+        let looks = Schedule { bounds, looks, boots }.looks(df / (f64::from(boots) - 1.0));
+        let nominal = looks.nominal(student::two_sided(critical, df));
+        student::upper_quantile(0.5 * nominal.last()?, df)
+    }
+
+    fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
+        if self.conditions < 2 || boots < 2 {
+            return None;
+        }
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            return None;
+        }
+        self.judged().critical(self.alpha, self.df(boots))
+    }
+
+    /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots
+    /// beyond their number. `None` as for [`Plan::critical`].
+    pub fn stretch(&self, boots: u32) -> Option<f64> {
+        Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
+    }
+
+    fn judged(&self) -> family::ComparisonFamily {
+        match self.family {
+            Family::Alone => family::ComparisonFamily::Alone,
+            // If conditions spread alike, half of each difference's variance is the baseline's.
+            Family::Baseline => family::ComparisonFamily::beside_baseline(&vec![0.5; self.conditions - 1]),
+            Family::AllPairs => {
+                family::ComparisonFamily::independent(self.conditions * (self.conditions - 1) / 2)
+            }
+        }
+    }
+
+    /// The probability that a true difference of size `delta` between two conditions is proven,
+    /// with its right sign.
+    ///
+    /// `None` unless the noise and `delta` are finite and not negative, there is a run, and
+    /// [`Plan::critical`] has a value.
+    pub fn power(&self, delta: f64, boots: u32, runs: u32) -> Option<f64> {
+        self.check(runs)?;
+        let is_length = delta >= 0.0 && delta.is_finite();
+        let critical = self.critical(boots).filter(|_| is_length)?;
+        let error = self.standard_error(boots, runs);
+        // Without noise every difference is proven.
+        let nc = delta / error;
+        Some(match (nc.is_finite(), delta > 0.0) {
+            (true, _) => noncentral_t::sf(critical, self.df(boots), nc),
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        })
+    }
+
+    /// The true difference that is proven with probability `power`. `None` unless 0 < `power` < 1
+    /// and the rest is as for [`Plan::power`].
+    pub fn detectable(&self, power: f64, boots: u32, runs: u32) -> Option<f64> {
+        self.check(runs)?;
+        Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
+    }
+
+    /// The size of a difference, in standard errors, that is proven with probability `power`.
+    pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
+        noncentrality(self.critical(boots)?, self.df(boots), power)
+    }
+
+    pub(super) fn check(&self, runs: u32) -> Option<()> {
+        let is_sd = |sd: f64| sd >= 0.0 && sd.is_finite();
+        (is_sd(self.noise.cell) && is_sd(self.noise.run) && runs >= 1).then_some(())
+    }
+}
+
+/// The difference, in standard errors, whose t exceeds `critical` with probability `power`; 0 where
+/// no difference is needed. `None` unless 0 < `power` < 1, `df` >= 1 and `critical` is finite and
+/// not negative.
+pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
+    let is_valid = power > 0.0 && power < 1.0 && df >= 1.0 && critical >= 0.0 && critical.is_finite();
+    if !is_valid {
+        return None;
+    }
+    // The miss becomes ever rarer: finds where it is rare enough, then bisects.
+    let miss = |nc: f64| noncentral_t::cdf(critical, df, nc);
+    let mut high = critical + 1.0;
+    while miss(high) > 1.0 - power {
+        high *= 2.0;
+    }
+    Some(numeric::bracketed(0.0, high, |nc| (miss(nc) / (1.0 - power)).ln()))
+}
+
+/// The expected number of boots if the true difference is `drift` times its standard error at the
+/// last look, with `alpha` over all looks: by the normal distribution, so a little less than with
+/// the few boots of a t-adjusted design. `None` where the schedule has no looks or `drift` is not
+/// finite.
+pub fn expected_boots(schedule: Schedule, alpha: f64, drift: f64) -> Option<f64> {
+    let fractions = schedule.fractions();
+    let stops = crossings(&fractions, &schedule.bounds.z(&fractions, alpha), drift);
+    let last = f64::from(schedule.boots);
+    let spared: f64 =
+        stops.iter().zip(schedule.after()).map(|(stop, boots)| stop * (last - f64::from(boots))).sum();
+    (!stops.is_empty()).then_some(last - spared)
+}
+
+/// An estimate's error, and the boots that it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pilot {
+    /// The boots: of each condition if nested, of all together if crossed.
+    pub boots: u32,
+    /// The standard error of the estimate.
+    pub standard_error: f64,
+    /// Its degrees of freedom.
+    pub df: f64,
+}
+
+impl Pilot {
+    /// The fewest boots, at least those of the pilot, with which a true value of size `delta` is
+    /// proven with probability `power` by an interval of this `level`, if the true spread is the
+    /// pilot's. The standard error falls with the root of the boots; the degrees of freedom grow
+    /// with the boots less one, as those of [`crate::planning::Plan::df`] do. `None` if `at_most` are too
+    /// few, and for figures that no pilot can have.
+    pub fn boots_needed(self, delta: f64, level: f64, power: f64, at_most: u32) -> Option<u32> {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return None;
+        }
+        let is_enough = |boots: u32| self.detectable(boots, level, power).map(|least| least <= delta);
+        let (mut low, mut high) = (self.boots, self.boots);
+        while !is_enough(high)? {
+            if high >= at_most {
+                return None;
+            }
+            low = high;
+            high = high.saturating_mul(2).min(at_most);
+        }
+        // Too few at `low`, unless it is the pilot's own size; enough at `high`.
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if is_enough(middle)? { high = middle } else { low = middle }
+        }
+        Some(high)
+    }
+
+    /// The true value that `boots` boots prove with probability `power`; the rest is as for
+    /// [`Pilot::boots_needed`].
+    pub fn detectable(self, boots: u32, level: f64, power: f64) -> Option<f64> {
+        let is_sound = self.boots >= 2
+            && boots >= 2
+            && self.df >= 1.0
+            && self.standard_error >= 0.0
+            && self.standard_error.is_finite()
+            && level > 0.0
+            && level < 1.0;
+        if !is_sound {
+            return None;
+        }
+        let df = self.df * (f64::from(boots) - 1.0) / (f64::from(self.boots) - 1.0);
+        let error = self.standard_error * (f64::from(self.boots) / f64::from(boots)).sqrt();
+        Some(noncentrality(student::upper_quantile(0.5 * (1.0 - level), df)?, df, power)? * error)
+    }
+}
+
+/// The goal of a plan, and its limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The true difference, in the metric's unit.
+    pub delta: f64,
+    /// The probability that it is proven.
+    pub power: f64,
+    /// The most boots (of each condition, if nested).
+    pub boots_at_most: u32,
+    /// The most runs of a condition in a boot.
+    pub runs_at_most: u32,
+}
+
+/// A size that reaches the goal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Boots: of each condition if nested, of all together if crossed.
+    pub boots: u32,
+    /// Runs of each condition in each of its boots.
+    pub runs: u32,
+    /// The cost of the whole study, in the unit of [`Cost`].
+    pub cost: f64,
+    /// The probability that the goal's difference is proven.
+    pub power: f64,
+}
+
+impl Plan {
+    /// The cost of a study of this size.
+    pub fn cost(&self, cost: Cost, boots: u32, runs: u32) -> f64 {
+        let (conditions, boots) = (self.conditions as f64, f64::from(boots));
+        let runs = cost.run * f64::from(runs);
+        match self.design {
+            Design::Nested => conditions * boots * (cost.boot + runs),
+            Design::Crossed => boots * (cost.boot + conditions * runs),
+        }
+    }
+
+    /// The fewest boots, from 2, that reach the goal with `runs` runs in each. `None` if the goal's
+    /// limit is too low, or as for [`Plan::power`].
+    pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
+        self.check(runs)?;
+        Search::new(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
+    }
+
+    /// The cheapest size within the limits that reaches the goal; of equally cheap ones that with
+    /// the fewest runs. `None` if none reaches it, a cost is negative or not finite, or as for
+    /// [`Plan::power`].
+    pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
+        self.check(1)?;
+        let is_price = |price: f64| price >= 0.0 && price.is_finite();
+        let search = Search::new(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
+        // More runs can save boots, but never more than unlimited runs would: that ends both
+        // searches.
+        let fewest = search.boots_needed(u32::MAX, 2, goal.boots_at_most)?;
+        let mut best: Option<(f64, u32, u32)> = None;
+        let mut most = goal.boots_at_most;
+        for runs in 1..=goal.runs_at_most {
+            if best.is_some_and(|(least, ..)| self.cost(cost, fewest, runs) >= least) {
+                break;
+            }
+            let Some(boots) = search.boots_needed(runs, fewest, most) else {
+                continue;
+            };
+            most = boots;
+            let price = self.cost(cost, boots, runs);
+            if best.is_none_or(|(least, ..)| price < least) {
+                best = Some((price, boots, runs));
+            }
+            if boots == fewest && cost.run > 0.0 {
+                break;
+            }
+        }
+        best.and_then(|(cost, boots, runs)| self.choice(goal, cost, boots, runs))
+    }
+
+    /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
+    /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
+    pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
+        let Some(search) = Search::new(self, goal) else { return Vec::new() };
+        let mut runs = [
+            choice.runs / 4,
+            choice.runs / 2,
+            choice.runs,
+            choice.runs.saturating_mul(2),
+            choice.runs.saturating_mul(4),
+        ]
+        .to_vec();
+        runs.retain(|runs| (1..=goal.runs_at_most).contains(runs));
+        runs.dedup();
+        runs.into_iter()
+            .filter_map(|runs| {
+                let boots = search.boots_needed(runs, 2, goal.boots_at_most)?;
+                self.choice(goal, self.cost(cost, boots, runs), boots, runs)
+            })
+            .collect()
+    }
+
+    fn choice(&self, goal: Goal, cost: f64, boots: u32, runs: u32) -> Option<Choice> {
+        Some(Choice { boots, runs, cost, power: self.power(goal.delta, boots, runs)? })
+    }
+}
+
+/// A search for boots. The noncentrality takes the time and depends only on the boots, so it is
+/// kept.
+struct Search<'a> {
+    plan: &'a Plan,
+    /// The plan with a single look, which needs no more boots and is computed much faster.
+    once: Plan,
+    goal: Goal,
+    /// The noncentralities by boots, and whether all looks count.
+    noncentralities: RefCell<BTreeMap<(u32, bool), Option<f64>>>,
+}
+
+impl<'a> Search<'a> {
+    fn new(plan: &'a Plan, goal: Goal) -> Option<Search<'a>> {
+        let is_sought = goal.delta > 0.0 && goal.delta.is_finite();
+        let once = Plan { looks: None, ..*plan };
+        is_sought.then(|| Search { plan, once, goal, noncentralities: RefCell::default() })
+    }
+
+    fn is_enough(&self, boots: u32, runs: u32) -> bool {
+        let reaches = |plan: &Plan| {
+            let needed = *self
+                .noncentralities
+                .borrow_mut()
+                .entry((boots, plan.looks.is_some()))
+                .or_insert_with(|| plan.noncentrality(self.goal.power, boots));
+            needed.is_some_and(|needed| needed * plan.standard_error(boots, runs) <= self.goal.delta)
+        };
+        reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
+    }
+
+    /// The fewest boots between `fewest` and `most`, by bisection: with more boots the error falls
+    /// and the degrees of freedom grow.
+    fn boots_needed(&self, runs: u32, fewest: u32, most: u32) -> Option<u32> {
+        // Doubling first: small studies are likely, and large ones take no longer.
+        let mut low = fewest;
+        let mut high = fewest;
+        while high < most && !self.is_enough(high, runs) {
+            low = high + 1;
+            high = high.saturating_mul(2).min(most);
+        }
+        if high > most || !self.is_enough(high, runs) {
+            return None;
+        }
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.is_enough(middle, runs) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(high)
+    }
+}

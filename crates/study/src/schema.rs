@@ -1,0 +1,408 @@
+//! The JSON schema of a study file, for editors and other tools: made from the reader's tables.
+
+use serde_json::{Map, Value, json};
+use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Key, Shape, Side, TuningKey, Vocabulary, metric};
+
+use crate::model::switch::UNDERLAY as UNDER;
+use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, UNDERLAY};
+use crate::model::{Part, Scope, Subject, Table, limit};
+
+/// The JSON schema of a study file (draft 2020-12), indented, with a final newline. The same in
+/// every build.
+pub fn schema() -> String {
+    let mut parts = Parts::default();
+    let mut schema = parts.table(&STUDY);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = STUDY.name.into();
+    schema["$defs"] = Value::Object(parts.0);
+    // Other crates of the build decide whether maps keep their insertion order; the text must not
+    // depend on that.
+    schema.sort_all_objects();
+    let text = serde_json::to_string_pretty(&schema);
+    format!("{}\n", text.expect("a schema is plain JSON"))
+}
+
+/// The parts of the schema that have a name.
+#[derive(Default)]
+struct Parts(Map<String, Value>);
+
+impl Parts {
+    fn named(&mut self, name: &str, schema: Value) -> Value {
+        self.0.insert(name.to_owned(), schema);
+        json!({ "$ref": format!("#/$defs/{name}") })
+    }
+
+    fn table(&mut self, table: &Table) -> Value {
+        let rows = table.rows.iter();
+        let properties = rows.map(|row| (row.name.to_owned(), described(self.part(&row.part), row.help)));
+        let mut schema = object(table.help, properties.collect());
+        let required = table.rows.iter().filter(|row| row.is_required).map(|row| row.name);
+        let required: Vec<&str> = required.collect();
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        schema
+    }
+}
+
+fn object(description: &str, properties: Map<String, Value>) -> Value {
+    json!({
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn described(mut schema: Value, description: &str) -> Value {
+    schema["description"] = description.into();
+    schema
+}
+
+impl Parts {
+    pub(super) fn part(&mut self, part: &Part) -> Value {
+        match part {
+            Part::Name => {
+                let pattern = format!("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", limit::NAME - 1);
+                self.named("Name", json!({ "type": "string", "pattern": pattern }))
+            }
+            Part::Sentence => json!({ "type": "string" }),
+            Part::Switch => self.named("Switch", switch()),
+            Part::Fields => {
+                let letters: String = words::flow_hash::letters().collect();
+                let most = letters.len();
+                let pattern = format!("^([{letters}]{{1,{most}}}|default)$");
+                self.named("Fields", json!({ "type": "string", "pattern": pattern }))
+            }
+            Part::Share => self.named("Share", share("")),
+            Part::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
+            Part::Kernel => {
+                self.named("Kernel", json!({ "type": "string", "minLength": 1, "maxLength": limit::PATH }))
+            }
+            Part::CommandLine => {
+                self.named("CommandLine", json!({ "type": "string", "maxLength": limit::COMMAND_LINE }))
+            }
+            Part::Memory => self.named("Memory", json!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" })),
+            Part::OrDefault(name, range) => {
+                let number = self.named(name, number(*range.start(), *range.end()));
+                json!({ "anyOf": [number, { "const": "default" }] })
+            }
+            Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
+            Part::Shaped(name, shape) => self.named(name, of_shape(*shape, false)),
+            Part::OrWord(name, shape, vocabulary) => {
+                let value = self.named(name, of_shape(*shape, false));
+                let word = self.named(vocabulary.name, one_of(vocabulary));
+                json!({ "anyOf": [value, word] })
+            }
+            Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
+            Part::Words(vocabulary) => {
+                let word = self.named(vocabulary.name, one_of(vocabulary));
+                let several = json!({ "type": "array", "items": word, "minItems": 1, "uniqueItems": true });
+                json!({ "anyOf": [word, several] })
+            }
+            Part::Table(table) => self.table_named(table),
+            Part::Counted(name, range, table) => {
+                let number = self.named(name, number(*range.start(), *range.end()));
+                json!({ "anyOf": [number, self.table_named(table)] })
+            }
+            Part::Tables(table, most) => {
+                let table = self.table_named(table);
+                several(table, *most)
+            }
+            Part::Workloads => {
+                let workload = self.workload();
+                several(self.named("Workload", workload), limit::BLOCKS)
+            }
+            Part::Factors => self.factors(),
+            Part::Exclusions => several(self.exclusion(), limit::EXCLUSIONS),
+            Part::Levels => self.levels(),
+            Part::Offloads => self.offloads(),
+            Part::Sysctls => {
+                // A value, or a table of sysctls with a common prefix.
+                let value = json!({ "type": ["integer", "string", "object"] });
+                by_name(self.named("SysctlValue", value))
+            }
+            Part::Cpus => {
+                let cpu = number(*limit::CPU.start(), *limit::CPU.end());
+                let list = json!({ "type": "string", "pattern": "^[0-9]+([,-][0-9]+)*$" });
+                self.named("Cpus", json!({ "anyOf": [cpu, several(cpu, limit::LEVELS), list] }))
+            }
+            Part::Interfaces(part) => by_name(self.part(part)),
+            Part::Placement(table) => {
+                let word = json!({ "type": "string", "pattern": "^irq[0-9]+-traffic[0-9]+$" });
+                let table = self.table_named(table);
+                json!({ "anyOf": [table, word] })
+            }
+            Part::Features => by_name(by_name(self.part(&Part::Switch))),
+        }
+    }
+
+    fn table_named(&mut self, table: &Table) -> Value {
+        let schema = self.table(table);
+        self.named(table.name, schema)
+    }
+
+    fn workload(&mut self) -> Value {
+        let (name, kind) = (self.part(&Part::Name), self.part(&KIND));
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), described(name, "What the study calls it. Default: its kind."));
+        properties.insert("kind".to_owned(), described(kind, "The kind of traffic."));
+        for key in KEYS {
+            properties.insert(key.name.to_owned(), described(of_key(key), &key.description()));
+        }
+        let mut schema = object("The traffic.", properties);
+        schema["required"] = json!(["kind"]);
+        schema
+    }
+}
+
+fn one_of(vocabulary: &Vocabulary) -> Value {
+    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
+    let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
+    json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
+}
+
+fn switch() -> Value {
+    json!({ "enum": ["on", "off", true, false] })
+}
+
+fn number(least: u64, most: u64) -> Value {
+    json!({ "type": "integer", "minimum": least, "maximum": most })
+}
+
+/// An array of 1 to `most` items.
+fn several(one: Value, most: usize) -> Value {
+    json!({ "type": "array", "items": one, "minItems": 1, "maxItems": most })
+}
+
+/// A table of any keys.
+fn by_name(value: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value })
+}
+
+/// A share in percent, or another text.
+fn share(or: &str) -> Value {
+    json!({ "type": "string", "pattern": format!(r"^\s*\d+(\.\d+)?\s*%\s*${or}") })
+}
+
+/// The schema of a key of the traffic.
+pub(super) fn of_key(key: &Key) -> Value {
+    of_shape(key.shape, key.has_default())
+}
+
+fn of_shape(shape: Shape, has_default: bool) -> Value {
+    let default = if has_default { "|^default$" } else { "" };
+    match shape {
+        Shape::Number(least, most) if has_default => {
+            json!({ "anyOf": [number(least, most), { "const": "default" }] })
+        }
+        Shape::Number(least, most) => number(least, most),
+        Shape::Switch if has_default => json!({ "enum": ["on", "off", "default", true, false] }),
+        Shape::Switch => switch(),
+        Shape::Pace => {
+            let pattern = format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}");
+            json!({ "type": "string", "pattern": pattern })
+        }
+        Shape::Share => share(default),
+        Shape::Time(..) => {
+            let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
+            json!({ "type": "string", "pattern": pattern })
+        }
+        Shape::Word(words) => json!({ "enum": words.vocabulary.spellings() }),
+        Shape::Name(most) => {
+            json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{most}}}$") })
+        }
+    }
+}
+
+/// A side; the other one has the same factors.
+const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
+
+impl Parts {
+    pub(super) fn factors(&mut self) -> Value {
+        let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
+        self.named("Factors", factors)
+    }
+
+    /// `baseline` and `only`
+    pub(super) fn levels(&mut self) -> Value {
+        let levels = self.choice("Conditions chosen by levels: by one, or by a list of them.");
+        self.named("Levels", levels)
+    }
+
+    pub(super) fn exclusion(&mut self) -> Value {
+        let mut schema = self.choice("Combinations that are not measured.");
+        schema["minProperties"] = 1.into();
+        schema["properties"]["reason"] = json!({ "description": "Why, for the plan.", "type": "string" });
+        self.named("Exclude", schema)
+    }
+
+    /// Names of features, with the scope before them.
+    pub(super) fn offloads(&mut self) -> Value {
+        let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({})$", features().join("|"));
+        let names = one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }));
+        self.named("DesignOffloads", names)
+    }
+
+    fn choice(&mut self, description: &str) -> Value {
+        let mut schema = self.factors_but_workloads(description);
+        schema["properties"]["workload"] = self.of_subject(&Subject::Workload);
+        schema
+    }
+
+    /// A table of all factors; those of a side under the side (`transmitter.tso`) or as a quoted
+    /// key.
+    fn factors_but_workloads(&mut self, description: &str) -> Value {
+        let mut schema = self.table_of(description, Subject::names());
+        let under_side =
+            self.table_of("What differs under the tunnel on this side only.", Subject::names_in(SIDE));
+        let mut of_side = self.table_of("What differs on this side only.", Subject::names_in(SIDE));
+        of_side["properties"][UNDER] = self.named("UnderlayOfSide", under_side);
+        let of_side = self.named("OfSide", of_side);
+        for side in Side::BOTH {
+            schema["properties"][side.word()] = of_side.clone();
+        }
+        let both = Scope { side: None, underlay: true };
+        let of_underlay =
+            self.table_of("What the interfaces under the tunnel have.", Subject::names_in(both));
+        schema["properties"][UNDER] = self.named("OfUnderlay", of_underlay);
+        let sides = Side::BOTH.map(Side::word).join("|");
+        let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
+        schema["patternProperties"] = json!({
+            quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
+            quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
+        });
+        let all_like = |one: DeviceSetting| {
+            let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.form() == one.form());
+            quoted(&chosen.map(DeviceSetting::word).collect::<Vec<_>>().join("|"))
+        };
+        for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx, DeviceSetting::FlowHashUdp4] {
+            let levels = self.of_subject(&Subject::Device(SIDE, one));
+            schema["patternProperties"][all_like(one)] = levels;
+        }
+        for key in TuningKey::ALL {
+            let levels = self.of_subject(&Subject::Tuning(SIDE, key));
+            schema["patternProperties"][format!("^({sides})\\.{key}$")] = levels;
+        }
+        for key in UNDERLAY.factors() {
+            let levels = self.of_subject(&Subject::Underlay(key));
+            schema["patternProperties"][format!("^{UNDER}\\.{key}$")] = levels;
+        }
+        schema
+    }
+
+    fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
+        let levels =
+            |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::from_name(name)?)));
+        object(description, names.filter_map(levels).collect())
+    }
+
+    fn of_subject(&mut self, subject: &Subject) -> Value {
+        let of_table = |table: &Table, key: &str| {
+            (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
+        };
+        let (name, help) = match subject {
+            Subject::Key(key) => return one_or_list(key.help, of_key(key)),
+            Subject::Workload => ("Names".to_owned(), "The name of a workload, if there are several."),
+            Subject::Scenario => (
+                "ScenarioLevels".to_owned(),
+                "The kind of testbed; a study with this factor has no `scenario` at its top.",
+            ),
+            Subject::Family => ("FamilyLevels".to_owned(), "The version of IP."),
+            Subject::Offloads(_) => {
+                ("OffloadsLevels".to_owned(), "All offloads at once; a feature named by itself wins over it.")
+            }
+            Subject::Device(_, setting) => match setting.form() {
+                DeviceForm::Number => (
+                    "DeviceLevels".to_owned(),
+                    "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
+                ),
+                DeviceForm::Switch => {
+                    ("DeviceSwitchLevels".to_owned(), "A switch of a network device: on or off.")
+                }
+                DeviceForm::Fields => (
+                    "DeviceFieldsLevels".to_owned(),
+                    "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
+                ),
+            },
+            Subject::Tuning(_, key) => of_table(&MACHINE, key.word()),
+            Subject::Feature(..) => ("SwitchLevels".to_owned(), "On or off."),
+            Subject::Mtu => ("MtuLevels".to_owned(), "The MTU in bytes."),
+            Subject::Twin => {
+                ("TwinLevels".to_owned(), "Labels that change nothing: the same condition several times.")
+            }
+            Subject::Guest(key) => of_table(&GUEST, key),
+            Subject::Underlay(key) => of_table(&UNDERLAY, key),
+        };
+        let mut one = subject.part().map(|part| self.part(part)).unwrap_or_default();
+        if let Subject::Tuning(_, key) = subject {
+            let other = match key {
+                TuningKey::Sysctl => json!({ "type": "string" }),
+                _ => json!({ "const": DEFAULT }),
+            };
+            one = json!({ "anyOf": [one, other] });
+        }
+        self.named(&name, one_or_list(help, one))
+    }
+}
+
+fn one_or_list(description: &str, one: Value) -> Value {
+    json!({
+        "description": description,
+        "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }],
+    })
+}
+
+fn features() -> Vec<&'static str> {
+    words::feature::names().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Study;
+    use crate::model::tables::{
+        BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, MACHINE_OF_SIDE, PLACEMENT, PROTOCOL, STOP, UNDERLAY,
+    };
+
+    #[test]
+    fn the_reader_knows_every_key_of_the_tables_and_no_other() {
+        let tables = [
+            ("", &STUDY),
+            ("[guest]", &GUEST),
+            ("[underlay]", &UNDERLAY),
+            ("[design]", &DESIGN),
+            ("[protocol]", &PROTOCOL),
+            ("[protocol.boots]", &BOOTS),
+            ("[protocol.stop]", &STOP),
+            ("[[comparison]]", &COMPARISON),
+            ("[machine]", &MACHINE),
+            ("[machine.transmitter]", &MACHINE_OF_SIDE),
+            ("[machine.placement]", &PLACEMENT),
+        ];
+        for (header, table) in tables {
+            for key in table.keys().into_iter().chain(["wombat"]) {
+                // No key has a date as its value, so each key reports it.
+                let text = format!("{header}\n{key} = 1979-05-27\n");
+                let problems = Study::parse("x.toml", &text).unwrap_err().to_string();
+                assert_eq!(problems.contains("unknown key"), key == "wombat", "{text}{problems}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_must_be_there_is_required_and_a_default_may_be_written() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        assert_eq!(schema["required"], json!(["name", "question", "workload"]));
+        for (table, required) in [
+            ("Workload", json!(["kind"])),
+            ("Design", json!(["kind", "offloads"])),
+            ("Stop", json!(["detect"])),
+            ("Protocol", Value::Null),
+        ] {
+            assert_eq!(schema["$defs"][table]["required"], required, "{table}");
+        }
+        let mtu = &schema["$defs"]["Underlay"]["properties"]["mtu"];
+        assert_eq!(mtu["anyOf"][1]["const"], "default", "{mtu}");
+    }
+}

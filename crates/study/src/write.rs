@@ -1,0 +1,311 @@
+//! Study files that netassay writes.
+
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
+use words::{KEYS, Key, Value, format_duration};
+
+use crate::model::tables::GUEST;
+use crate::model::{Alternate, Protocol, Scope, Study, WhetherTurns, limit};
+use crate::plan::Condition;
+
+/// A commented study file of this name, valid as it stands. A name may consist of letters, digits,
+/// `-`, `_` and `.`; other characters become `-`.
+pub fn starter(name: &str) -> String {
+    include_str!("starter.toml").replace("@name@", &usable(name))
+}
+
+fn usable(name: &str) -> String {
+    let usable: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
+        .take(limit::NAME)
+        .collect();
+    let usable = usable.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+    if usable.is_empty() { "my-study".to_owned() } else { usable.to_owned() }
+}
+
+// A study of one condition under two labels, made from another study: differences in it are
+// chance.
+
+/// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
+/// `protocol` (`stop` and `apart` are left out: an A/A study is not to end on what it finds, and
+/// all of its runs are of one kind). A study file like any other: it can be stored, read and
+/// resumed.
+pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
+    let mut file = DocumentMut::new();
+    file.insert("name", value(suffixed(&study.name, "-aa")));
+    file.insert("question", value("How often do two labels of the same condition seem to differ?"));
+    let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
+    if !is_factor("scenario") {
+        file.insert("scenario", value(condition.boot.scenario.word()));
+    }
+    if study.exact {
+        file.insert("exact", value(true));
+    } else if study.inside_guest {
+        file.insert("inside", value("guest"));
+    }
+    let workload = &condition.workload;
+    let kind = workload.traffic.kind;
+    let keys = KEYS.iter().filter(|key| key.kinds.contains(&kind) && !is_factor(key.name));
+    let values = keys.map(|key| (key.name, key.get(workload)));
+    let values =
+        values.filter(|(_, value)| *value != Value::Default).map(|(key, value)| (key, value.to_string()));
+    let named = [("kind", kind.to_string()), ("name", workload.name.clone())];
+    let mut workloads = ArrayOfTables::new();
+    workloads.push(table(named.into_iter().chain(values)));
+    file.insert("workload", Item::ArrayOfTables(workloads));
+    for (name, scope, values) in testbed(study, condition) {
+        let values = values.into_iter().filter(|(key, _)| !is_factor(&format!("{scope}{key}")));
+        file.insert(name, Item::Table(table(values)));
+    }
+    // The only workload that is left needs no factor; a study's own twins are replaced by ours.
+    // Nor has a factor of the interfaces under a tunnel a meaning in a scenario without one.
+    let is_absent = |factor: &str| Scope::split(factor).0.underlay && !condition.boot.scenario.has_tunnel();
+    let kept = condition
+        .levels
+        .iter()
+        .filter(|(factor, _)| factor != "workload" && factor != "twin" && !is_absent(factor));
+    let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
+    factors.insert("twin", value(toml_value("twin", &["a".to_owned(), "b".to_owned()])));
+    file.insert("factors", Item::Table(factors));
+    let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate, apart: _ } = protocol;
+    let protocol = [
+        ("boots", boots.to_string()),
+        ("warmup", warmup.to_string()),
+        ("runs", runs.to_string()),
+        ("order", order.to_string()),
+        ("seed", seed.to_string()),
+    ];
+    let mut protocol = table(protocol);
+    let alternate = alternate.filter(|_| condition.of_flow().is_some());
+    let turns = alternate.map_or_else(
+        || vec![("alternate", WhetherTurns::Off.to_string())],
+        |Alternate { turn, settle }| {
+            [("alternate", turn), ("settle", settle)].map(|(key, time)| (key, format_duration(time))).to_vec()
+        },
+    );
+    for (key, text) in turns {
+        protocol.insert(key, value(text));
+    }
+    if !how.is_reset() {
+        let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]
+            .map(|(key, text)| (key, toml_value(key, &[text])));
+        protocol.insert("boots", value([count, kind].into_iter().collect::<InlineTable>()));
+    }
+    file.insert("protocol", Item::Table(protocol));
+    if let Some(machine) = study.machine.toml() {
+        file.insert("machine", Item::Table(machine));
+    }
+    format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name)
+}
+
+fn table<'k>(values: impl IntoIterator<Item = (&'k str, String)>) -> Table {
+    let mut table = Table::new();
+    for (key, text) in values {
+        table.insert(key, value(toml_value(key, &[text])));
+    }
+    table
+}
+
+/// A table's name, the beginning of its factors' names, and its keys.
+type Written = (&'static str, &'static str, Vec<(&'static str, String)>);
+
+fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
+    let mut tables = Vec::new();
+    if let Some(guest) = &condition.boot.guest {
+        let is_there = |key: &&str| match *key {
+            "nic" => condition.boot.scenario.has_guests(),
+            "copies" => study.exact,
+            _ => true,
+        };
+        let keys = GUEST.keys().into_iter().filter(is_there);
+        tables.push(("guest", "", keys.map(|key| (key, guest.written(key))).collect()));
+    }
+    if condition.boot.scenario.has_tunnel() {
+        let mtu = condition.underlay.mtu.map(|mtu| ("mtu", mtu.to_string()));
+        let family = [("family", condition.boot.underlay_family.to_string())];
+        tables.push(("underlay", "underlay.", family.into_iter().chain(mtu).collect()));
+    }
+    tables
+}
+
+/// The name of a study that is made from another one: that one's, cut so that it remains a name,
+/// and the suffix.
+fn suffixed(name: &str, suffix: &str) -> String {
+    let kept: String = name.chars().take(limit::NAME.saturating_sub(suffix.len())).collect();
+    format!("{kept}{suffix}")
+}
+
+/// Keys whose values are texts even if they look like numbers.
+const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
+
+/// The values of a key as TOML: one as itself, several as an array.
+pub(crate) fn toml_value(key: &str, values: &[String]) -> toml_edit::Value {
+    let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
+    match values {
+        [one] => single(one, is_text),
+        several => several.iter().map(|one| single(one, is_text)).collect(),
+    }
+}
+
+fn single(value: &str, is_text: bool) -> toml_edit::Value {
+    // Text that TOML would read as another number, or reject (`007`, `1_000`), stays a text, and
+    // the reader reports it.
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+    match (number, value) {
+        (Some(number), _) if !is_text => number.into(),
+        (None, "true" | "false") if !is_text => (value == "true").into(),
+        _ => value.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Study;
+
+    #[test]
+    fn the_name_is_kept_where_it_can_be() {
+        let study = Study::parse("a.toml", &starter("tso-2.b_c")).unwrap();
+        assert_eq!(study.name, "tso-2.b_c");
+        assert_eq!(Study::parse("a.toml", &starter("-ä /")).unwrap().name, "my-study");
+    }
+
+    /// Commented-out lines must be valid too: uncommented line by line, the file stays valid.
+    #[test]
+    fn every_suggestion_in_a_comment_is_valid() {
+        let text = starter("x");
+        let lines: Vec<&str> = text.lines().collect();
+        let mut tried = 0;
+        for (index, line) in lines.iter().enumerate() {
+            // Suggestions are written `#key = …`, prose `# Words`.
+            let Some(suggestion) =
+                line.strip_prefix('#').filter(|rest| !rest.is_empty() && !rest.starts_with(' '))
+            else {
+                continue;
+            };
+            if suggestion.starts_with(':') {
+                continue;
+            }
+            let mut changed = lines.clone();
+            changed[index] = suggestion;
+            // A suggested table brings the keys below it.
+            let mut next = index + 1;
+            while suggestion.starts_with('[') && next < lines.len() && lines[next].starts_with('#') {
+                changed[next] = &lines[next][1..];
+                next += 1;
+            }
+            if lines[..index]
+                .iter()
+                .rev()
+                .take_while(|line| line.starts_with('#'))
+                .any(|line| line.starts_with("#["))
+            {
+                continue;
+            }
+            tried += 1;
+            Study::parse("a.toml", &changed.join("\n"))
+                .unwrap_or_else(|error| panic!("{suggestion}\n{error}"));
+        }
+        assert!(tried >= 8, "only {tried} suggestions found");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_makes_a_valid_file(name in "\\PC{0,80}") {
+            prop_assert!(Study::parse("a.toml", &starter(&name)).is_ok());
+        }
+    }
+}
+
+#[cfg(test)]
+mod twins_tests {
+    use super::*;
+    use crate::bundled;
+
+    #[test]
+    fn every_condition_of_every_bundled_study_has_twins() {
+        for bundled in bundled::list() {
+            let study = bundled.study();
+            let protocol = Protocol { boots: 9, stop: None, ..study.protocol.clone() };
+            for condition in study.plan().conditions {
+                let text = twins(&study, &condition, &protocol);
+                let made = Study::parse("aa", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                assert_eq!(made.protocol, protocol);
+                assert_eq!(made.scenarios(), [condition.boot.scenario]);
+                let plan = made.plan();
+                let labels: Vec<Option<&str>> = plan.conditions.iter().map(Condition::twin).collect();
+                assert_eq!(labels, [Some("a"), Some("b")], "{text}");
+                for twin in &plan.conditions {
+                    assert_eq!(twin.workload, condition.workload, "{text}");
+                    assert_eq!(
+                        (&twin.boot, &twin.underlay, made.exact, made.inside_guest),
+                        (&condition.boot, &condition.underlay, study.exact, study.inside_guest)
+                    );
+                    assert_eq!(
+                        (twin.family, twin.mtu, &twin.transmitter, &twin.receiver),
+                        (condition.family, condition.mtu, &condition.transmitter, &condition.receiver)
+                    );
+                }
+                assert_eq!(plan.comparisons.len(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn factors_of_every_kind_are_kept() {
+        let text = "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_rr\"\nport = 7000\n\
+                    [[workload]]\nkind = \"udp_stream\"\nname = \"bulk\"\nsocket_buffer = 65536\n\
+                    [factors]\nchecksum = [\"on\", \"off\"]\nreceiver.gro = [true, false]\ntx-tcp6-segmentation = \"off\"\n\
+                    mtu = [1500, \"default\"]\nmessage = [100]\ntwin = [\"x\", \"y\"]\n";
+        let study = Study::parse("n.toml", text).unwrap();
+        let conditions = study.plan().conditions;
+        assert_eq!(conditions.len(), 32);
+        for condition in conditions {
+            let made = Study::parse("aa", &twins(&study, &condition, &study.protocol)).unwrap().plan();
+            assert_eq!(made.conditions.len(), 2);
+            assert_eq!(made.conditions[0].workload, condition.workload);
+            assert_eq!(made.conditions[0].receiver, condition.receiver);
+            assert_eq!(made.conditions[0].mtu, condition.mtu);
+        }
+    }
+
+    #[test]
+    fn a_long_name_stays_a_name() {
+        assert_eq!(suffixed(&"x".repeat(64), "-aa").len(), 64);
+        assert_eq!(suffixed("quick", "-aa"), "quick-aa");
+    }
+}
+
+#[cfg(test)]
+mod literal_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::edit::assignment::Assignment;
+
+    #[test]
+    fn numbers_switches_and_texts() {
+        let of = |key: &str, values: &[&str]| {
+            super::toml_value(key, &values.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+        };
+        assert_eq!(of("boots", &["2"]), "2");
+        assert_eq!(of("name", &["2"]), "\"2\"");
+        assert_eq!(of("seed", &["007"]), "\"007\"");
+        assert_eq!(of("verify", &["true"]), "true");
+        assert_eq!(of("sender", &["send", "gso"]), "[\"send\", \"gso\"]");
+        assert_eq!(of("mtu", &["1500", "default"]), "[1500, \"default\"]");
+        assert_eq!(of("question", &["a \"b\" \\ c"]), "'a \"b\" \\ c'");
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_toml(text in "\\PC{1,20}") {
+            if let Ok(assignment) = format!("x={text}").parse::<Assignment>() {
+                let toml = format!("x = {}\n", toml_value("x", &assignment.values));
+                prop_assert!(toml::de::DeTable::parse(&toml).is_ok(), "{}", toml);
+            }
+        }
+    }
+}
