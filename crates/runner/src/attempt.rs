@@ -205,7 +205,6 @@ impl Campaign<'_> {
             let switches = switches_of(condition);
             let effective = bench.settle(&switches)?;
             if let Some(drift) = testbed::drift(&plan.effective[run.condition], &effective, &switches) {
-                self.lab.forget(&condition.boot);
                 return Ok(Err(drift));
             }
         }
