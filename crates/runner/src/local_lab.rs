@@ -6,9 +6,8 @@ use std::sync::Arc;
 use agent::Interrupt;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Tracing};
-use testbed::guest;
 use testbed::reach::HostBoot;
-use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
+use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder, guest};
 
 use crate::lab::{Bench, Lab, Readings};
 use crate::loss::nothing_arrived;

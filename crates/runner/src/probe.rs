@@ -7,8 +7,8 @@ use record::Note;
 use study::{Condition, Costs, Effective, Family, Plan, State};
 use testbed::Switches;
 
-use crate::lab::{Bench, Lab};
 use crate::flows::{order_of, switches_of};
+use crate::lab::{Bench, Lab};
 use crate::switchable_factors::{TriedStates, reads};
 
 /// The result of trying a plan.
