@@ -85,8 +85,5 @@ impl Guests {
 
 fn interface_of(agent: &mut LaunchedAgent, card: [u8; 6]) -> Result<String, Error> {
     let address = card.map(|byte| format!("{byte:02x}")).join(":");
-    match agent.call(&Request::FindInterface { address })? {
-        Answer::Interface { name } => Ok(name),
-        other => Err(agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(agent, &Request::FindInterface { address }, Answer::Interface { name } => name))
 }

@@ -124,7 +124,7 @@ pub(crate) struct Brought {
 impl fmt::Display for HostPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            Some(reached) => reached.launcher().fmt(f),
+            Some(reached) => reached.launcher.fmt(f),
             None => f.write_str("this machine"),
         }
     }

@@ -40,10 +40,7 @@ impl LastingSettings {
     /// There is none, or the agent is gone.
     pub fn look(&mut self, interface: &str) -> Result<InterfaceEnvironment, Error> {
         let interfaces = vec![interface.to_owned()];
-        let about = match self.agent.call(&Request::Environment { interfaces })? {
-            Answer::Environment(about) => about,
-            other => return Err(self.agent.client.unexpected(&other).into()),
-        };
+        let about = ask!(self.agent, &Request::Environment { interfaces }, Answer::Environment(about) => about);
         about.interfaces.into_values().flatten().next().ok_or_else(|| Error::NoSuchInterface {
             host: self.host.clone(),
             interface: interface.to_owned(),
@@ -59,10 +56,7 @@ impl LastingSettings {
         let InterfaceSettings { mtu, features } = wanted.clone();
         let interface = interface.to_owned();
         let request = Request::Apply { interface: interface.clone(), mtu, features };
-        let settled = match self.agent.call(&request)? {
-            Answer::Settled(settled) => settled,
-            other => return Err(self.agent.client.unexpected(&other).into()),
-        };
+        let settled = ask!(self.agent, &request, Answer::Settled(settled) => settled);
         let refused = |what: String| Error::NotApplied { host: self.host.clone(), interface, what };
         if let Some((name, why)) = settled.refused.iter().next() {
             return Err(refused(format!("{name} is refused: {why}")));
@@ -79,10 +73,7 @@ impl LastingSettings {
     /// # Errors
     /// When the journal cannot be written, or the agent is gone: then all is undone.
     pub fn keep(mut self, why: &str) -> Result<Vec<Change>, Error> {
-        match self.agent.call(&Request::Keep { why: why.to_owned() })? {
-            Answer::MachineChanged { changes } => Ok(changes),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::Keep { why: why.to_owned() }, Answer::MachineChanged { changes } => changes))
     }
 }
 

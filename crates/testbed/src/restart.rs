@@ -39,7 +39,7 @@ impl Hosts {
         let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
         let not_root = self.places.each_ref().map(|_, place| (!place.is_root()).then(|| place.not_root()));
         let facts = |side: Side| RestartFacts {
-            launcher: self.places[side].by.as_ref().map(|reached| reached.launcher()),
+            launcher: self.places[side].by.as_ref().map(|reached| &reached.launcher),
             not_root: not_root[side].as_deref(),
             is_here: id(side).is_none() || id(side) == here.as_str(),
             is_the_other: id(side) == id(side.other()),
@@ -93,7 +93,7 @@ impl Hosts {
         let own_addresses = self.own_addresses;
         let places = self.places.map(|side, HostPlace { by, interface, .. }| {
             // Its last use: the program there is removed, and the connection closed.
-            let by = by.map(|reached| (reached.launcher().clone(), reached.by_sudo));
+            let by = by.map(|reached| (reached.launcher.clone(), reached.by_sudo));
             (by.ok_or(side), interface)
         });
         let BySide { transmitter, receiver } = places;

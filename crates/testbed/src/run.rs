@@ -91,12 +91,7 @@ impl Testbed {
     pub fn lacking(&mut self, traffic: &load::Traffic, family: Family) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
         for end in self.ends() {
-            match end.agent.call(&Request::Lacking { traffic: traffic.clone(), family })? {
-                Answer::Told { what } => {
-                    lacks.extend(what.into_iter().map(|what| (end.host().to_owned(), what)));
-                }
-                other => return Err(end.agent.client.unexpected(&other).into()),
-            }
+            ask!(end.agent, &Request::Lacking { traffic: traffic.clone(), family }, Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.host().to_owned(), what))))
         }
         // Two hosts of one kernel lack the same things.
         let mut words: Vec<String> = Vec::new();
@@ -280,10 +275,7 @@ pub(crate) fn open(
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
-    match end.agent.call(request)? {
-        Answer::Sockets { addresses } => Ok(addresses),
-        other => Err(end.agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(end.agent, request, Answer::Sockets { addresses } => addresses))
 }
 
 /// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
@@ -313,10 +305,7 @@ fn measured<M>(
 }
 
 fn finished(end: &mut End) -> Result<Finished, Error> {
-    match end.agent.call(&Request::Finish)? {
-        Answer::Finished(finished) => Ok(*finished),
-        other => Err(end.agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
 }
 
 pub(crate) fn nanoseconds(time: Duration) -> u64 {

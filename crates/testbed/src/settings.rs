@@ -44,10 +44,7 @@ impl SettingsAgent {
     /// restore` what to undo.
     pub fn change(&mut self, wanted: MachineRequest) -> Result<Vec<Change>, Error> {
         self.is_changed = true;
-        match self.agent.call(&Request::ChangeMachine(wanted))? {
-            Answer::MachineChanged { changes } => Ok(changes),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::ChangeMachine(wanted), Answer::MachineChanged { changes } => changes))
     }
 
     /// Compares the settings with the values that were set; empty if nobody has touched them.
@@ -55,10 +52,7 @@ impl SettingsAgent {
     /// # Errors
     /// When the agent is gone.
     pub fn differences(&mut self) -> Result<Vec<Difference>, Error> {
-        match self.agent.call(&Request::MachineDifferences)? {
-            Answer::MachineDiffers { differences } => Ok(differences),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences))
     }
 
     /// Undoes every change, the last first.
@@ -72,10 +66,7 @@ impl SettingsAgent {
 
     fn undo_now(&mut self) -> Result<Vec<Undone>, Error> {
         self.is_changed = false;
-        match self.agent.call(&Request::UndoMachine)? {
-            Answer::MachineUndone { changes } => Ok(changes),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::UndoMachine, Answer::MachineUndone { changes } => changes))
     }
 }
 

@@ -135,10 +135,7 @@ fn settle_one(
 ) -> Result<Settled, Error> {
     let (features, device) = (features.clone(), device.clone());
     let request = Request::Settle { interface, mtu, features, device, tuning };
-    match agent.call(&request)? {
-        Answer::Settled(settled) => Ok(settled),
-        other => Err(agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(agent, &request, Answer::Settled(settled) => settled))
 }
 
 fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {

@@ -199,10 +199,7 @@ impl Testbed {
         let mut hosts = Vec::new();
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
-            match end.agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => hosts.push(*about),
-                other => return Err(end.agent.client.unexpected(&other).into()),
-            }
+            ask!(end.agent, &Request::Environment { interfaces }, Answer::Environment(about) => hosts.push(*about))
         }
         let nodes = self
             .path

@@ -62,12 +62,7 @@ impl Hosts {
         let found = BySide::try_from_fn(|side| {
             let ConnectedMachine { agent, located, .. } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
-            match agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => {
-                    Ok(FoundMachine { located: located.clone(), environment: *about })
-                }
-                other => Err(Error::from(agent.client.unexpected(&other))),
-            }
+            Ok(ask!(agent, &Request::Environment { interfaces }, Answer::Environment(about) => FoundMachine { located: located.clone(), environment: *about }))
         })?;
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
@@ -216,10 +211,7 @@ fn locate(
 ) -> Result<LocatedInterface, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
-    let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
-        Answer::Located(located) => located,
-        other => return Err(agent.client.unexpected(&other).into()),
-    };
+    let located = ask!(agent, &Request::Locate { interface, beside, towards, connection }, Answer::Located(located) => located);
     if located.carries && place.interface.is_none() {
         return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
     }

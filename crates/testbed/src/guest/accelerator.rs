@@ -5,21 +5,19 @@ use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use host::user_file;
-use serde_json::json;
 use words::{Accelerated, Acceleration};
 
-use crate::guest::console::Console;
-use crate::guest::error::Error;
-use crate::guest::identity;
+use crate::console::Console;
+use crate::error::Error;
+use crate::guest::hang::Threads;
 use crate::guest::initramfs::LARGEST_IMAGE;
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu;
 use crate::guest::sandbox::has_sandbox;
 use crate::guest::spawn::{ProcessContext, in_memory, spawn};
-use crate::guest::threads::Threads;
 use crate::guest::tools::Tools;
 
 /// Longest time until a kernel prints its first line under KVM, not counting waits of QEMU's
@@ -32,63 +30,31 @@ const GLANCE: Duration = Duration::from_millis(20);
 pub(crate) const FIRST_LINE: &str = "Linux version";
 
 /// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
-pub(crate) type TrialOutcome = Result<(), String>;
-
-/// A trial of KVM, made now or in an earlier session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KvmTrial {
-    /// Its outcome.
-    pub outcome: TrialOutcome,
-    /// When an earlier session made it; `None`: this session.
-    pub recalled: Option<SystemTime>,
-}
-
-impl KvmTrial {
-    fn of_this_session(outcome: TrialOutcome) -> Self {
-        Self { outcome, recalled: None }
-    }
-}
+pub type TrialOutcome = Result<(), String>;
 
 impl Tools {
     /// Whether `image` boots under KVM: boots it for at most a few seconds, until it prints
-    /// anything. Silence is recalled from [`Tools::memory`], if an earlier session found it with
-    /// this kernel and this QEMU since this machine's boot; other outcomes are found quickly, and
-    /// may change.
-    pub fn try_kvm(&self, image: &Path) -> KvmTrial {
+    /// anything.
+    pub fn try_kvm(&self, image: &Path) -> TrialOutcome {
         let device = self.kvm.display();
         if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
-            return KvmTrial::of_this_session(Err(match error.kind() {
+            return Err(match error.kind() {
                 std::io::ErrorKind::NotFound => format!("{device} does not exist"),
                 std::io::ErrorKind::PermissionDenied => {
                     format!("no permission to open {device}: become a member of its group (usually kvm)")
                 }
                 _ => format!("{device} cannot be opened: {error}"),
-            }));
+            });
         }
-        let key = json!({
-            "finding": "kvm",
-            "machine": identity::machine(),
-            "device": self.kvm,
-            "qemu": identity::qemu(self),
-            "image": identity::file(image),
-        });
-        if let Some(known) = self.memory.recall(&key) {
-            return KvmTrial { outcome: known.what, recalled: Some(known.when) };
-        }
-        let TrialBoot { outcome, lasts } =
-            self.boot_under_kvm(image).unwrap_or_else(|why| TrialBoot::temporary(Err(why)));
-        if lasts {
-            self.memory.keep(&key, &outcome);
-        }
-        KvmTrial::of_this_session(outcome)
+        self.boot_under_kvm(image)
     }
 
     /// Tries KVM for guests that may use either, so that the first one need not wait for the trial.
     pub fn settle_kvm(&self, image: &Path) {
-        kvm_trial(self, image);
+        let _ = kvm_trial(self, image);
     }
 
-    fn boot_under_kvm(&self, image: &Path) -> Result<TrialBoot, String> {
+    fn boot_under_kvm(&self, image: &Path) -> TrialOutcome {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
@@ -105,84 +71,65 @@ impl Tools {
         let mut process = spawn(&qemu, &arguments, &place, &[kernel.as_raw_fd()], writer)
             .map_err(|error| format!("QEMU cannot be started: {error}"))?;
         let begun = Instant::now();
-        let boot = loop {
+        let outcome = loop {
+            let has_ended = console.closed_within(GLANCE);
             if console.says(FIRST_LINE) {
-                break TrialBoot::temporary(Ok(()));
+                break Ok(());
             }
-            if console.closed_within(GLANCE) {
-                // The last lines may include the first line.
-                let said = if console.says(FIRST_LINE) { Ok(()) } else { Err(console.last_line()) };
-                break TrialBoot::temporary(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
+            if has_ended {
+                break Err(format!("QEMU exited under KVM: {}", console.last_line()));
             }
             let waited = || Threads::read(process.id()).map_or(Duration::ZERO, |threads| threads.waited());
-            if let Some(lasts) = silence(begun.elapsed(), waited) {
-                let why = format!("a guest under KVM printed nothing within {} s", PATIENCE.as_secs());
-                break TrialBoot { outcome: Err(why), lasts };
+            if is_silent(begun.elapsed(), waited) {
+                break Err(format!("a guest under KVM printed nothing within {} s", PATIENCE.as_secs()));
             }
         };
         // Both fail only if it has ended already.
         let _ = process.kill();
         let _ = process.wait();
-        Ok(boot)
+        outcome
     }
 }
 
-struct TrialBoot {
-    outcome: TrialOutcome,
-    /// Whether another trial would give the same.
-    lasts: bool,
+/// Whether silence so far means that KVM does not work. `waited`: how long QEMU's threads waited for
+/// a CPU: on a busy machine they have longer.
+fn is_silent(elapsed: Duration, waited: impl FnOnce() -> Duration) -> bool {
+    elapsed > MOST || (elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE)
 }
 
-impl TrialBoot {
-    /// An outcome that may change, and is found quickly.
-    fn temporary(outcome: TrialOutcome) -> Self {
-        Self { outcome, lasts: false }
-    }
-}
-
-/// Whether silence so far proves that KVM does not work; if so, whether another trial would find
-/// the same. `waited`: how long QEMU's threads waited for a CPU: silence on a busy machine proves
-/// nothing for the next time.
-fn silence(elapsed: Duration, waited: impl FnOnce() -> Duration) -> Option<bool> {
-    let lasts = elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE;
-    (lasts || elapsed > MOST).then_some(lasts)
-}
-
-/// The accelerator of an order, and when an earlier session tried KVM for it, if one did.
+/// The accelerator of an order. KVM is tried once in a process for each set of tools (only tests
+/// have two): the kernel makes no difference to it.
 ///
 /// # Errors
-/// [`Error::NoKvm`] where KVM is required but not available.
-pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<(Accelerated, Option<SystemTime>), Error> {
-    let emulation = |why: &str| Ok((Accelerated::Emulation { why: why.to_owned() }, None));
-    match order.acceleration {
-        Acceleration::Kvm if order.exact => {
-            Err(Error::NoKvm("exact mode counts instructions, which only emulation can".to_owned()))
-        }
-        _ if order.exact => emulation("exact mode counts instructions, which only emulation can"),
-        Acceleration::Emulation => emulation("requested"),
-        asked => {
-            let KvmTrial { outcome, recalled } = kvm_trial(tools, &order.kernel.image);
-            match (outcome, asked) {
-                (Ok(()), _) => Ok((Accelerated::Kvm, recalled)),
-                (Err(why), Acceleration::Kvm) => Err(Error::NoKvm(why)),
-                (Err(why), _) => Ok((Accelerated::Emulation { why }, recalled)),
-            }
-        }
+/// Where KVM is required but not available.
+pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
+    const EXACT: &str = "exact mode counts instructions, which only emulation can";
+    let why = match order.acceleration {
+        _ if order.exact => EXACT.to_owned(),
+        Acceleration::Emulation => "requested".to_owned(),
+        Acceleration::Auto | Acceleration::Kvm => match kvm_trial(tools, &order.kernel.image) {
+            Ok(()) => return Ok(Accelerated::Kvm),
+            Err(why) => why,
+        },
+    };
+    if order.acceleration == Acceleration::Kvm {
+        return Err(Error::Failed(format!(
+            "KVM cannot run a guest here: {why}; acceleration = \"auto\" falls back to emulation"
+        )));
     }
+    Ok(Accelerated::Emulation { why })
 }
 
-/// Tries KVM once in a process for each set of tools (only tests have two): the kernel makes no
-/// difference to KVM.
-fn kvm_trial(tools: &Tools, image: &Path) -> KvmTrial {
-    static TRIALS: Mutex<Vec<(Tools, KvmTrial)>> = Mutex::new(Vec::new());
+fn kvm_trial(tools: &Tools, image: &Path) -> TrialOutcome {
+    static TRIALS: Mutex<Vec<(Tools, TrialOutcome)>> = Mutex::new(Vec::new());
     // Held through the trial: other threads wait for its outcome.
     let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
         return known.clone();
     }
-    let trial = tools.try_kvm(image);
-    trials.push((tools.clone(), trial.clone()));
-    trial
+    let outcome = tools.try_kvm(image);
+    trials.push((tools.clone(), outcome.clone()));
+    outcome
 }
 
 #[cfg(test)]
@@ -192,7 +139,6 @@ mod tests {
 
     use super::*;
     use crate::guest::sandbox::{NOBODY, is_root};
-    use crate::guest::trial_cache::TrialCache;
 
     /// A QEMU that says who it is, and the kernel that it got.
     const FAKE: &str = r#"#!/bin/sh
@@ -213,24 +159,20 @@ for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
         set(&qemu, 0o755);
         set(&image, 0o600);
         // A device that every user may open.
-        let tools =
-            Tools { path: directory.path().into(), kvm: "/dev/null".into(), memory: TrialCache::none() };
-        let why = tools.try_kvm(&image).outcome.unwrap_err();
+        let tools = Tools { path: directory.path().into(), kvm: "/dev/null".into() };
+        let why = tools.try_kvm(&image).unwrap_err();
         assert_eq!(why, "QEMU exited under KVM: a kernel");
         fs::write(&image, "").unwrap();
-        let why = tools.try_kvm(&image).outcome.unwrap_err();
+        let why = tools.try_kvm(&image).unwrap_err();
         let expected = if is_root() { NOBODY } else { nix::unistd::geteuid().as_raw() };
         assert_eq!(why, format!("QEMU exited under KVM: user {expected}"));
     }
 
     #[test]
-    fn silence_on_a_busy_machine_is_waited_for_longer_and_not_believed() {
+    fn silence_on_a_busy_machine_is_waited_for_longer() {
         let silent =
-            |elapsed: u64, waited: u64| silence(Duration::from_secs(elapsed), || Duration::from_secs(waited));
-        assert_eq!(
-            [silent(5, 0), silent(6, 0), silent(6, 2), silent(8, 2)],
-            [None, Some(true), None, Some(true)]
-        );
-        assert_eq!([silent(30, 26), silent(31, 26)], [None, Some(false)]);
+            |elapsed: u64, waited: u64| is_silent(Duration::from_secs(elapsed), || Duration::from_secs(waited));
+        assert_eq!([silent(5, 0), silent(6, 0), silent(6, 2), silent(8, 2)], [false, true, false, true]);
+        assert_eq!([silent(30, 26), silent(31, 26)], [false, true]);
     }
 }

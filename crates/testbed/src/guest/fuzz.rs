@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::guest::apt::{candidate, complaint};
-use crate::guest::console::Text;
+use crate::console::Text;
 use crate::guest::cpio::Archive;
 use crate::guest::deb;
 use crate::guest::elf::loaded_part;
-use crate::guest::error::Error;
+use crate::error::Error;
 use crate::guest::image::release_of;
 use crate::guest::modinfo::{ModuleInfo, module_info};
 use crate::guest::modules::{built_in, order};
@@ -63,7 +63,7 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
     if let Ok(control) = deb::control(&mut &*tar) {
         let _ = candidate(&control);
     }
-    let bad = |error: &std::io::Error| Error::Fetch { package: "fuzz".to_owned(), why: error.to_string() };
+    let bad = |error: &std::io::Error| Error::Failed(error.to_string());
     let _ = deb::unpack(&mut &*tar, tree, bad);
     let (mut pending, mut bytes) = (vec![place.to_owned()], 0);
     while let Some(directory) = pending.pop() {

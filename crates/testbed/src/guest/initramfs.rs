@@ -10,7 +10,7 @@ use words::Nic;
 
 use crate::guest::cpio::Archive;
 use crate::guest::elf::{loaded_length, loaded_part};
-use crate::guest::error::Error;
+use crate::error::Error;
 use crate::guest::kernel::Kernel;
 use crate::guest::modules::{ChosenModules, Modules};
 use crate::guest::order::GuestOrder;

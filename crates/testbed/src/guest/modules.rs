@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use host::user_file;
 
-use crate::guest::error::Error;
+use crate::error::Error;
 use crate::guest::modinfo::{ModuleInfo, module_info, plain_name};
 use crate::guest::unpack::{ENDINGS, MOST, unpack};
 

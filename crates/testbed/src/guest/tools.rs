@@ -4,45 +4,42 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::guest::error::Error;
+use crate::error::Error;
 use crate::guest::sandbox::{self, ProcessUser};
-use crate::guest::trial_cache::TrialCache;
 
 const QEMU: &str = "qemu-system-x86_64";
 /// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
-/// The places of QEMU and KVM, and the cache of trials.
+/// The places of QEMU and KVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
     pub path: OsString,
     /// KVM's device.
     pub kvm: PathBuf,
-    /// Results of earlier sessions' trials.
-    pub memory: TrialCache,
 }
 
 impl Tools {
     /// This machine's tools.
     #[must_use]
     pub fn of_this_machine() -> Self {
-        Self {
-            path: env::var_os("PATH").unwrap_or_default(),
-            kvm: "/dev/kvm".into(),
-            memory: TrialCache::of_this_user(),
-        }
+        Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into() }
     }
 
     /// QEMU's path.
     ///
     /// # Errors
-    /// [`Error::NoQemu`]; this machine is no x86-64 one.
+    /// There is none, or this machine is no x86-64 one.
     pub fn qemu(&self) -> Result<PathBuf, Error> {
         if env::consts::ARCH != "x86_64" {
             return Err(format!("guests need an x86-64 machine, and this is {}", env::consts::ARCH).into());
         }
-        self.program(QEMU).ok_or(Error::NoQemu(QEMU))
+        self.program(QEMU).ok_or_else(|| {
+            Error::Failed(format!(
+                "no {QEMU} in the PATH: guests need it; on Debian: apt-get install --no-install-recommends qemu-system-x86"
+            ))
+        })
     }
 
     /// The quick firmware's path; `None`: QEMU's usual one works too.

@@ -164,10 +164,7 @@ struct PairMachine<'a> {
 impl PairMachine<'_> {
     fn tell(&mut self, asked: &[IpAddr]) -> Result<PairEnd, Error> {
         let request = Request::PairFacts { interface: self.interface.clone(), addresses: asked.to_vec() };
-        let facts = match self.agent.call(&request)? {
-            Answer::PairFacts(facts) => *facts,
-            other => return Err(self.agent.client.unexpected(&other).into()),
-        };
+        let facts = ask!(self.agent, &request, Answer::PairFacts(facts) => *facts);
         Ok(PairEnd { side: self.side, host: self.host.clone(), facts })
     }
 
@@ -193,10 +190,7 @@ fn cross(
         let PairMachine { agent, interface, .. } = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
-        match agent.call(&Request::OpenProbe { interface, local, ports, listens })? {
-            Answer::Sockets { addresses } if addresses.len() == 2 => Ok([addresses[UDP], addresses[TCP]]),
-            other => Err(agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(agent, &Request::OpenProbe { interface, local, ports, listens }, Answer::Sockets { addresses } if addresses.len() == 2 => [addresses[UDP], addresses[TCP]]))
     });
     let sockets = match sockets {
         Ok(sockets) => sockets,
@@ -210,10 +204,7 @@ fn cross(
             let exchange =
                 Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
             let agent = &mut places[side].agent;
-            match agent.call(&exchange)? {
-                Answer::Arrived(arrived) => Ok(arrived),
-                other => Err(Error::from(agent.client.unexpected(&other))),
-            }
+            Ok(ask!(agent, &exchange, Answer::Arrived(arrived) => arrived))
         })?;
         if crossing.lost(&arrived).is_empty() {
             return Ok(Vec::new());

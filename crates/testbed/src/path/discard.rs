@@ -28,10 +28,7 @@ pub(crate) fn create_discard(
         addresses: TRAFFIC.transmitter.with_prefixes(families),
         behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
     };
-    match host.call(&create)? {
-        Answer::Discards(discard) => Ok(discard),
-        other => Err(host.client.unexpected(&other).into()),
-    }
+    Ok(ask!(host, &create, Answer::Discards(discard) => discard))
 }
 
 /// The destinations of a workload's flows without a receiver: the discard port, or ports from the

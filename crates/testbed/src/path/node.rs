@@ -110,9 +110,6 @@ impl Node {
         if !interfaces.is_empty() {
             interfaces.push(self.bridge.clone());
         }
-        match self.agent.call(&Request::Environment { interfaces })? {
-            Answer::Environment(about) => Ok(*about),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::Environment { interfaces }, Answer::Environment(about) => *about))
     }
 }
