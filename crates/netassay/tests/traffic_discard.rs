@@ -94,7 +94,7 @@ fn each_device(test: &str, rootless: bool) {
             }
         };
         there += 1;
-        assert!(matches!(testbed.notes()[0], Note::Discards { device: found, .. } if found == device));
+        assert!(matches!(testbed.notes[0], Note::Discards { device: found, .. } if found == device));
         let environment = testbed.environment().unwrap();
         assert_eq!(environment.discard_device, Some(device));
         assert_eq!(environment.receiver, None);
@@ -128,7 +128,7 @@ fn the_device_is_found_and_recorded() {
     let found = testbed.environment().unwrap().discard_device.unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
     let noted = Note::Discards { device: found, lacking: DiscardDevice::ALL[..lacking].to_vec() };
-    assert_eq!(testbed.notes()[0], noted);
+    assert_eq!(testbed.notes[0], noted);
     let told = testbed.environment().unwrap().discard_devices_lacking;
     assert_eq!(told.map(|told| told.len()), Some(lacking));
     let switches = Switches { mtu: Some(4000), ..Switches::default() };

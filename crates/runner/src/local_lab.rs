@@ -46,7 +46,8 @@ impl Lab for LocalLab {
     fn restart(&mut self, state: &BootState) -> Result<(), testbed::Error> {
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
-        let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;
+        let hosts = self.options.hosts.take();
+        let hosts = hosts.ok_or_else(|| testbed::Error::no_hosts(self.options.state.scenario))?;
         self.options.hosts = Some(hosts.reboot(
             &self.options.program,
             &restarter,
@@ -59,7 +60,7 @@ impl Lab for LocalLab {
 
 impl Bench for Testbed {
     fn notes(&self) -> Vec<Note> {
-        Testbed::notes(self).to_vec()
+        self.notes.clone()
     }
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use agent::{Interrupt, Isolation};
+use agent::Interrupt;
 use record::CpuSplit;
 
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
+use crate::launched_agent::{AgentStart, LaunchedAgent};
 
 /// The split of this machine's CPUs, as an agent on it reports them. Call it before the controller
 /// pins itself: an agent inherits the controller's CPUs. `program`: the netassay binary.
@@ -14,7 +14,8 @@ use crate::launched_agent::LaunchedAgent;
 /// # Errors
 /// When no agent can be started.
 pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
-    Ok(split_cpus(LaunchedAgent::on_this_machine(program, Isolation::None, &[], interrupt)?.cpus()))
+    let agent = LaunchedAgent::on_this_machine(AgentStart::plain("host", program, interrupt))?;
+    Ok(split_cpus(&agent.cpus))
 }
 
 /// The fewest cores that leave one for the controller and the rest of the machine.

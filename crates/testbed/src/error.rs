@@ -102,6 +102,14 @@ impl From<String> for Error {
 }
 
 impl Error {
+    /// A scenario between the user's machines, of which none are given.
+    #[must_use]
+    pub fn no_hosts(scenario: study::Scenario) -> Self {
+        Self::Machine(format!(
+            "scenario \"{scenario}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
+        ))
+    }
+
     /// Whether the user asked to stop.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {

@@ -6,10 +6,10 @@ use agent::message::{Answer, ExactReceiver, Request, TraceOptions};
 use load::exact::Account;
 
 use crate::error::Error;
-use crate::guest::identity;
-use crate::launched_agent::ANY_TIME;
-use crate::path::discard::nobody;
-use crate::run::{RunOrder, open, spec};
+use crate::launched_agent::{ANY_TIME, answer};
+use crate::path::nobody;
+use crate::restart::boot_id_here;
+use crate::run::{RunOrder, check_receiver, open, spec};
 use crate::testbed::Testbed;
 
 impl Testbed {
@@ -21,10 +21,8 @@ impl Testbed {
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
         let request =
             Request::Exact { spec: spec(&self.transmitter, order)?, receiver: self.exact_receiver(order)? };
-        match self.long(&request)? {
-            Answer::Exact(account) => Ok(*account),
-            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
-        }
+        let agent = &mut self.transmitter.agent;
+        Ok(answer!(agent, agent.work_through(&request)?, Answer::Exact(account) => *account))
     }
 
     /// Does the same work while programs in the kernel stamp its packets. Ignores what
@@ -91,10 +89,9 @@ impl Testbed {
     /// # Errors
     /// A path that cannot be read.
     pub fn survey(&mut self, paths: Vec<String>, functions: bool) -> Result<trace::Survey, Error> {
-        match self.long(&Request::Survey { paths, functions })? {
-            Answer::Surveyed(survey) => Ok(*survey),
-            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
-        }
+        let agent = &mut self.transmitter.agent;
+        let answer = agent.work_through(&Request::Survey { paths, functions })?;
+        Ok(answer!(agent, answer, Answer::Surveyed(survey) => *survey))
     }
 
     /// Whether functions of the hosts' kernel may be probed: of a virtual machine's, which harms
@@ -107,29 +104,20 @@ impl Testbed {
         if self.named.is_none() {
             return Ok(!self.machines.is_empty());
         }
-        let here = identity::machine();
+        let here = boot_id_here();
         let there = self.environment()?.transmitter.kernel.boot_id;
         // One that cannot be told may be this one.
-        Ok(there.is_some_and(|there| here.is_string() && here != *there))
+        Ok(here.is_some() && there.is_some() && here != there)
     }
 
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
-        match (&self.receiver, order.traffic.kind) {
-            (Some(_), load::Kind::Pps) => Err(Error::NeedsDiscard),
-            (Some(receiver), _) => {
-                Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
+        check_receiver(self.receiver.is_some(), order.traffic.kind)?;
+        Ok(match &self.receiver {
+            Some(receiver) => {
+                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
             }
-            (None, load::Kind::Pps) => {
-                let there = nobody(order.family, 1, order.traffic.port);
-                Ok(ExactReceiver::Nobody(there[0]))
-            }
-            (None, kind) => Err(Error::NoReceiver(kind)),
-        }
-    }
-
-    fn long(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.transmitter.agent.begin(request)?;
-        self.transmitter.agent.next_answer()
+            None => ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]),
+        })
     }
 
     /// Whether instructions are counted instead of time.

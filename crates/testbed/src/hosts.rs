@@ -75,7 +75,7 @@ impl HostPlace {
             return Ok(Brought { path: reached.bring(bytes, interrupt)?.into(), _here: None });
         }
         let file = guest::in_memory(&bytes).map_err(|error| {
-            guest::Error::from(format!("cannot keep what a guest boots from in memory: {error}"))
+            Error::Failed(format!("cannot keep what a guest boots from in memory: {error}"))
         })?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         Ok(Brought { path: path.into(), _here: Some(file) })

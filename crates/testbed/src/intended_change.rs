@@ -9,9 +9,9 @@ use serde::Serialize;
 use study::{BySide, DeviceSetting, Family, Scenario, Side};
 use words::shell_command;
 
-use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::node::TAPS;
-use crate::path::tunnel::{free_number, numbered};
+use crate::path::{free_number, numbered};
 use crate::switches::Switches;
 
 /// The kernel's name of a feature that a port of a bridge must not have.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use agent::message::{Answer, Request};
-use agent::{Interrupt, Isolation};
+use agent::Interrupt;
 use host::InterfaceEnvironment;
 use host::journal::Change;
 use study::feature;
@@ -12,7 +12,7 @@ use study::feature;
 use crate::error::Error;
 use crate::hosts::HostPlace;
 use crate::intended_change::IntendedChange;
-use crate::launched_agent::LaunchedAgent;
+use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
 
 /// An agent on a machine, for settings that stay: until [`LastingSettings::keep`] is answered the
 /// undo process of the agent undoes them when this process, the agent or the connection ends.
@@ -29,7 +29,7 @@ impl LastingSettings {
     /// When no agent can be started.
     pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut agent =
-            LaunchedAgent::on_machine(place, program, "host", Isolation::Machine, &[], interrupt)?;
+            LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
         agent.greet()?;
         Ok(Self { host: place.to_string(), agent })
     }
@@ -41,9 +41,11 @@ impl LastingSettings {
     pub fn look(&mut self, interface: &str) -> Result<InterfaceEnvironment, Error> {
         let interfaces = vec![interface.to_owned()];
         let about = ask!(self.agent, &Request::Environment { interfaces }, Answer::Environment(about) => about);
-        about.interfaces.into_values().flatten().next().ok_or_else(|| Error::NoSuchInterface {
-            host: self.host.clone(),
-            interface: interface.to_owned(),
+        about.interfaces.into_values().flatten().next().ok_or_else(|| {
+            let host = &self.host;
+            Error::Machine(format!(
+                "{host} has no interface {interface:?}: `ip link` lists those that it has"
+            ))
         })
     }
 
@@ -54,10 +56,14 @@ impl LastingSettings {
     /// dropped.
     pub fn set(&mut self, interface: &str, wanted: &InterfaceSettings) -> Result<(), Error> {
         let InterfaceSettings { mtu, features } = wanted.clone();
-        let interface = interface.to_owned();
-        let request = Request::Apply { interface: interface.clone(), mtu, features };
+        let request = Request::Apply { interface: interface.to_owned(), mtu, features };
         let settled = ask!(self.agent, &request, Answer::Settled(settled) => settled);
-        let refused = |what: String| Error::NotApplied { host: self.host.clone(), interface, what };
+        let refused = |what: String| {
+            Error::Machine(format!(
+                "{}, interface {interface}: {what}; so nothing is applied, and what was set is undone",
+                self.host
+            ))
+        };
         if let Some((name, why)) = settled.refused.iter().next() {
             return Err(refused(format!("{name} is refused: {why}")));
         }

@@ -4,9 +4,8 @@ use agent::message::Request;
 use host::affinity::format_cpu_list;
 use study::{BySide, Effective, Placement, Settled, Side, Tuning, TuningKey};
 
-use crate::end::End;
 use crate::error::Error;
-use crate::testbed::Testbed;
+use crate::testbed::{End, Testbed};
 
 impl Testbed {
     /// Places the work of both ends, and notes it in what they read back. A machine's agent has
@@ -56,7 +55,7 @@ impl End {
     fn place(&mut self, wanted: Option<Placement>) -> Result<Option<String>, Unplaced> {
         let is_on_machine = self.agent.is_on_machine();
         let may = if is_on_machine {
-            self.agent.cpus().iter().map(|(cpu, _)| *cpu).collect()
+            self.agent.cpu_numbers()
         } else {
             self.home.clone()
         };

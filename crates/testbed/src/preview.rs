@@ -3,7 +3,7 @@
 use std::path;
 
 use agent::message::{Answer, Request};
-use agent::{CallError, Interrupt};
+use agent::Interrupt;
 use host::journal::Change;
 use host::machine::{MachineRequest, Target, governor};
 use study::{BySide, Tuning};
@@ -11,6 +11,7 @@ use study::{BySide, Tuning};
 use crate::error::Error;
 use crate::hosts::{Hosts, MachineSideSettings};
 use crate::intended_change::IntendedChange;
+use crate::launched_agent::answer;
 use crate::two_machines::{self, ConnectedMachine};
 
 impl Hosts {
@@ -39,14 +40,13 @@ impl Hosts {
                 if request.is_empty() || requests[..place].contains(request) {
                     continue;
                 }
-                let changes = match agent.call(&Request::PreviewMachine(request.clone())) {
-                    Ok(Answer::MachineChanged { changes }) => changes,
-                    Ok(other) => return Err(agent.client.unexpected(&other).into()),
-                    Err(Error::Call(CallError::Refused { why, .. })) => {
-                        return Err(Error::NotSet { side, host: self.places[side].to_string(), why });
+                let answer = agent.call(&Request::PreviewMachine(request.clone())).map_err(|error| {
+                    match error.refusal() {
+                        Ok(why) => Error::NotSet { side, host: self.places[side].to_string(), why },
+                        Err(error) => error,
                     }
-                    Err(error) => return Err(error),
-                };
+                })?;
+                let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
                 all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
             }
             Ok(all)

@@ -9,9 +9,8 @@ use agent::Interrupt;
 use study::{BySide, Side};
 
 use crate::error::Error;
-use crate::guest::identity;
 use crate::hosts::{HostPlace, Hosts};
-use crate::path::address::Addresses;
+use crate::path::Addresses;
 use crate::reach::{self, Binary, HostBoot, Launcher, RemoteHost, Restart, Retention};
 use crate::two_machines::{self, FoundMachine};
 
@@ -33,20 +32,20 @@ impl Hosts {
     /// Refuses machines that cannot be rebooted, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::NoRestart`], which names the machine, the reason and the way out.
+    /// [`Error::Machine`], which names the machine, the reason and the way out.
     pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
-        let here = identity::machine();
-        let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
-        let not_root = self.places.each_ref().map(|_, place| (!place.is_root()).then(|| place.not_root()));
-        let facts = |side: Side| RestartFacts {
-            launcher: self.places[side].by.as_ref().map(|reached| &reached.launcher),
-            not_root: not_root[side].as_deref(),
-            is_here: id(side).is_none() || id(side) == here.as_str(),
-            is_the_other: id(side) == id(side.other()),
-        };
+        let here = boot_id_here();
+        let id = |side: Side| found[side].environment.kernel.boot_id.as_ref();
         for (side, place) in self.places.each_ref() {
-            if let Some(why) = facts(side).against() {
-                return Err(Error::NoRestart { host: format!("the {side} ({place})"), why });
+            let not_root = (!place.is_root()).then(|| place.not_root());
+            let facts = RestartFacts {
+                launcher: place.by.as_ref().map(|reached| &reached.launcher),
+                not_root: not_root.as_deref(),
+                is_here: id(side).is_none() || id(side) == here.as_ref(),
+                is_the_other: id(side) == id(side.other()),
+            };
+            if let Some(why) = facts.against() {
+                return Err(not_restartable(&format!("the {side} ({place})"), &why));
             }
         }
         Ok(())
@@ -55,12 +54,14 @@ impl Hosts {
     /// Refuses kernels that the machines cannot be made to boot once, before anything is changed.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], which names the machine and the reason.
+    /// [`Error::Machine`], which names the machine and the reason.
     pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
         for (side, place) in self.places.each_ref() {
             let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
             if let Some(why) = reached.kernels_refused(releases, interrupt)? {
-                return Err(Error::NoKernel { host: format!("the {side} ({place})"), why });
+                return Err(Error::Machine(format!(
+                    "the {side} ({place}) cannot boot every kernel of the study: {why}"
+                )));
             }
         }
         Ok(())
@@ -72,7 +73,7 @@ impl Hosts {
     /// When a machine does not answer.
     pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<HostBoot>, Error> {
         let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
-        by.map(|reached| Ok(reached.boot(interrupt)?)).collect()
+        by.map(|reached| reached.boot(interrupt)).collect()
     }
 
     /// Restarts both machines, with the kernel of this release or their own default, waits until
@@ -91,30 +92,25 @@ impl Hosts {
         let Restarter { binary, stay, within } = restarter;
         let before = self.addresses(program, interrupt);
         let own_addresses = self.own_addresses;
-        let places = self.places.map(|side, HostPlace { by, interface, .. }| {
-            // Its last use: the program there is removed, and the connection closed.
-            let by = by.map(|reached| (reached.launcher.clone(), reached.by_sudo));
-            (by.ok_or(side), interface)
-        });
-        let BySide { transmitter, receiver } = places;
-        let mut hosts = Vec::new();
-        for (by, _) in [&transmitter, &receiver] {
-            let (launcher, by_sudo) = by
-                .as_ref()
-                .map_err(|side| Error::NoRestart { host: format!("the {side}"), why: HERE.to_owned() })?;
-            hosts.push(Restart { launcher, by_sudo: *by_sudo, kernel });
+        // Its last use: the program there is removed, and the connection closed.
+        let (mut logins, mut interfaces) = (Vec::new(), Vec::new());
+        for (side, HostPlace { by, interface, .. }) in self.places {
+            let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
+            logins.push((by.launcher.clone(), by.by_sudo));
+            interfaces.push(interface);
         }
+        let hosts: Vec<Restart<'_>> =
+            logins.iter().map(|(launcher, by_sudo)| Restart { launcher, by_sudo: *by_sudo, kernel }).collect();
         let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
-        let interfaces = [transmitter.1.clone(), receiver.1.clone()];
         let connect = || {
-            let mut all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?.into_iter();
-            let mut place = |interface: &Option<String>| HostPlace {
-                by: all.next(),
+            let all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?;
+            let mut places = all.into_iter().zip(&interfaces).map(|(by, interface)| HostPlace {
+                by: Some(by),
                 interface: interface.clone(),
                 lease: stay.lease,
                 shares_machine: false,
-            };
-            let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
+            });
+            let places = BySide::from_fn(|_| places.next().expect("both machines are connected"));
             Ok::<_, Error>(Self { places, own_addresses })
         };
         // A machine that lost netassay answers over ssh all the same.
@@ -131,7 +127,7 @@ impl Hosts {
                 }
                 connected = Some(hosts);
                 *until = (*until).min(Instant::now() + FOR_ADDRESSES);
-                Err(Error::OtherAddresses)
+                Err(other_addresses())
             })
         });
         if connected.is_err() && may_be_other {
@@ -156,6 +152,23 @@ impl Hosts {
 const FOR_ADDRESSES: Duration = Duration::from_secs(60);
 
 const HERE: &str = "it is this machine, on which netassay runs";
+
+/// The identity of the present boot of this machine.
+pub(crate) fn boot_id_here() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
+}
+
+fn not_restartable(host: &str, why: &str) -> Error {
+    Error::Machine(format!(
+        "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
+    ))
+}
+
+fn other_addresses() -> Error {
+    let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
+    Error::Machine(what.to_owned())
+}
 
 /// Facts for or against a restart of a machine.
 #[derive(Debug, Clone, Copy)]
@@ -232,10 +245,10 @@ mod tests {
         let mut tries = 0;
         let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
             tries += 1;
-            if tries == 2 { Ok(tries) } else { Err(Error::OtherAddresses) }
+            if tries == 2 { Ok(tries) } else { Err(other_addresses()) }
         });
         assert_eq!(second.unwrap(), 2);
-        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::OtherAddresses));
+        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(other_addresses()));
         assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

@@ -1,6 +1,5 @@
 //! One run: both ends open their sockets, the traffic flows, both count and report.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use agent::CallError;
@@ -9,14 +8,13 @@ use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched
 use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
-use crate::end::End;
 use crate::error::Error;
-use crate::path::NetworkPath;
-use crate::path::discard::nobody;
+use crate::guests::VirtualMachine;
+use crate::launched_agent::ask;
+use crate::path::{NetworkPath, nobody};
 use crate::path::node::Node;
-use crate::testbed::Testbed;
+use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
-use crate::virtual_machines::VirtualMachine;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,7 +89,9 @@ impl Testbed {
     pub fn lacking(&mut self, traffic: &load::Traffic, family: Family) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
         for end in self.ends() {
-            ask!(end.agent, &Request::Lacking { traffic: traffic.clone(), family }, Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.host().to_owned(), what))))
+            let request = Request::Lacking { traffic: traffic.clone(), family };
+            let told = ask!(end.agent, &request, Answer::Told { what } => what);
+            lacks.extend(told.into_iter().map(|what| (end.host().to_owned(), what)));
         }
         // Two hosts of one kernel lack the same things.
         let mut words: Vec<String> = Vec::new();
@@ -147,12 +147,7 @@ impl Testbed {
         }
         let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
-        match (&receiver, order.traffic.kind) {
-            (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
-            (None, load::Kind::Pps) | (Some(_), _) => {}
-            (None, kind) => return Err(Error::NoReceiver(kind)),
-        }
-
+        check_receiver(receiver.is_some(), order.traffic.kind)?;
         open(transmitter, receiver.as_deref_mut(), order)?;
         // The receiver first, if there is one.
         let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
@@ -181,7 +176,10 @@ impl Testbed {
         // From here on the transmitter first. Both ends stop sending before either stops receiving,
         // so that queued data drain and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
-        let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
+        let finish = |end: &mut &mut End| -> Result<Finished, Error> {
+            Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
+        };
+        let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
         Ok(FlowResult {
             sides: windows.into_iter().rev().zip(wholes).collect(),
             hosts: self.path.hosts(&watched, pinned),
@@ -235,13 +233,23 @@ fn turns(order: &RunOrder) -> Duration {
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
-    let local: IpAddr = match order.family {
-        Family::Ipv4 => end.ipv4,
-        Family::Ipv6 => end.ipv6,
-    };
-    let local = reachable(local, order.family, end.side)?;
+    let local = reachable(end.address(order.family), order.family, end.side)?;
     let interface = end.agent.is_on_machine().then(|| end.interface.clone());
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
+}
+
+/// Refuses traffic that needs a receiver where there is none, and traffic without one where a host
+/// would answer that nobody listens.
+pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
+    match (has_receiver, kind) {
+        (true, load::Kind::Pps) => Err(Error::Unfit(
+            "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream".to_owned(),
+        )),
+        (true, _) | (false, load::Kind::Pps) => Ok(()),
+        (false, kind) => Err(Error::Unfit(format!(
+            "{kind} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
+        ))),
+    }
 }
 
 /// Opens the sockets of both ends, and connects them.
@@ -302,10 +310,6 @@ fn measured<M>(
     }
     // The receiver's error first: a transmitter often fails only because its peer did.
     Ok(windows.into_iter().flatten().collect::<Result<_, _>>()?)
-}
-
-fn finished(end: &mut End) -> Result<Finished, Error> {
-    Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
 }
 
 pub(crate) fn nanoseconds(time: Duration) -> u64 {

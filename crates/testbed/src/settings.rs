@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use agent::message::{Answer, Request, Undone};
-use agent::{Interrupt, Isolation};
+use agent::Interrupt;
 use host::journal::{Change, Difference};
 use host::machine::MachineRequest;
 
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
+use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
@@ -31,7 +31,7 @@ impl SettingsAgent {
     /// # Errors
     /// When no agent can be started.
     pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = LaunchedAgent::on_this_machine(program, Isolation::Machine, &[], interrupt)?;
+        let mut agent = LaunchedAgent::on_this_machine(AgentStart::of_machine("host", program, interrupt))?;
         agent.work = WORK;
         Ok(Self { agent, is_changed: false })
     }

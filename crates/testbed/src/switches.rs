@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use study::{BySide, DeviceSetting, Effective, Settled, Side, Tuning};
 
-use crate::end::End;
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
-use crate::path::tunnel_mtu::TunnelMtu;
-use crate::testbed::Testbed;
+use crate::launched_agent::{LaunchedAgent, ask};
+use crate::path::TunnelMtu;
+use crate::testbed::{End, Testbed};
 
 pub(crate) type DeviceValues = BTreeMap<DeviceSetting, u32>;
 
@@ -138,11 +137,17 @@ fn settle_one(
     Ok(ask!(agent, &request, Answer::Settled(settled) => settled))
 }
 
+fn one_interface(feature: &str) -> Error {
+    Error::Unfit(format!(
+        "over loopback both ends share one interface, so {feature} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
+    ))
+}
+
 fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {
     let mut both = switches.transmitter.clone();
     for (name, on) in &switches.receiver {
         match both.insert(name.clone(), *on) {
-            Some(other) if other != *on => return Err(Error::OneInterface(name.clone())),
+            Some(other) if other != *on => return Err(one_interface(name)),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use load::{Arrived, Direction, Kind, TCP, UDP};
 use study::{BootState, BySide, Family, Scenario, Side};
 
-use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY};
 use crate::run::RunOrder;
 use crate::switches::Switches;
 use crate::two_machines::{FoundMachine, pairs};

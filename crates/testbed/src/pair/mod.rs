@@ -15,8 +15,8 @@ use study::{BySide, Effective, Family, Side};
 
 use crate::error::Error;
 use crate::hosts::Hosts;
-use crate::launched_agent::LaunchedAgent;
-use crate::path::veth::await_running;
+use crate::launched_agent::{LaunchedAgent, ask};
+use crate::path::await_running;
 use crate::run::RunOrder;
 use crate::testbed::Testbed;
 use crate::two_machines::{self, pairs, reachable};
@@ -138,10 +138,7 @@ impl Testbed {
             return Ok(());
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };
-        let addresses = ends.each_ref().map(|_, end| match crossing.family {
-            Family::Ipv4 => end.ipv4,
-            Family::Ipv6 => end.ipv6,
-        });
+        let addresses = ends.each_ref().map(|_, end| end.address(crossing.family));
         let mut places = ends.map(|side, end| PairMachine {
             side,
             host: named[side].host.clone(),
@@ -190,7 +187,12 @@ fn cross(
         let PairMachine { agent, interface, .. } = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
-        Ok(ask!(agent, &Request::OpenProbe { interface, local, ports, listens }, Answer::Sockets { addresses } if addresses.len() == 2 => [addresses[UDP], addresses[TCP]]))
+        let request = Request::OpenProbe { interface, local, ports, listens };
+        let addresses = ask!(agent, &request, Answer::Sockets { addresses } => addresses);
+        match addresses[..] {
+            [udp, tcp] => Ok([udp, tcp]),
+            _ => Err(agent.client.unexpected(&Answer::Sockets { addresses }).into()),
+        }
     });
     let sockets = match sockets {
         Ok(sockets) => sockets,
