@@ -325,7 +325,7 @@ fn traffic_inside_a_guest() {
     // SAFETY: a signal to a process that this test's testbed started.
     unsafe { libc::kill(i32::try_from(machine).unwrap(), libc::SIGKILL) };
     let error = testbed.settle(&Switches::default()).unwrap_err();
-    assert!(matches!(error, testbed::Error::Guest(_)) && !error.testbed_is_well(), "{error:?}");
+    assert!(matches!(error, testbed::Error::Guest { .. }) && !error.testbed_is_well(), "{error:?}");
     assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
     let nested = Options { state: BootState { scenario: Scenario::Vm, ..options.state.clone() }, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();

@@ -16,7 +16,7 @@ mod fetch;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod hang;
-pub mod image;
+mod image;
 mod initramfs;
 mod kernel;
 mod modinfo;
