@@ -17,9 +17,7 @@ use crate::guests::RemoteGuests;
 use crate::hosts::{HostPlace, Hosts};
 use crate::launched_agent::{AgentStart, LaunchedAgent, answer, ask};
 use crate::path::node::{Node, TAPS};
-use crate::path::{
-    Addresses, TRAFFIC, UNDERLAY, await_running, free_number, numbered, vxlan_of,
-};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, free_number, numbered, vxlan_of};
 use crate::settings::WORK;
 use crate::testbed::{End, Testbed};
 

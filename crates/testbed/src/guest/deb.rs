@@ -7,8 +7,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::guest::apt::{self, Candidate, candidate};
 use crate::error::Error;
+use crate::guest::apt::{self, Candidate, candidate};
 use crate::guest::fetch::unfetched;
 use crate::guest::tar::{EntryKind, entries};
 use crate::guest::tools::Tools;

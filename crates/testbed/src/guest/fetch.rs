@@ -6,12 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::guest::apt::{self, Candidate, candidate};
-use crate::guest::deb::Package;
 use crate::error::Error;
+use crate::guest::apt::{self, Candidate, FORMAT, RequestedPackage, advice, candidate, sources};
+use crate::guest::deb::Package;
 use crate::guest::kernel::{Kernel, fetched_kernels};
-use crate::guest::requested_package::RequestedPackage;
-use crate::guest::sources::{FORMAT, advice, sources};
 use crate::guest::tools::Tools;
 
 /// A fetched kernel.

@@ -1,16 +1,15 @@
 //! Finding a kernel: its image, and the modules that belong to it.
 
-use std::env;
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use host::user_file;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::guest::apt::RequestedPackage;
 use crate::guest::image::{self, release_of};
-use crate::guest::requested_package::RequestedPackage;
 
 /// A kernel to boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

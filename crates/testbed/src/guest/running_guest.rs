@@ -6,22 +6,21 @@ use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use agent::Interrupt;
-use agent::message::Booted;
+use agent::message::{Answer, Booted};
+use agent::{Interrupt, Relay, RelayEnd, ServeError};
+use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
 use host::user_file;
 use words::{Accelerated, Nic};
 
 use crate::console::{BootSign, Console};
 use crate::error::{Error, GuestFault};
-use crate::guest::accelerator;
 use crate::guest::hang::{GuestState, HangDetector, Threads};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
+use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
+use crate::guest::tools::{Tools, decide};
 use crate::guest::sandbox;
-use crate::guest::spawn::{ProcessContext, in_memory, spawn};
-use crate::guest::tap::Tap;
-use crate::guest::tools::Tools;
 
 /// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).
@@ -74,7 +73,7 @@ impl Guest {
         check(order)?;
         let qemu = tools.qemu()?;
         let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
-        let accelerated = accelerator::decide(order, tools)?;
+        let accelerated = decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {
                 format!("cannot start QEMU for the {}: cannot {step}: {source}", order.name)
@@ -342,4 +341,50 @@ fn check(order: &GuestOrder) -> Result<(), Error> {
         return wrong("it has less than 64 MiB of memory: give it more");
     }
     Ok(())
+}
+
+/// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
+/// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
+/// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
+const UNTIL_BOOTED: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+
+/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
+const WHILE_RUNNING: [Capability; 1] = [Kill];
+
+/// Boots the guest that the controller orders on standard input, and relays its agent's
+/// conversation. The guest ends with this process, and this process ends with its controller or its
+/// lease. `version`: the program's.
+///
+/// # Errors
+/// When the conversation fails, or the guest is gone. A boot that fails is no error here: the
+/// controller gets the reason as an answer.
+pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
+    let keep =
+        |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
+    // While this is the only thread: those that it starts inherit what is left.
+    keep(&UNTIL_BOOTED)?;
+    let tools = Tools::of_this_machine();
+    let cannot = tools.qemu().err().map(|error| error.to_string());
+    let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
+    let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
+    // The end of the controller ends this process, whatever it does.
+    let interrupt = Interrupt::new().map_err(ServeError::from)?;
+    let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
+    let (mut guest, boot, first) = match alive {
+        Ok(alive) => alive,
+        Err(error) => {
+            return Ok(relay.answer(&Answer::Failed { why: error.to_string(), broken: true })?);
+        }
+    };
+    let Some(port) = guest.port(0) else {
+        return Err(Error::Failed(format!("the {} has no port for its agent", order.name)));
+    };
+    keep(&WHILE_RUNNING)?;
+    relay.answer(&Answer::Booted(Box::new(guest.booted(boot, first.as_ref()))))?;
+    match relay.join(port)? {
+        RelayEnd::Controller => Ok(()),
+        RelayEnd::Agent => Err(guest
+            .explain()
+            .unwrap_or_else(|| Error::Failed(format!("the agent of the {} ended", order.name)))),
+    }
 }

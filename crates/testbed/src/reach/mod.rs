@@ -12,7 +12,6 @@ mod reboot;
 mod remote_host;
 mod script;
 mod session;
-mod spec;
 
 pub use binary::Binary;
 pub use boot::HostBoot;
@@ -20,4 +19,4 @@ pub use launcher::Launcher;
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
 pub(crate) use session::{PipedCommand, PipedProcess, TO_ANSWER};
-pub use spec::{HostSpec, SpecError};
+pub use launcher::{HostSpec, SpecError};

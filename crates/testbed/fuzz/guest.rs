@@ -5,19 +5,13 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::guest::apt::{candidate, complaint};
 use crate::console::Text;
-use crate::guest::cpio::Archive;
-use crate::guest::deb;
-use crate::guest::elf::loaded_part;
 use crate::error::Error;
-use crate::guest::image::release_of;
-use crate::guest::modinfo::{ModuleInfo, module_info};
-use crate::guest::modules::{built_in, order};
-use crate::guest::payload::Payload;
-use crate::guest::requested_package::RequestedPackage;
-use crate::guest::sources::{advice, sources};
-use crate::guest::unpack::unpack;
+use crate::guest::apt::{RequestedPackage, advice, candidate, complaint, sources};
+use crate::guest::deb;
+use crate::guest::image::{Payload, loaded_part, release_of};
+use crate::guest::initramfs::Archive;
+use crate::guest::modules::{ModuleInfo, built_in, module_info, order, unpack};
 
 /// Reads a kernel's image, a module, a program or a package's description, and packs the bytes.
 pub fn file(bytes: &[u8]) {
