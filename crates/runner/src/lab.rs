@@ -25,8 +25,7 @@ pub trait Lab {
         Ok(Vec::new())
     }
 
-    /// Restarts the user's machines with the kernel of this state, or the drivers of their
-    /// interfaces. No testbed stands meanwhile.
+    /// Restarts the user's machines with the kernel of this state. No testbed stands meanwhile.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.

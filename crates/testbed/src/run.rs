@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched};
+use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Turns, Watched};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
 use crate::guests::VirtualMachine;
-use crate::launched_agent::ask;
+use crate::launched_agent::{answer, ask};
 use crate::path::{NetworkPath, nobody};
 use crate::path::node::Node;
 use crate::testbed::{End, Testbed};
@@ -40,12 +40,36 @@ impl RunOrder {
 }
 
 /// The measurements of a flow's ends, and the counts of the hosts beside it.
-pub(crate) struct FlowResult<M> {
-    /// The transmitter's first.
-    pub(crate) sides: Vec<(M, Finished)>,
-    pub(crate) hosts: Option<BySide<HostAccount>>,
-    pub(crate) around: Option<HostAccount>,
-    pub(crate) others: Option<host::OtherProcesses>,
+pub(crate) struct FlowResult {
+    /// The answers to the requests to measure, the transmitter's first.
+    pub(crate) sides: Vec<(Answer, Finished)>,
+    hosts: Option<BySide<HostAccount>>,
+    around: Option<HostAccount>,
+    others: Option<host::OtherProcesses>,
+    apart: bool,
+}
+
+impl FlowResult {
+    /// The account of a run from the accounts of its sides, the transmitter's first.
+    pub(crate) fn account(
+        &self,
+        sides: impl IntoIterator<Item = SideAccount>,
+        turns: Option<Turns>,
+    ) -> RunAccount {
+        let mut sides = sides.into_iter();
+        RunAccount {
+            transmitter: sides.next().expect("there always is a transmitter"),
+            receiver: sides.next(),
+            hosts: self.hosts.clone(),
+            around: self.around.clone(),
+            others: self.others.clone(),
+            apart: self.apart,
+            search: None,
+            turns,
+            disturbed: Vec::new(),
+            traces: Vec::new(),
+        }
+    }
 }
 
 /// Time for an agent that was silent to become idle. Its own window is over.
@@ -111,35 +135,24 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        let understand = |answer| match answer {
-            Answer::Measured(measured) => Ok(*measured),
-            other => Err(Box::new(other)),
-        };
-        let flow = self.flow(order, &|_| measure.clone(), &understand, tick)?;
-        let mut sides = flow.sides.into_iter().map(|(window, whole)| SideAccount { window, whole });
-        Ok(RunAccount {
-            transmitter: sides.next().expect("there always is a transmitter"),
-            receiver: sides.next(),
-            hosts: flow.hosts,
-            around: flow.around,
-            others: flow.others,
-            apart: self.named.is_some(),
-            search: None,
-            turns: None,
-            disturbed: Vec::new(),
-            traces: Vec::new(),
-        })
+        let mut flow = self.flow(order, &|_| measure.clone(), tick)?;
+        let mut sides = Vec::new();
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+            let agent = &self.end(side).agent;
+            let window = answer!(agent, answer, Answer::Measured(measured) => *measured);
+            sides.push(SideAccount { window, whole });
+        }
+        Ok(flow.account(sides, None))
     }
 
-    /// Lets traffic flow for a ramp and a window, and has each end measure it: the request for a
-    /// side, and what its answer means; another answer is an error.
-    pub(crate) fn flow<M>(
+    /// Lets traffic flow for a ramp and a window, and has each end measure it. `measure`: the
+    /// request for a side.
+    pub(crate) fn flow(
         &mut self,
         order: &RunOrder,
         measure: &dyn Fn(Side) -> Request,
-        understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
         tick: &mut dyn FnMut(),
-    ) -> Result<FlowResult<M>, Error> {
+    ) -> Result<FlowResult, Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
@@ -168,7 +181,7 @@ impl Testbed {
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
-        let windows = measured(&mut ends, understand, tick)?;
+        let windows = measured(&mut ends, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
@@ -189,6 +202,7 @@ impl Testbed {
                 .zip(around)
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
+            apart: self.named.is_some(),
         })
     }
 }
@@ -288,19 +302,12 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
 
 /// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
 /// is busy until its own window is over.
-fn measured<M>(
-    ends: &mut [&mut End],
-    understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
-    tick: &mut dyn FnMut(),
-) -> Result<Vec<M>, Error> {
-    let mut windows: Vec<Option<Result<M, CallError>>> = ends.iter().map(|_| None).collect();
+fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {
+    let mut windows: Vec<Option<Result<Answer, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
             match end.agent.client.receive_within(GLANCE) {
-                Ok(Some(answer)) => {
-                    let measured = understand(answer);
-                    *slot = Some(Ok(measured.map_err(|other| end.agent.client.unexpected(&other))?));
-                }
+                Ok(Some(answer)) => *slot = Some(Ok(answer)),
                 Ok(None) => {}
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
                 Err(error) => return Err(end.agent.explain(error)),

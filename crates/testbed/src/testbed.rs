@@ -145,7 +145,7 @@ impl Testbed {
     }
 
     /// The end of a side; without a receiver the transmitter's.
-    fn end(&mut self, side: Side) -> &mut End {
+    pub(crate) fn end(&mut self, side: Side) -> &mut End {
         match (side, &mut self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver,
             _ => &mut self.transmitter,

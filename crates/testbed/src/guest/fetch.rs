@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
-use crate::guest::apt::{self, Candidate, FORMAT, RequestedPackage, advice, candidate, sources};
+use crate::guest::apt::{self, Candidate, RequestedPackage, candidate};
 use crate::guest::deb::Package;
 use crate::guest::kernel::{Kernel, fetched_kernels};
 use crate::guest::tools::Tools;
@@ -155,20 +155,16 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
 
 fn describe(tools: &Tools, workplace: &Path, asked: &RequestedPackage) -> Result<Candidate, Error> {
     let named = asked.to_string();
-    let show = |what: &str| {
-        let arguments = ["--no-all-versions", "show", what].map(OsStr::new);
-        run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said))
-    };
-    match show(&named) {
+    let arguments = ["--no-all-versions", "show", &named].map(OsStr::new);
+    match run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said)) {
         Ok(Some(found)) => Ok(found),
         Err(error @ Error::NoTool(_)) => Err(error),
         // It fails for an unknown package, and prints nothing for an unknown release.
-        Ok(None) | Err(_) => {
-            let known = matches!(show(&asked.package), Ok(Some(_)));
-            let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);
-            let told = run(tools, "apt-get", &named, workplace, &arguments)?;
-            Err(unfetched(&named, advice(asked, known, &sources(&told))))
-        }
+        Ok(None) | Err(_) => Err(unfetched(
+            &named,
+            "apt knows no such package (of this release); `apt-get update` updates the package lists of apt, and \
+             `apt-cache search --names-only '^linux-image'` lists the kernels that it knows",
+        )),
     }
 }
 
