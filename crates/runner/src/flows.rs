@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use store::RunKey;
-use study::{Alternate, BySide, Condition, Plan, PlannedRun, SideSettings};
-use testbed::{RunOrder, Switches, TurnCondition, TurnsOrder, UnderlaySwitches};
+use study::{Alternate, BySide, Condition, Plan, PlannedRun, Side, SideSettings};
+use testbed::{InterfaceSwitches, RunOrder, Switches, TurnCondition, TurnsOrder};
 
 /// The runs that are not settled yet, in the schedule's order, and the warm-ups of their
 /// conditions: a new testbed is cold again.
@@ -79,23 +79,21 @@ fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
 /// The switches that a condition asks for.
 #[must_use]
 pub fn switches_of(condition: &Condition) -> Switches {
-    let features =
-        |side: &SideSettings| side.wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect();
+    let interfaces = |mtu, side: &dyn Fn(Side) -> &SideSettings| InterfaceSwitches {
+        mtu,
+        features: BySide::from_fn(|one| {
+            side(one).wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect()
+        }),
+        devices: BySide::from_fn(|one| side(one).device.clone()),
+    };
+    let under = &condition.underlay;
     Switches {
-        mtu: condition.mtu,
-        transmitter: features(&condition.transmitter),
-        receiver: features(&condition.receiver),
-        devices: BySide::from_fn(|side| condition.side(side).device.clone()),
+        own: interfaces(condition.mtu, &|side| condition.side(side)),
+        underlay: interfaces(under.mtu, &|side| match side {
+            Side::Transmitter => &under.transmitter,
+            Side::Receiver => &under.receiver,
+        }),
         tuning: BySide::from_fn(|side| condition.side(side).tuning.clone()),
-        underlay: UnderlaySwitches {
-            mtu: condition.underlay.mtu,
-            transmitter: features(&condition.underlay.transmitter),
-            receiver: features(&condition.underlay.receiver),
-            devices: BySide {
-                transmitter: condition.underlay.transmitter.device.clone(),
-                receiver: condition.underlay.receiver.device.clone(),
-            },
-        },
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Difference, Drift, Interface, Setting};
 use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
 
-use crate::switches::{DeviceValues, Switches};
+use crate::switches::{DeviceValues, InterfaceSwitches, Switches};
 
 /// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
@@ -21,19 +21,17 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
 fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
     let ends =
         [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())];
-    let features = [&asked.transmitter, &asked.receiver];
-    let ends = ends.into_iter().zip(features).filter_map(move |((side, settled), features)| {
-        let interface = Interface { side, underlay: false };
-        let device = &asked.devices[side];
-        Some(ReadBack { interface, mtu: asked.mtu, features, device, settled: settled? })
-    });
-    let features = BySide { transmitter: &asked.underlay.transmitter, receiver: &asked.underlay.receiver };
-    let under = effective.underlay.iter().flat_map(BySide::each_ref).map(move |(side, settled)| {
-        let interface = Interface { side, underlay: true };
-        let device = &asked.underlay.devices[side];
-        ReadBack { interface, mtu: asked.underlay.mtu, features: features[side], device, settled }
-    });
-    ends.chain(under)
+    let ends = ends.into_iter().filter_map(|(side, settled)| Some((side, settled?)));
+    let read_back = |(side, settled), asked: &'a InterfaceSwitches, underlay| ReadBack {
+        interface: Interface { side, underlay },
+        mtu: asked.mtu,
+        features: &asked.features[side],
+        device: &asked.devices[side],
+        settled,
+    };
+    let ends = ends.map(move |end| read_back(end, &asked.own, false));
+    let under = effective.underlay.iter().flat_map(BySide::each_ref);
+    ends.chain(under.map(move |end| read_back(end, &asked.underlay, true)))
 }
 
 struct ReadBack<'a> {
@@ -84,7 +82,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::switches::UnderlaySwitches;
     use crate::switches::tests::{effective, settled};
 
     #[test]
@@ -94,7 +91,7 @@ mod tests {
         let after =
             effective(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
         let mut asked = Switches::default();
-        asked.receiver.insert("tx-tcp-segmentation".into(), true);
+        asked.own.features.receiver.insert("tx-tcp-segmentation".into(), true);
         let found = drift(&before, &after, &asked).unwrap();
         assert_eq!(
             found.to_string(),
@@ -119,7 +116,7 @@ mod tests {
         let before = Effective { underlay: under(1500), ..effective(plain.clone(), plain.clone()) };
         let after = Effective { underlay: under(9000), ..effective(changed, plain) };
         let asked = Switches {
-            underlay: UnderlaySwitches { mtu: Some(1500), ..Default::default() },
+            underlay: InterfaceSwitches { mtu: Some(1500), ..Default::default() },
             ..Default::default()
         };
         let text = drift(&before, &after, &asked).unwrap().to_string();
@@ -141,8 +138,9 @@ mod tests {
             transmitter: BTreeMap::from([(ring, transmitter)]),
             receiver: BTreeMap::from([(ring, receiver)]),
         };
-        let underlay = UnderlaySwitches { devices: asked(3, 4), ..Default::default() };
-        let asked = Switches { devices: asked(1, 2), underlay, ..Default::default() };
+        let [own, underlay] = [asked(1, 2), asked(3, 4)]
+            .map(|devices| InterfaceSwitches { devices, ..Default::default() });
+        let asked = Switches { own, underlay, ..Default::default() };
         let found = drift(&effective(8), &effective(9), &asked).unwrap().0;
         let of = |side, underlay, asked| Difference {
             interface: Interface { side, underlay },

@@ -65,24 +65,21 @@ impl IntendedChange {
                 one(say("add"), say("del"))
             }));
         }
-        let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
+        let wanted = wanted.iter().map(|one| if tunnel { &one.underlay } else { &one.own });
         let is_set = |mtu: &u32| if bridged { *mtu > now.link.mtu } else { *mtu != now.link.mtu };
-        let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(is_set).collect();
+        let mtus: BTreeSet<u32> = wanted.clone().filter_map(|one| one.mtu).filter(is_set).collect();
         all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu, &located.addresses)));
-        let wanted = if bridged { &[] } else { wanted };
+        let wanted = wanted.filter(|_| !bridged);
         let present = now.features.clone().unwrap_or_default();
         let changed: BTreeSet<(&String, bool)> = wanted
-            .iter()
-            .flat_map(|switches| features(switches, side, tunnel))
+            .clone()
+            .flat_map(|switches| &switches.features[side])
             .map(|(name, on)| (name, *on))
             .filter(|(name, on)| present.get(*name).is_some_and(|now| now.changeable && now.active != *on))
             .collect();
         all.extend(changed.into_iter().map(|(name, on)| Self::feature(interface, name, on)));
         let changed: BTreeSet<(DeviceSetting, u32, u32)> = wanted
-            .iter()
-            .flat_map(
-                |switches| if tunnel { &switches.underlay.devices[side] } else { &switches.devices[side] },
-            )
+            .flat_map(|switches| &switches.devices[side])
             .filter_map(|(setting, value)| Some((*setting, *value, now.device.get(setting)?.now)))
             .filter(|(_, value, now)| value != now)
             .collect();
@@ -157,16 +154,6 @@ impl IntendedChange {
 
 fn change_address(verb: &str, (address, prefix): (IpAddr, u8), interface: &str) -> String {
     shell_command(["ip", "addr", verb, &format!("{address}/{prefix}"), "dev", interface])
-}
-
-/// The features of the machine's own interface.
-fn features(switches: &Switches, side: Side, tunnel: bool) -> &BTreeMap<String, bool> {
-    match (side, tunnel) {
-        (Side::Transmitter, false) => &switches.transmitter,
-        (Side::Receiver, false) => &switches.receiver,
-        (Side::Transmitter, true) => &switches.underlay.transmitter,
-        (Side::Receiver, true) => &switches.underlay.receiver,
-    }
 }
 
 impl Hosts {
@@ -248,6 +235,7 @@ impl IntendedChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::switches::InterfaceSwitches;
 
     #[test]
     fn each_change_is_told_once_with_the_command_that_undoes_it() {
@@ -271,10 +259,13 @@ mod tests {
         let both = BySide { transmitter: &located, receiver: &other };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
-        let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
+        let features = BySide { transmitter: off(), receiver: BTreeMap::new() };
+        let own = InterfaceSwitches { mtu: Some(1000), features, ..Default::default() };
+        let small = Switches { own, ..Switches::default() };
         let ring = |size| {
-            let mut switches = Switches { mtu: Some(1500), ..small.clone() };
-            switches.devices.transmitter.insert(DeviceSetting::RxRing, size);
+            let mut switches = small.clone();
+            switches.own.mtu = Some(1500);
+            switches.own.devices.transmitter.insert(DeviceSetting::RxRing, size);
             switches
         };
         // 512 descriptors are what the device has.
@@ -312,7 +303,8 @@ mod tests {
             ]
         );
         // Between guests they are a guest's; the interface only lets its longest packets pass.
-        let big = Switches { mtu: Some(9000), ..small.clone() };
+        let mut big = small.clone();
+        big.own.mtu = Some(9000);
         let told = IntendedChange::on_machine(
             Side::Transmitter,
             (&both, &now),

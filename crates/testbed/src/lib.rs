@@ -37,7 +37,7 @@ pub use pair::{Crossing, PairCheck, PairFault};
 pub use record::{CpuSplit, RunAccount};
 pub use run::RunOrder;
 pub use settings::{InterfaceSettings, LastingSettings, SettingsAgent};
-pub use switches::{Switches, UnderlaySwitches};
+pub use switches::{InterfaceSwitches, Switches};
 pub use testbed::{End, Testbed};
 pub use turns::{TurnCondition, TurnsOrder};
 pub use two_machines::FoundMachine;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
 use host::affinity::format_cpu_list;
-use serde::{Deserialize, Serialize};
 use study::{BySide, DeviceSetting, Effective, Placement, Settled, Side, Tuning, TuningKey};
 
 use crate::error::Error;
@@ -15,32 +14,25 @@ use crate::testbed::{End, Testbed};
 pub(crate) type DeviceValues = BTreeMap<DeviceSetting, u32>;
 
 /// The switches of one condition. What is not named stays as built.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {
-    /// MTU of both ends, in bytes; `None`: as built, or what a tunnel's underlay leaves.
-    pub mtu: Option<u32>,
-    /// Features of the transmitter's interface, by kernel name.
-    pub transmitter: BTreeMap<String, bool>,
-    /// Features of the receiver's interface, by kernel name.
-    pub receiver: BTreeMap<String, bool>,
-    /// Settings of the devices.
-    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
+    /// Those of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
+    pub own: InterfaceSwitches,
+    /// Those of the interfaces under a tunnel, if there is one. Without an MTU they have
+    /// Ethernet's, 1500.
+    pub underlay: InterfaceSwitches,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
-    /// Switches of the interfaces under a tunnel, if there is one.
-    pub underlay: UnderlaySwitches,
 }
 
-/// The switches of the interfaces under a tunnel.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct UnderlaySwitches {
-    /// MTU of both of them, in bytes; `None`: Ethernet's 1500.
+/// The switches of an interface on each side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct InterfaceSwitches {
+    /// MTU of both, in bytes; `None`: as built.
     pub mtu: Option<u32>,
-    /// Features of the transmitter's, by kernel name.
-    pub transmitter: BTreeMap<String, bool>,
-    /// Features of the receiver's, by kernel name.
-    pub receiver: BTreeMap<String, bool>,
-    /// Settings of their devices.
+    /// Features, by kernel name.
+    pub features: BySide<BTreeMap<String, bool>>,
+    /// Settings of the devices.
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
@@ -59,12 +51,13 @@ impl Testbed {
     }
 
     fn settle_all(&mut self, switches: &Switches) -> Result<Effective, Error> {
+        let (own, under) = (&switches.own, &switches.underlay);
         let Some(family) = self.path.tunnel else {
-            self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
-            let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
+            self.set_bridged_mtu(own.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
+            let (transmitter, receiver) = self.settle_ends(switches, own.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
-        let mtu = TunnelMtu::resolve(switches.mtu, switches.underlay.mtu, family);
+        let mtu = TunnelMtu::resolve(own.mtu, under.mtu, family);
         let mut underlay = self.settle_underlay(switches, mtu.roomy())?;
         self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
@@ -83,7 +76,8 @@ impl Testbed {
         switches: &Switches,
         mtu: Option<u32>,
     ) -> Result<(Settled, Option<Settled>), Error> {
-        let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &DeviceValues| {
+        let own = &switches.own;
+        let set = |end: &mut End| {
             let interface = end.interface.clone();
             let wanted = &switches.tuning[end.side];
             // Below a tunnel lies the machine's own.
@@ -92,36 +86,33 @@ impl Testbed {
                 (true, Some(_)) => None,
                 (false, _) => wanted.of_network(),
             };
-            settle_one(&mut end.agent, interface, mtu, features, (device, tuning))
+            settle_one(&mut end.agent, interface, mtu, (own, end.side), tuning)
         };
-        let devices = &switches.devices;
         if self.path.is_one_interface() {
             // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
-            let both = set(&mut self.transmitter, &agreed(switches)?, &DeviceValues::new())?;
+            let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
+            let both = InterfaceSwitches { features, ..InterfaceSwitches::default() };
+            let (end, tuning) = (&mut self.transmitter, switches.tuning.transmitter.of_network());
+            let both =
+                settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
             return Ok((both.clone(), Some(both)));
         }
         // One after the other: the far end of a veth pair follows some changes of the near end, so
         // only the state after both counts.
-        if let Some(end) = &mut self.receiver {
-            set(end, &switches.receiver, &devices.receiver)?;
-        }
-        let transmitter = set(&mut self.transmitter, &switches.transmitter, &devices.transmitter)?;
-        let receiver = self.receiver.as_mut().map(|end| set(end, &switches.receiver, &devices.receiver));
-        let receiver = receiver.transpose()?;
-        Ok((transmitter, receiver))
+        self.receiver.as_mut().map(set).transpose()?;
+        let transmitter = set(&mut self.transmitter)?;
+        Ok((transmitter, self.receiver.as_mut().map(set).transpose()?))
     }
 
     fn settle_underlay(&mut self, switches: &Switches, mtu: u32) -> Result<BySide<Settled>, Error> {
-        let under = &switches.underlay;
-        let mut set = |side: Side, features: &BTreeMap<String, bool>| {
+        let mut set = |side: Side| {
             let (agent, interface) = self.underlay(side);
             let tuning = agent.is_on_machine().then(|| switches.tuning[side].clone());
-            settle_one(agent, interface, Some(mtu), features, (&under.devices[side], tuning))
+            settle_one(agent, interface, Some(mtu), (&switches.underlay, side), tuning)
         };
-        set(Side::Receiver, &under.receiver)?;
-        let transmitter = set(Side::Transmitter, &under.transmitter)?;
-        Ok(BySide { transmitter, receiver: set(Side::Receiver, &under.receiver)? })
+        set(Side::Receiver)?;
+        BySide::try_from_fn(set)
     }
 }
 
@@ -129,10 +120,10 @@ fn settle_one(
     agent: &mut LaunchedAgent,
     interface: String,
     mtu: Option<u32>,
-    features: &BTreeMap<String, bool>,
-    (device, tuning): (&DeviceValues, Option<Tuning>),
+    (switches, side): (&InterfaceSwitches, Side),
+    tuning: Option<Tuning>,
 ) -> Result<Settled, Error> {
-    let (features, device) = (features.clone(), device.clone());
+    let (features, device) = (switches.features[side].clone(), switches.devices[side].clone());
     let request = Request::Settle { interface, mtu, features, device, tuning };
     Ok(ask!(agent, &request, Answer::Settled(settled) => settled))
 }
@@ -143,9 +134,9 @@ fn one_interface(feature: &str) -> Error {
     ))
 }
 
-fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {
-    let mut both = switches.transmitter.clone();
-    for (name, on) in &switches.receiver {
+fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error> {
+    let mut both = switches.features.transmitter.clone();
+    for (name, on) in &switches.features.receiver {
         match both.insert(name.clone(), *on) {
             Some(other) if other != *on => return Err(one_interface(name)),
             _ => {}
@@ -248,12 +239,12 @@ pub(crate) mod tests {
 
     #[test]
     fn one_interface_cannot_be_in_two_states() {
-        let mut switches = Switches::default();
-        switches.transmitter.insert("tx-tcp-segmentation".into(), true);
-        switches.receiver.insert("tx-tcp-segmentation".into(), false);
+        let mut switches = InterfaceSwitches::default();
+        switches.features.transmitter.insert("tx-tcp-segmentation".into(), true);
+        switches.features.receiver.insert("tx-tcp-segmentation".into(), false);
         let error = agreed(&switches).unwrap_err();
         assert!(error.to_string().contains("tx-tcp-segmentation"), "{error}");
-        switches.receiver.insert("tx-tcp-segmentation".into(), true);
+        switches.features.receiver.insert("tx-tcp-segmentation".into(), true);
         assert_eq!(agreed(&switches).unwrap().len(), 1);
     }
 }
