@@ -38,7 +38,8 @@ pub struct RemoteHost {
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
     holder: ScriptSession,
-    signs: Option<SignsOfLife>,
+    /// Dropping it ends the signs of life.
+    signs: Option<Sender<()>>,
     control: ControlSocket,
     /// The directory of the program and of files, which goes with the connection.
     directory: String,
@@ -172,8 +173,8 @@ impl RemoteHost {
         if !answer.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
-        let signs =
-            reached.holder.input.take().map(|input| SignsOfLife::give(input, stay.lease / 3)).transpose();
+        let input = reached.holder.input.take();
+        let signs = input.map(|input| give_signs_of_life(input, stay.lease / 3)).transpose();
         reached.signs =
             signs.map_err(|error| Error::Machine(format!("{host}: cannot start {launcher}: {error}")))?;
         Ok(reached)
@@ -309,28 +310,21 @@ impl RemoteHost {
     }
 }
 
-/// Signs of life for what keeps the program on the host, from a thread of their own: without
-/// them it removes the program at the end of the lease. Dropping this ends them.
-#[derive(Debug)]
-struct SignsOfLife {
-    _end: Sender<()>,
-}
-
-impl SignsOfLife {
-    fn give(mut input: ChildStdin, interval: Duration) -> io::Result<Self> {
-        let (end, ended) = channel::<()>();
-        let give = move || {
-            let mut word: &[u8] = b"hold\n";
-            while input.write_all(word).is_ok() {
-                word = b"\n";
-                if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
+/// Gives signs of life to what keeps the program on the host, from a thread of their own: without
+/// them it removes the program at the end of the lease. Dropping the result ends them.
+fn give_signs_of_life(mut input: ChildStdin, interval: Duration) -> io::Result<Sender<()>> {
+    let (end, ended) = channel::<()>();
+    let give = move || {
+        let mut word: &[u8] = b"hold\n";
+        while input.write_all(word).is_ok() {
+            word = b"\n";
+            if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+                return;
             }
-        };
-        thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
-        Ok(Self { _end: end })
-    }
+        }
+    };
+    thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
+    Ok(end)
 }
 
 impl Drop for RemoteHost {
