@@ -68,31 +68,24 @@ impl Console {
 
     /// The first sign of success or failure, within `patience`.
     pub(crate) fn sign_within(&self, patience: Duration) -> Option<BootSign> {
-        let text = self.shared.lock();
-        let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
-        let (text, _) = self
-            .shared
-            .changed
-            .wait_timeout_while(text, patience, waiting)
-            .unwrap_or_else(PoisonError::into_inner);
-        text.sign.clone()
+        self.wait(patience, |text| text.sign.is_none() && !text.closed).sign.clone()
     }
 
-    /// Waits until QEMU has closed it, at most `patience`. Returns whether it has.
+    /// Waits until every writer has closed it, at most `patience`. Returns whether they have.
     pub(crate) fn closed_within(&self, patience: Duration) -> bool {
-        self.wait(patience, |text| !text.closed)
+        self.wait(patience, |text| !text.closed).closed
     }
 
     /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
     /// panics.
     pub(crate) fn ended_within(&self, patience: Duration) -> bool {
-        self.wait(patience, |text| !text.closed && !text.has_panicked)
+        self.wait(patience, |text| !text.closed && !text.has_panicked).closed
     }
 
-    fn wait(&self, patience: Duration, mut goes_on: impl FnMut(&Text) -> bool) -> bool {
+    fn wait(&self, patience: Duration, goes_on: impl Fn(&Text) -> bool) -> MutexGuard<'_, Text> {
         let text = self.shared.lock();
         let waited = self.shared.changed.wait_timeout_while(text, patience, |text| goes_on(text));
-        waited.unwrap_or_else(PoisonError::into_inner).0.closed
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     pub(crate) fn says(&self, words: &str) -> bool {
@@ -114,8 +107,7 @@ impl Console {
     /// The end of what a process wrote that has exited, for an error: one line of bounded length.
     /// Empty if it wrote nothing.
     pub(crate) fn last_words(&self) -> String {
-        self.closed_within(PATIENCE);
-        let text = self.shared.lock();
+        let text = self.wait(PATIENCE, |text| !text.closed);
         let pending = plain(&text.pending);
         let lines = text.lines.iter().map(String::as_str).chain([pending.as_str()]);
         words::last_words(&lines.collect::<Vec<_>>().join("\n"))
