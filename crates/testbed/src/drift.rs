@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Difference, Drift, Interface, Setting};
-use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
+use study::{BySide, Effective, Settled, Side};
 
-use crate::switches::{DeviceValues, InterfaceSwitches, Switches};
+use crate::switches::{InterfaceSwitches, Switches};
 
 /// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
@@ -24,9 +24,7 @@ fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterato
     let ends = ends.into_iter().filter_map(|(side, settled)| Some((side, settled?)));
     let read_back = |(side, settled), asked: &'a InterfaceSwitches, underlay| ReadBack {
         interface: Interface { side, underlay },
-        mtu: asked.mtu,
-        features: &asked.features[side],
-        device: &asked.devices[side],
+        asked,
         settled,
     };
     let ends = ends.map(move |end| read_back(end, &asked.own, false));
@@ -36,50 +34,50 @@ fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterato
 
 struct ReadBack<'a> {
     interface: Interface,
-    mtu: Option<u32>,
-    features: &'a BTreeMap<String, bool>,
-    device: &'a DeviceValues,
+    asked: &'a InterfaceSwitches,
     settled: &'a Settled,
 }
 
 impl ReadBack<'_> {
     fn differences(&self, before: &Self) -> Vec<Difference> {
         let of = |setting| Difference { interface: self.interface, setting };
-        let (now, then) = (self.settled, before.settled);
+        let (now, then, side) = (self.settled, before.settled, self.interface.side);
         let mtu = (now.mtu != then.mtu)
-            .then(|| of(Setting::Mtu { asked: self.mtu, before: then.mtu, after: now.mtu }));
-        let names: BTreeSet<&String> = now.active.keys().chain(then.active.keys()).collect();
-        let features = names.into_iter().filter_map(|name| {
-            let (before, after) = (then.active.get(name).copied(), now.active.get(name).copied());
-            // A missing feature counts as off.
-            (before.unwrap_or(false) != after.unwrap_or(false)).then(|| {
-                of(Setting::Feature {
-                    name: name.clone(),
-                    asked: self.features.get(name).copied(),
-                    before,
-                    after,
-                })
-            })
-        });
-        let (present, past) = (now.steady(), then.steady());
-        let settings: BTreeSet<DeviceSetting> = present.keys().chain(past.keys()).copied().collect();
-        let device = settings.into_iter().filter_map(|setting| {
-            let (before, after) = (past.get(&setting).copied(), present.get(&setting).copied());
-            let asked = self.device.get(&setting).copied();
-            (before != after).then(|| of(Setting::Device { setting, asked, before, after }))
-        });
-        let keys: BTreeSet<TuningKey> = now.tuning.keys().chain(then.tuning.keys()).copied().collect();
-        let machine = keys.into_iter().filter_map(|key| {
-            let (before, after) = (then.tuning.get(&key).cloned(), now.tuning.get(&key).cloned());
-            (before != after).then(|| of(Setting::Machine { key, before, after }))
-        });
+            .then(|| of(Setting::Mtu { asked: self.asked.mtu, before: then.mtu, after: now.mtu }));
+        // A missing feature counts as off.
+        let features = in_both(&then.active, &now.active)
+            .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
+            .map(|(name, before, after)| {
+                let asked = self.asked.features[side].get(name).copied();
+                of(Setting::Feature { name: name.clone(), asked, before, after })
+            });
+        let (past, present) = (then.steady(), now.steady());
+        let device = in_both(&past, &present).filter(|(_, before, after)| before != after).map(
+            |(setting, before, after)| {
+                let asked = self.asked.devices[side].get(setting).copied();
+                of(Setting::Device { setting: *setting, asked, before, after })
+            },
+        );
+        let machine = in_both(&then.tuning, &now.tuning)
+            .filter(|(_, before, after)| before != after)
+            .map(|(key, before, after)| of(Setting::Machine { key: *key, before, after }));
         mtu.into_iter().chain(features).chain(device).chain(machine).collect()
     }
+}
+
+/// The keys of two maps, each with its values in both.
+fn in_both<'m, K: Ord, V: Clone>(
+    then: &'m BTreeMap<K, V>,
+    now: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'m K, Option<V>, Option<V>)> {
+    let keys: BTreeSet<&K> = then.keys().chain(now.keys()).collect();
+    keys.into_iter().map(|key| (key, then.get(key).cloned(), now.get(key).cloned()))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use study::{DeviceSetting, TuningKey};
 
     use super::*;
     use crate::switches::tests::{effective, settled};

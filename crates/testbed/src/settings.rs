@@ -57,7 +57,8 @@ impl SettingsAgent {
     /// # Errors
     /// When the agent is gone.
     pub fn differences(&mut self) -> Result<Vec<Difference>, Error> {
-        Ok(ask!(self.agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences))
+        let request = Request::MachineDifferences;
+        Ok(ask!(self.agent, &request, Answer::MachineDiffers { differences } => differences))
     }
 
     /// Undoes every change, the last first.
@@ -109,8 +110,8 @@ impl LastingSettings {
     /// # Errors
     /// There is none, or the agent is gone.
     pub fn look(&mut self, interface: &str) -> Result<InterfaceEnvironment, Error> {
-        let interfaces = vec![interface.to_owned()];
-        let about = ask!(self.agent, &Request::Environment { interfaces }, Answer::Environment(about) => about);
+        let request = Request::Environment { interfaces: vec![interface.to_owned()] };
+        let about = ask!(self.agent, &request, Answer::Environment(about) => about);
         about.interfaces.into_values().flatten().next().ok_or_else(|| {
             let host = &self.host;
             Error::Machine(format!(
@@ -149,7 +150,8 @@ impl LastingSettings {
     /// # Errors
     /// When the journal cannot be written, or the agent is gone: then all is undone.
     pub fn keep(mut self, why: &str) -> Result<Vec<Change>, Error> {
-        Ok(ask!(self.agent, &Request::Keep { why: why.to_owned() }, Answer::MachineChanged { changes } => changes))
+        let request = Request::Keep { why: why.to_owned() };
+        Ok(ask!(self.agent, &request, Answer::MachineChanged { changes } => changes))
     }
 }
 

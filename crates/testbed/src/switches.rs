@@ -11,8 +11,6 @@ use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::TunnelMtu;
 use crate::testbed::{End, Testbed};
 
-pub(crate) type DeviceValues = BTreeMap<DeviceSetting, u32>;
-
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {

@@ -122,7 +122,9 @@ impl Testbed {
         for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
             let agent = self.on_machine(side);
             let mut ask = || {
-                let differences = ask!(agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences);
+                let differences = ask!(
+                    agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences
+                );
                 Ok::<_, Error>(differences.into_iter().map(Cause::Setting).collect())
             };
             let causes =
