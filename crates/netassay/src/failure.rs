@@ -111,9 +111,7 @@ impl Failure {
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,
-            Self::Testbed(error) | Self::Runner(runner::Error::Testbed(error))
-                if error.is_of_kernel() =>
-            {
+            Self::Testbed(error) | Self::Runner(runner::Error::Testbed(error)) if error.is_of_kernel() => {
                 exit::NO_BOOT
             }
             Self::NotComparable(_) => exit::NOT_COMPARABLE,

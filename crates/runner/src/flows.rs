@@ -79,21 +79,23 @@ fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
 /// The switches that a condition asks for.
 #[must_use]
 pub fn switches_of(condition: &Condition) -> Switches {
-    let interfaces = |mtu, side: &dyn Fn(Side) -> &SideSettings| InterfaceSwitches {
-        mtu,
-        features: BySide::from_fn(|one| {
-            side(one).wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect()
-        }),
-        devices: BySide::from_fn(|one| side(one).device.clone()),
-    };
     let under = &condition.underlay;
     Switches {
-        own: interfaces(condition.mtu, &|side| condition.side(side)),
-        underlay: interfaces(under.mtu, &|side| match side {
+        own: interface_switches(condition.mtu, |side| condition.side(side)),
+        underlay: interface_switches(under.mtu, |side| match side {
             Side::Transmitter => &under.transmitter,
             Side::Receiver => &under.receiver,
         }),
         tuning: BySide::from_fn(|side| condition.side(side).tuning.clone()),
+    }
+}
+
+fn interface_switches<'c>(mtu: Option<u32>, of: impl Fn(Side) -> &'c SideSettings) -> InterfaceSwitches {
+    let owned = |(name, on): (&str, bool)| (name.to_owned(), on);
+    InterfaceSwitches {
+        mtu,
+        features: BySide::from_fn(|side| of(side).wanted().into_iter().map(owned).collect()),
+        devices: BySide::from_fn(|side| of(side).device.clone()),
     }
 }
 

@@ -105,7 +105,8 @@ pub trait Bench {
     /// Differences of its machines' settings from those that the study set.
     fn differences(&mut self) -> Vec<Disturbance> {
         Vec::new()
-    }}
+    }
+}
 
 /// The results of one run.
 #[derive(Debug, Clone, Default, PartialEq)]

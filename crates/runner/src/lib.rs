@@ -27,13 +27,13 @@ mod switchable_factors;
 mod validity;
 mod waiting;
 
-pub use loss::nothing_arrived;
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use event::{Event, Invalid};
 pub use flows::{order_of, switches_of};
 pub use lab::{Bench, Lab, Readings, Untraced};
 pub use limit::limit;
 pub use local_lab::LocalLab;
+pub use loss::nothing_arrived;
 pub use measure::{directions, metrics};
 pub use probe::{Probed, probe, unpaced};
 pub use rate::{JudgedRun, TRIALS, carry_out, no_rate, repeated};

@@ -29,8 +29,8 @@ pub use metrics::{Iter, Metrics};
 pub use pack::{Moved, Unpacked};
 pub use read::Outline;
 pub use records::{
-    BootId, BootRow, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StoredRun, StoredSeries, StoredStudy,
-    StudyId, StudyRow, StudyStatus,
+    BootId, BootRow, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StoredRun, StoredSeries,
+    StoredStudy, StudyId, StudyRow, StudyStatus,
 };
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};

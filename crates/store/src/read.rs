@@ -13,7 +13,9 @@ use study::{Plan, Side};
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
-use crate::records::{BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus};
+use crate::records::{
+    BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
+};
 use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
 use crate::store::Store;

@@ -170,8 +170,7 @@ impl Store {
         environment_after: Option<&Environment>,
     ) -> Result<(), StoreError> {
         self.write(|transaction, path| {
-            let environment =
-                environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
+            let environment = environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
             let changed = transaction.execute(
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],

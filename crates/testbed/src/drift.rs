@@ -136,8 +136,8 @@ mod tests {
             transmitter: BTreeMap::from([(ring, transmitter)]),
             receiver: BTreeMap::from([(ring, receiver)]),
         };
-        let [own, underlay] = [asked(1, 2), asked(3, 4)]
-            .map(|devices| InterfaceSwitches { devices, ..Default::default() });
+        let [own, underlay] =
+            [asked(1, 2), asked(3, 4)].map(|devices| InterfaceSwitches { devices, ..Default::default() });
         let asked = Switches { own, underlay, ..Default::default() };
         let found = drift(&effective(8), &effective(9), &asked).unwrap().0;
         let of = |side, underlay, asked| Difference {

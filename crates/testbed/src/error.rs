@@ -37,7 +37,7 @@ pub enum Error {
         fault: GuestFault,
     },
     /// A virtual machine did not boot in two attempts: why the first one failed, and the second.
-    #[error("{1}\n{}", earlier(.0, .1))]
+    #[error("{}\n{}", .1, earlier(.0, .1))]
     Twice(Box<Error>, Box<Error>),
     /// A program that `kernel fetch` needs is missing.
     #[error(
@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn two_failures_are_both_reported_and_the_same_one_once() {
-        let panicked = |what: &str| guest(&format!("the guest's kernel panicked: {what}"), GuestFault::Passing);
+        let panicked =
+            |what: &str| guest(&format!("the guest's kernel panicked: {what}"), GuestFault::Passing);
         let same = twice(panicked("no init at 0x9f1c"), panicked("no init at 0x100")).to_string();
         assert_eq!(same.matches("no init").count(), 1, "{same}");
         assert!(same.ends_with("\nit was booted twice, and failed for the same reason both times"), "{same}");
@@ -230,8 +231,8 @@ mod tests {
 
     #[test]
     fn a_kernel_that_does_not_boot_is_told_from_what_the_machine_lacks() {
-        let [passing, kernel, machine] =
-            [GuestFault::Passing, GuestFault::Kernel, GuestFault::Machine].map(|fault| guest("it exited", fault));
+        let [passing, kernel, machine] = [GuestFault::Passing, GuestFault::Kernel, GuestFault::Machine]
+            .map(|fault| guest("it exited", fault));
         assert!(passing.may_pass() && !kernel.may_pass() && !machine.may_pass());
         assert!(passing.is_of_kernel() && kernel.is_of_kernel());
         let again = guest("the guest's kernel panicked", GuestFault::Passing);

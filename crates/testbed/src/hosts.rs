@@ -218,8 +218,10 @@ impl Hosts {
             logins.push((by.launcher.clone(), by.by_sudo));
             interfaces.push(interface);
         }
-        let hosts: Vec<Restart<'_>> =
-            logins.iter().map(|(launcher, by_sudo)| Restart { launcher, by_sudo: *by_sudo, kernel }).collect();
+        let hosts: Vec<Restart<'_>> = logins
+            .iter()
+            .map(|(launcher, by_sudo)| Restart { launcher, by_sudo: *by_sudo, kernel })
+            .collect();
         let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
         let connect = || {
             let all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?;

@@ -1,6 +1,6 @@
 //! The changes that a study would make on a machine of the user's, before any is made.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path;
 
@@ -234,6 +234,8 @@ impl IntendedChange {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::switches::InterfaceSwitches;
 

@@ -11,8 +11,8 @@ use study::{BySide, Family, Side};
 use crate::error::Error;
 use crate::guests::VirtualMachine;
 use crate::launched_agent::{answer, ask};
-use crate::path::{NetworkPath, nobody};
 use crate::path::node::Node;
+use crate::path::{NetworkPath, nobody};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
 
@@ -257,7 +257,8 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
 pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
     match (has_receiver, kind) {
         (true, load::Kind::Pps) => Err(Error::Unfit(
-            "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream".to_owned(),
+            "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream"
+                .to_owned(),
         )),
         (true, _) | (false, load::Kind::Pps) => Ok(()),
         (false, kind) => Err(Error::Unfit(format!(

@@ -9,9 +9,7 @@ use crate::builder::{Builder, Options};
 use crate::error::Error;
 use crate::guests::Guests;
 use crate::path::node::{BRIDGE, Node, TAPS};
-use crate::path::{
-    DISCARD, LOOPBACK, LinkSetup, TRAFFIC, TUNNEL, VETH, create_discard, create_link,
-};
+use crate::path::{DISCARD, LOOPBACK, LinkSetup, TRAFFIC, TUNNEL, VETH, create_discard, create_link};
 use crate::testbed::{End, Testbed};
 use crate::two_machines::between_machines;
 

@@ -99,8 +99,7 @@ impl LastingSettings {
     /// # Errors
     /// When no agent can be started.
     pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent =
-            LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
+        let mut agent = LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
         agent.greet()?;
         Ok(Self { host: place.to_string(), agent })
     }

@@ -92,8 +92,7 @@ impl Testbed {
             let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
             let both = InterfaceSwitches { features, ..InterfaceSwitches::default() };
             let (end, tuning) = (&mut self.transmitter, switches.tuning.transmitter.of_network());
-            let both =
-                settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
+            let both = settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
             return Ok((both.clone(), Some(both)));
         }
         // One after the other: the far end of a veth pair follows some changes of the near end, so
@@ -190,11 +189,7 @@ impl End {
     /// whose CPUs are returned; `None` is where they were at first.
     fn place(&mut self, wanted: Option<Placement>) -> Result<Option<String>, Unplaced> {
         let is_on_machine = self.agent.is_on_machine();
-        let may = if is_on_machine {
-            self.agent.cpu_numbers()
-        } else {
-            self.home.clone()
-        };
+        let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };
         if let Some(Placement { irq, traffic }) = wanted {
             let steered = (!is_on_machine).then_some(irq);
             if let Some(cpu) = std::iter::once(traffic).chain(steered).find(|cpu| !may.contains(cpu)) {

@@ -148,7 +148,12 @@ pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> 
         for (side, ConnectedMachine { agent, located }) in machines.each_mut() {
             let vxlan_end = vxlan_of(reach(side)?, reach(side.other())?, &located.interface, number);
             let (name, addresses) = (vxlan.clone(), TRAFFIC[side].with_prefixes(inside));
-            agent.order(&Request::CreateVxlan { name, vxlan: vxlan_end, addresses, bridge: bridge.clone() })?;
+            agent.order(&Request::CreateVxlan {
+                name,
+                vxlan: vxlan_end,
+                addresses,
+                bridge: bridge.clone(),
+            })?;
         }
         for (_, machine) in machines.each_mut() {
             await_running(&mut machine.agent, &vxlan)?;

@@ -7,9 +7,9 @@ use record::{AtLinkRate, Evidence, LossPlace, RunAccount, SideAccount, Tcp};
 use study::{Family, Side};
 use testbed::RunOrder;
 
+use super::contended::Contention;
 use crate::kernel_metrics::Retransmits;
 use crate::loss::Loss;
-use super::contended::Contention;
 
 /// The share of dropped segments that limits TCP: by the square-root law (Mathis et al., 1997) a
 /// loss of 1 in 10,000 allows a window of about 120 segments.

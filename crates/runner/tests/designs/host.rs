@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
 use record::{Environment, Note, sample};
-use study::{BootState, BySide, Condition, Effective, Settled};
+use study::{BootState, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
 /// The rules by which an interface turns wanted features into applied ones.

@@ -204,8 +204,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::guest::fetch::unfetched;
-use crate::guest::tar::tests::{END, entry};
+    use crate::guest::tar::tests::{END, entry};
 
     fn unpacked(entries: &[Vec<u8>], tree: &Path) -> Result<(), String> {
         let bytes = [entries.concat(), END.to_vec()].concat();

@@ -118,9 +118,8 @@ fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Re
 }
 
 fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
-    let asked = RequestedPackage::read(text).ok_or_else(|| {
-        unfetched(text, "this is not a package name: write PACKAGE or PACKAGE/RELEASE")
-    })?;
+    let asked = RequestedPackage::read(text)
+        .ok_or_else(|| unfetched(text, "this is not a package name: write PACKAGE or PACKAGE/RELEASE"))?;
     let mut package = describe(tools, workplace, &asked)?;
     // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
     for _ in 0..4 {
@@ -227,8 +226,8 @@ fn run(
         .env("PATH", &tools.path)
         .stdin(Stdio::null());
     let output = command.output();
-    let output = output
-        .map_err(|error| unfetched(package, format_args!("{program} cannot be started: {error}")))?;
+    let output =
+        output.map_err(|error| unfetched(package, format_args!("{program} cannot be started: {error}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

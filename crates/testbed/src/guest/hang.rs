@@ -226,9 +226,8 @@ mod tests {
     #[test]
     fn before_there_are_virtual_cpus_only_the_clock_tells() {
         let mut detector = HangDetector::for_boot(MOST);
-        let mut at = |second| {
-            detector.look(GuestState { now: Duration::from_secs(second), ..GuestState::default() })
-        };
+        let mut at =
+            |second| detector.look(GuestState { now: Duration::from_secs(second), ..GuestState::default() });
         assert!((1..60).all(|second| at(second).is_none()) && at(60).is_some());
     }
 

@@ -195,8 +195,7 @@ mod tests {
     fn line(order: &GuestOrder, kvm: bool) -> String {
         let tap = order.tap.as_ref().map(|_| 11);
         let ports = &[7, 8][..order.ports];
-        let parts =
-            QemuParts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports };
+        let parts = QemuParts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports };
         arguments(order, &parts).join(" ")
     }
 

@@ -18,9 +18,9 @@ use crate::guest::hang::{GuestState, HangDetector, Threads};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
+use crate::guest::sandbox;
 use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
 use crate::guest::tools::{Tools, decide};
-use crate::guest::sandbox;
 
 /// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).

@@ -244,8 +244,9 @@ for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
 
     #[test]
     fn silence_on_a_busy_machine_is_waited_for_longer() {
-        let silent =
-            |elapsed: u64, waited: u64| is_silent(Duration::from_secs(elapsed), || Duration::from_secs(waited));
+        let silent = |elapsed: u64, waited: u64| {
+            is_silent(Duration::from_secs(elapsed), || Duration::from_secs(waited))
+        };
         assert_eq!([silent(5, 0), silent(6, 0), silent(6, 2), silent(8, 2)], [false, true, false, true]);
         assert_eq!([silent(30, 26), silent(31, 26)], [false, true]);
     }

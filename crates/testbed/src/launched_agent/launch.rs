@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use agent::{Client, Interrupt, Isolation, Launch};
 
+use super::{AGENT, Carrier, LaunchedAgent, PATIENCE, PATIENCE_WITH_A_GUEST};
 use crate::error::Error;
 use crate::guest::Guest;
 use crate::hosts::HostPlace;
 use crate::reach::{PipedCommand, PipedProcess, TO_ANSWER};
-use super::{AGENT, Carrier, LaunchedAgent, PATIENCE, PATIENCE_WITH_A_GUEST};
 
 /// Interval of the signs of life for an agent on a machine of the user's: some 100 bytes each way
 /// over ssh.
@@ -114,8 +114,7 @@ impl LaunchedAgent {
         start: AgentStart<'_>,
     ) -> Result<Self, Error> {
         let pipes = guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let launch =
-            Launch { isolation: start.isolation, cpus: start.cpus.to_vec(), ..Launch::default() };
+        let launch = Launch { isolation: start.isolation, cpus: start.cpus.to_vec(), ..Launch::default() };
         Self::launch(start, launch, pipes, (0, Carrier::Guest(Rc::clone(guest))))
     }
 

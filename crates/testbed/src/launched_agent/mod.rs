@@ -33,7 +33,6 @@ macro_rules! ask {
     };
 }
 
-
 pub(crate) use {answer, ask, launch::AgentStart};
 
 /// The command of the program that is an agent.
@@ -230,7 +229,7 @@ impl LaunchedAgent {
                 ))
             }
             Carrier::Guest(guest) if is_gone || is_silent => {
-                let mut look = || guest.borrow_mut().explain();
+                let look = || guest.borrow_mut().explain();
                 let why = if is_gone { soon(look) } else { look() };
                 why.unwrap_or_else(|| Error::SilentGuest(error, guest.borrow().last_words()))
             }

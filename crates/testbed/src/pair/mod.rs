@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 use agent::message::{Answer, Request};
 use load::{TCP, UDP};
-use study::{BySide, Effective, Family, Side};
+use study::{BySide, Effective, Side};
 
 use crate::error::Error;
 use crate::hosts::Hosts;

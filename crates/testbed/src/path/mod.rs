@@ -10,9 +10,9 @@ use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Fragments, Scenario, Side};
 
+use crate::builder::Options;
 use crate::error::Error;
 use crate::launched_agent::{LaunchedAgent, ask};
-use crate::options::Options;
 use crate::path::node::Node;
 
 /// The path between the hosts, for runs and switches.

@@ -10,7 +10,7 @@ use thiserror::Error;
 use words::names::check_interface;
 use words::shell_word;
 
-use crate::reach::piped::PipedCommand;
+use crate::reach::session::PipedCommand;
 
 /// A way to run commands on a host, with standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ mod session;
 pub use binary::Binary;
 pub use boot::HostBoot;
 pub use launcher::Launcher;
+pub use launcher::{HostSpec, SpecError};
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
 pub(crate) use session::{PipedCommand, PipedProcess, TO_ANSWER};
-pub use launcher::{HostSpec, SpecError};

@@ -19,7 +19,9 @@ use crate::reach::boot::{self, HostBoot, Kernels};
 use crate::reach::control_socket::ControlSocket;
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{KEEP, RUN, TAKE};
-use crate::reach::session::{Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, sudo_argument, unexpected_answer};
+use crate::reach::session::{
+    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, sudo_argument, unexpected_answer,
+};
 
 /// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
