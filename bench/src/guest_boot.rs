@@ -56,7 +56,7 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     }
     let tools = Tools::of_this_machine();
     let qemu = tools.qemu().map_err(Failure::environment)?;
-    let kvm = tools.try_kvm(&kernel.image).outcome;
+    let kvm = tools.try_kvm(&kernel.image);
     for (name, arguments, acceleration) in [
         ("emulation", ["-accel", "tcg,thread=single", "-cpu", "max"], Acceleration::Emulation),
         ("KVM", ["-accel", "kvm", "-cpu", "host"], Acceleration::Kvm),

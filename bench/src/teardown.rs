@@ -77,7 +77,7 @@ fn life(bench: &Bench, report: &mut Report, (scenario, rootless): (Scenario, boo
     let start = Instant::now();
     let testbed = bench.testbed(scenario, rootless)?;
     let build = start.elapsed();
-    for note in testbed.notes() {
+    for note in &testbed.notes {
         report.note(format!("{}: {note}", if rootless { "rootless" } else { "root" }));
     }
     let observer = Observer::start([testbed.transmitter.pid(), receiver(&testbed)?.pid()], rootless)?;

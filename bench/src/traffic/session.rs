@@ -40,7 +40,7 @@ impl Session<'_> {
             Some(kernel) if scenario.has_guests() => guests::testbed(self.bench, kernel)?,
             _ => self.bench.testbed(scenario, self.bench.rootless)?,
         };
-        for note in testbed.notes() {
+        for note in &testbed.notes {
             report.note(format!("{scenario}: {note}"));
         }
         Ok(testbed)

@@ -369,8 +369,6 @@ pub struct Booted {
     pub process: u32,
     /// The accelerator, KVM or emulation.
     pub acceleration: Accelerated,
-    /// The date on which an earlier session tried KVM, if one did.
-    pub kvm_tried: Option<String>,
     /// Why QEMU runs as root, if it does.
     pub stays_root: Option<String>,
     /// The time from its start until its agents were at their ports, in ms.

@@ -32,15 +32,11 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
     #[error(transparent)]
-    Reach(#[from] testbed::reach::Error),
-    #[error(transparent)]
     Host(#[from] host::Error),
     #[error(transparent)]
     Journal(#[from] host::journal::JournalError),
     #[error(transparent)]
     Agent(#[from] agent::ServeError),
-    #[error(transparent)]
-    Guest(#[from] testbed::guest::Error),
     #[error(transparent)]
     Samples(#[from] samples::SamplesError),
     #[error("{0}")]
@@ -89,7 +85,7 @@ impl Failure {
     fn words(&self) -> String {
         let words = self.to_string();
         match self {
-            Self::Runner(_) | Self::Testbed(_) | Self::Guest(_) | Self::Usage(_) | Self::Internal(_) => words,
+            Self::Runner(_) | Self::Testbed(_) | Self::Usage(_) | Self::Internal(_) => words,
             _ => words::sanitised_line(&words).into_owned(),
         }
     }
@@ -107,7 +103,6 @@ impl Failure {
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
-            Self::Reach(testbed::reach::Error::Interrupted) => exit::INTERRUPTED,
             Self::Store(store::StoreError::TagTaken { .. }) => exit::USAGE,
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }
@@ -116,11 +111,7 @@ impl Failure {
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,
-            Self::Guest(error)
-            | Self::Testbed(testbed::Error::Guest(error))
-            | Self::Runner(runner::Error::Testbed(testbed::Error::Guest(error)))
-                if error.is_of_kernel() =>
-            {
+            Self::Testbed(error) | Self::Runner(runner::Error::Testbed(error)) if error.is_of_kernel() => {
                 exit::NO_BOOT
             }
             Self::NotComparable(_) => exit::NOT_COMPARABLE,

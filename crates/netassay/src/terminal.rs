@@ -144,7 +144,6 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
         | Event::Apart { .. }
-        | Event::Expected { .. }
         | Event::Settles { .. }
         | Event::Looked { .. } => {
             if let Some(line) = line(event) {
@@ -215,11 +214,6 @@ fn line(event: &Event) -> Option<String> {
             };
             format!("{head}{label}: {result} ({} left)", results::duration_of(*left_s))
         }
-        Event::Expected { all_s, said_s } => format!(
-            "as the runs so far take, the study takes {} in all, where {} were said",
-            results::duration_of(*all_s),
-            results::duration_of(*said_s)
-        ),
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
         }

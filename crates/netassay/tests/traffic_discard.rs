@@ -14,7 +14,7 @@ use common::{Bench, is_root, links, skip};
 use host::DiscardDevice;
 use record::Note;
 use study::Scenario;
-use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
+use testbed::{Error, InterfaceSwitches, Options, RunAccount, RunOrder, Switches, Testbed};
 
 /// Multicast listener reports for the interface's own addresses: IPv6 sends them by itself within
 /// its first seconds.
@@ -94,7 +94,7 @@ fn each_device(test: &str, rootless: bool) {
             }
         };
         there += 1;
-        assert!(matches!(testbed.notes()[0], Note::Discards { device: found, .. } if found == device));
+        assert!(matches!(testbed.notes[0], Note::Discards { device: found, .. } if found == device));
         let environment = testbed.environment().unwrap();
         assert_eq!(environment.discard_device, Some(device));
         assert_eq!(environment.receiver, None);
@@ -128,10 +128,11 @@ fn the_device_is_found_and_recorded() {
     let found = testbed.environment().unwrap().discard_device.unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
     let noted = Note::Discards { device: found, lacking: DiscardDevice::ALL[..lacking].to_vec() };
-    assert_eq!(testbed.notes()[0], noted);
+    assert_eq!(testbed.notes[0], noted);
     let told = testbed.environment().unwrap().discard_devices_lacking;
     assert_eq!(told.map(|told| told.len()), Some(lacking));
-    let switches = Switches { mtu: Some(4000), ..Switches::default() };
+    let own = InterfaceSwitches { mtu: Some(4000), ..InterfaceSwitches::default() };
+    let switches = Switches { own, ..Switches::default() };
     let effective = testbed.settle(&switches).unwrap();
     assert_eq!((effective.transmitter.mtu, effective.receiver), (4000, None));
 }

@@ -1,5 +1,5 @@
-//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is
-//! not booted for that again, and the time that they take is announced.
+//! Boots of a guest in a study: one that fails is tried once more, and the time that they take is
+//! announced.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -101,25 +101,15 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let shown = bench.run(&["show", "1"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains(again), "it is on the page");
 
-    // What the first boot showed is not tried again, until that is asked for.
-    let dry = || {
-        let output = qemu.run(&["run", &qemu.study, "--dry-run", "--format", "json"]);
-        expect(&output, 0);
-        serde_json::from_slice::<Value>(&output.stdout).unwrap()
-    };
-    let listing = dry();
-    assert_eq!(qemu.calls(), 3, "nothing was booted");
-    assert!(listing["notes"].to_string().contains("probed on 2"), "{listing:#}");
     // The time without the boot that failed: runs of known length, and a boot as long as the first,
     // or stated.
+    let output = qemu.run(&["run", &qemu.study, "--dry-run", "--format", "json"]);
+    expect(&output, 0);
+    let listing: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(qemu.calls(), 4, "its switches are tried");
     let announced = listing["expected_s"].as_f64().unwrap();
     let boot = listing["expected"]["boots"]["secs"].as_f64().unwrap();
-    assert!((boot + 6.0..boot + 8.0).contains(&announced), "{listing:#}");
-    assert!(announced < took * 1.25, "announced {announced} s, taken {took} s with trying out");
-    expect(&qemu.run(&["kernel", "forget"]), 0);
-    let listing = dry();
-    assert_eq!(qemu.calls(), 4);
-    assert!(!listing["notes"].to_string().contains("probed on"), "{listing:#}");
+    assert!(announced >= boot + 6.0 && announced < took * 1.5, "{took}: {listing:#}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use common::Bench;
 use study::{BySide, Placement, Scenario, Tuning, TuningKey, feature};
-use testbed::{Options, RunOrder, Switches, Testbed, UnderlaySwitches};
+use testbed::{InterfaceSwitches, Options, RunOrder, Switches, Testbed};
 
 fn build(bench: &Bench, scenario: Scenario) -> Testbed {
     let cpus = testbed::split_cpus(&host::affinity::usable());
@@ -23,21 +23,23 @@ fn build(bench: &Bench, scenario: Scenario) -> Testbed {
 fn states() -> Vec<Switches> {
     let off = || feature::OFFLOADS.iter().map(|name| ((*name).to_owned(), false)).collect::<BTreeMap<_, _>>();
     let segmentation = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
-    let underlay = UnderlaySwitches {
-        mtu: Some(1600),
-        transmitter: off(),
-        receiver: off(),
-        ..UnderlaySwitches::default()
+    let no = BTreeMap::new;
+    let interfaces = |mtu, transmitter, receiver| InterfaceSwitches {
+        mtu,
+        features: BySide { transmitter, receiver },
+        ..InterfaceSwitches::default()
     };
-    vec![
-        Switches::default(),
-        Switches { transmitter: off(), receiver: off(), ..Switches::default() },
-        Switches { transmitter: off(), ..Switches::default() },
-        Switches { receiver: off(), ..Switches::default() },
-        Switches { mtu: Some(9000), transmitter: segmentation(), ..Switches::default() },
-        Switches { mtu: Some(1000), ..Switches::default() },
-        Switches { underlay, ..Switches::default() },
-    ]
+    let own = [
+        interfaces(None, no(), no()),
+        interfaces(None, off(), off()),
+        interfaces(None, off(), no()),
+        interfaces(None, no(), off()),
+        interfaces(Some(9000), segmentation(), no()),
+        interfaces(Some(1000), no(), no()),
+    ];
+    let underlay = interfaces(Some(1600), off(), off());
+    let own = own.into_iter().map(|own| Switches { own, ..Switches::default() });
+    own.chain([Switches { underlay, ..Switches::default() }]).collect()
 }
 
 fn expect_no_memory(scenario: Scenario) {
@@ -84,7 +86,8 @@ fn discard_returns_to_its_defaults_whatever_was_first() {
 fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
     let bench = Bench::new();
     let mut testbed = build(&bench, Scenario::Loopback);
-    testbed.settle(&Switches { mtu: Some(1000), ..Switches::default() }).unwrap();
+    let own = InterfaceSwitches { mtu: Some(1000), ..InterfaceSwitches::default() };
+    testbed.settle(&Switches { own, ..Switches::default() }).unwrap();
     testbed.settle(&Switches::default()).unwrap();
     let (ramp, window) = (Duration::from_millis(20), Duration::from_millis(100));
     // Its connection cannot be made without the address.

@@ -278,9 +278,9 @@ fn traffic_inside_a_guest() {
     let options = tunnel_in_a_guest(&bench, 2);
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     assert!(
-        testbed.notes().iter().any(|note| matches!(note, Note::Kvm | Note::Emulation { .. })),
+        testbed.notes.iter().any(|note| matches!(note, Note::Kvm | Note::Emulation { .. })),
         "{:?}",
-        testbed.notes()
+        testbed.notes
     );
     assert_eq!(
         (testbed.transmitter.cpus.clone(), testbed.receiver.as_ref().unwrap().cpus.clone()),
@@ -325,7 +325,7 @@ fn traffic_inside_a_guest() {
     // SAFETY: a signal to a process that this test's testbed started.
     unsafe { libc::kill(i32::try_from(machine).unwrap(), libc::SIGKILL) };
     let error = testbed.settle(&Switches::default()).unwrap_err();
-    assert!(matches!(error, testbed::Error::Guest(_)) && !error.testbed_is_well(), "{error:?}");
+    assert!(matches!(error, testbed::Error::Guest { .. }) && !error.testbed_is_well(), "{error:?}");
     assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
     let nested = Options { state: BootState { scenario: Scenario::Vm, ..options.state.clone() }, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
@@ -351,9 +351,9 @@ fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
         assert_eq!(end.cpus, [0], "{}", end.side);
     }
     assert!(
-        testbed.notes().iter().any(|note| note.to_string().starts_with("one core only")),
+        testbed.notes.iter().any(|note| note.to_string().starts_with("one core only")),
         "{:?}",
-        testbed.notes()
+        testbed.notes
     );
     testbed.settle(&Switches::default()).unwrap();
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));

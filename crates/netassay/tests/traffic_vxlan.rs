@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 use common::{Bench, is_root, links, skip};
 use host::Vxlan;
-use study::{BootState, Effective, Family, Fragments, Scenario};
-use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches};
+use study::{BootState, BySide, Effective, Family, Fragments, Scenario};
+use testbed::{InterfaceSwitches, Options, RunAccount, RunOrder, Switches, Testbed};
 
 /// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as
 /// over IPv4, and with one, as over IPv6.
@@ -89,8 +89,7 @@ fn check(family: Family, rootless: bool) {
     }
 
     // The underlay's switch acts there, and leaves the tunnel's alone.
-    let transmitter = off(&[segmentation]);
-    let underlay = UnderlaySwitches { transmitter, ..UnderlaySwitches::default() };
+    let underlay = at_transmitter(off(&[segmentation]));
     let below = testbed.settle(&Switches { underlay, ..Switches::default() }).unwrap();
     assert_eq!(has(&below, segmentation), [false, false]);
     assert_eq!(has(&below, "tx-tcp-segmentation"), has(&plain, "tx-tcp-segmentation"));
@@ -98,8 +97,8 @@ fn check(family: Family, rootless: bool) {
     assert!(outer_packet(&run(&mut testbed, false)) < 1515.0);
 
     // And the other way round.
-    let transmitter = off(&["tx-tcp-segmentation", "tx-generic-segmentation"]);
-    let above = testbed.settle(&Switches { transmitter, ..Switches::default() }).unwrap();
+    let own = at_transmitter(off(&["tx-tcp-segmentation", "tx-generic-segmentation"]));
+    let above = testbed.settle(&Switches { own, ..Switches::default() }).unwrap();
     assert_eq!(has(&above, "tx-tcp-segmentation"), [false, true]);
     assert_eq!(has(&above, segmentation), [false, true]);
     let account = run(&mut testbed, false);
@@ -108,10 +107,10 @@ fn check(family: Family, rootless: bool) {
 
     // A larger underlay lets the tunnel grow with it; what does not fit is sent in fragments, and
     // said.
-    let underlay = UnderlaySwitches { mtu: Some(9000), ..UnderlaySwitches::default() };
+    let underlay = with_mtu(9000);
     let jumbo = testbed.settle(&Switches { underlay, ..Switches::default() }).unwrap();
     expect_mtus(&jumbo, 9000 - overhead, 9000);
-    let tight = testbed.settle(&Switches { mtu: Some(1500), ..Switches::default() }).unwrap();
+    let tight = testbed.settle(&Switches { own: with_mtu(1500), ..Switches::default() }).unwrap();
     expect_mtus(&tight, 1500, 1500);
     let fragments = Fragments { inner: 1500, needed: 1500 + overhead, outer: 1500 };
     assert_eq!(tight.fragments, Some(fragments));
@@ -120,7 +119,7 @@ fn check(family: Family, rootless: bool) {
     run(&mut testbed, true);
 
     // Too small for IPv6, which the kernel then takes away: it is back with the next condition.
-    testbed.settle(&Switches { mtu: Some(1000), ..Switches::default() }).unwrap();
+    testbed.settle(&Switches { own: with_mtu(1000), ..Switches::default() }).unwrap();
     run(&mut testbed, false);
     assert_eq!(testbed.settle(&Switches::default()).unwrap(), plain);
     run(&mut testbed, true);
@@ -134,6 +133,15 @@ fn check(family: Family, rootless: bool) {
     assert_eq!(environment["underlay_family"], if ipv6 { "ipv6" } else { "ipv4" });
     drop(testbed);
     assert!(!links().iter().any(|link| link.contains("vxlan")), "{:?}", links());
+}
+
+fn with_mtu(mtu: u32) -> InterfaceSwitches {
+    InterfaceSwitches { mtu: Some(mtu), ..InterfaceSwitches::default() }
+}
+
+fn at_transmitter(transmitter: BTreeMap<String, bool>) -> InterfaceSwitches {
+    let features = BySide { transmitter, receiver: BTreeMap::new() };
+    InterfaceSwitches { features, ..InterfaceSwitches::default() }
 }
 
 #[test]

@@ -18,14 +18,14 @@ pub enum Note {
     Emulation {
         /// The reason why not under KVM.
         why: String,
-        /// When an earlier session tried KVM, if one did.
+        /// (of earlier versions) When an earlier session tried KVM.
         tried: Option<String>,
     },
     /// QEMU runs as root: why another user cannot run it.
     QemuAsRoot(String),
     /// The first boot of a guest failed: why.
     BootedAgain(String),
-    /// An earlier session probed the virtual machines: when.
+    /// (of earlier versions) An earlier session probed the virtual machines: when.
     Recalled(String),
     /// There are fewer CPUs than the virtual machines need.
     Crowded {
@@ -72,8 +72,7 @@ impl fmt::Display for Note {
             }
             Self::Recalled(when) => write!(
                 f,
-                "the virtual machines were probed on {when} with this kernel, this QEMU and this netassay; `netassay kernel forget` makes \
-                 the next session probe them again"
+                "the virtual machines were probed on {when} with this kernel, this QEMU and this netassay"
             ),
             Self::Crowded { vcpus, moving, cpus } => {
                 let counted = |count: &usize, what: &str| match count {

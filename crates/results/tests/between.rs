@@ -31,7 +31,7 @@ fn outline(id: i64, plan: Plan, value: impl Fn(usize, u32, u32) -> f64) -> Outli
     let environments = vec![stored.boots[0].environment.clone()];
     let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
-    Outline { row, plan, environments, values, disturbed_runs: 0 }
+    Outline { row, plan, environments, values, disturbed_runs: 0, documents_are_plain: false }
 }
 
 /// Runs that differ a little by boot and by run, in no pattern.

@@ -35,7 +35,10 @@ fn entry(id: i64, plan: Plan, factor: f64) -> HistoryEntry {
     let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
     let chosen = ChosenStudy { study: StudyId(id), label: format!("v6.{id}") };
-    HistoryEntry { chosen, outline: Outline { row, plan, environments, values, disturbed_runs: 0 } }
+    HistoryEntry {
+        chosen,
+        outline: Outline { row, plan, environments, values, disturbed_runs: 0, documents_are_plain: false },
+    }
 }
 
 /// The effect of a study's own day, in no pattern.

@@ -8,13 +8,10 @@ use study::{Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
-use crate::flows::turns_of;
+use crate::flows::{key_of, order_of, switches_of, turns_of};
 use crate::lab::{Bench, Readings, Untraced};
-use crate::order::{order_of, switches_of};
-use crate::pending::key_of;
 use crate::session::Session;
-use crate::settling::{Unsettled, unsettled};
-use crate::verified::unverified;
+use crate::settling::{Unsettled, unsettled, unverified};
 
 /// The end of one attempt at a flow.
 pub(crate) enum AttemptEnd {
@@ -185,9 +182,6 @@ impl Campaign<'_> {
                 left_s: session.progress.time_left().as_secs_f64(),
             });
         }
-        if let Some((all, said)) = session.progress.corrected() {
-            self.emit(Event::Expected { all_s: all.as_secs_f64(), said_s: said.as_secs_f64() });
-        }
         Ok(end)
     }
 
@@ -205,7 +199,6 @@ impl Campaign<'_> {
             let switches = switches_of(condition);
             let effective = bench.settle(&switches)?;
             if let Some(drift) = testbed::drift(&plan.effective[run.condition], &effective, &switches) {
-                self.lab.forget(&condition.boot);
                 return Ok(Err(drift));
             }
         }

@@ -1,13 +1,21 @@
-//! The input and the result of a session; `run_campaign` runs it.
+//! A study from its first boot to its last, or from where it stopped.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use agent::Interrupt;
 use host::journal::Change;
 use record::Cause;
-use store::{Store, StoredStudy, StudyId};
+use store::{NewStudy, Store, StoredStudy, StudyId, StudyStatus};
+use study::{Costs, Plan, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
+use crate::boot::BootEnd;
 use crate::event::Event;
+use crate::flows::{key_of, pending};
 use crate::lab::Lab;
+use crate::probe::{Probed, probe};
+use crate::progress::Progress;
+use crate::session::{Identities, Priority, Repeats, Session};
 
 /// The study to run, and the means to run it.
 pub struct Campaign<'a> {
@@ -88,5 +96,198 @@ pub enum Error {
     NotRestarted { boot: u32, side: study::Side, host: String, other: u32 },
     /// The user stopped it before the first run.
     #[error("interrupted before the first run: nothing was recorded")]
+    Interrupted,
+}
+
+/// The most testbeds for one boot, the lost ones included.
+const ATTEMPTS: u32 = 3;
+
+impl Campaign<'_> {
+    /// Runs a study from its beginning.
+    ///
+    /// # Errors
+    /// [`Error`]; failed runs are not errors but part of the [`Summary`].
+    pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
+        let Probed { plan, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
+            error if error.is_interrupt() => Error::Interrupted,
+            error => error.into(),
+        })?;
+        if plan.conditions.is_empty() {
+            let dropped = plan.excluded.iter().chain(&plan.lacking);
+            let dropped: Vec<String> = dropped.map(|one| format!("{}: {}", one.label, one.why)).collect();
+            return Err(Error::NothingToRun {
+                why: format!("every condition is left out ({})", dropped.join("; ")),
+            });
+        }
+        let id = self.store.begin_study(&NewStudy {
+            name: study.name.clone(),
+            toml: study.text.clone(),
+            plan: plan.clone(),
+            seed: study.protocol.seed,
+            scenario: study.scenario_names(),
+            version: self.version.to_owned(),
+        })?;
+        self.run_missing(id, &plan, costs, None, BTreeSet::new(), Identities::default())
+    }
+
+    /// Continues a stored study with the planned runs that are not stored. Of a complete study,
+    /// these are the runs of which every try was disturbed.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
+    pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
+        let stored = self.store.load(id)?;
+        let complete = stored.row.status == StudyStatus::Complete;
+        if complete && stored.left_invalid().is_empty() {
+            return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
+        }
+        // A study that ended at a look is not extended.
+        let last = complete.then_some(stored.row.boots);
+        let plan = &stored.plan;
+        if plan.effective.is_empty() {
+            let what = "it lacks the states of its conditions".to_owned();
+            return Err(Error::Plan { study: id.0, what });
+        }
+        let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
+        // Before the recorded runs are read: from here on, no other process records into this file.
+        self.store.resume_study(id)?;
+        let costs = Costs::stated(plan);
+        let machines =
+            Identities::from_stored(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
+        self.run_missing(id, plan, costs, last, tried, machines)
+    }
+
+    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
+    /// been tried before.
+    fn run_missing(
+        &mut self,
+        id: StudyId,
+        plan: &Plan,
+        costs: Costs,
+        last: Option<u32>,
+        tried: BTreeSet<usize>,
+        machines: Identities,
+    ) -> Result<Summary, Error> {
+        let protocol = &plan.asked.protocol;
+        let mut schedule = study::schedule(&plan.states_of_conditions(), protocol);
+        let all_boots = schedule.len();
+        schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
+        let recorded = self.store.recorded(id)?;
+        let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
+        let priority = Priority::new(plan, tried, measured);
+        // Looks are after boots in their order.
+        if protocol.stop.is_none() {
+            schedule.sort_by_key(|boot| !priority.has_lost(&pending(boot, &recorded)));
+        }
+        let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
+        let progress = Progress::new(plan, &open, costs);
+        let todo = progress.runs();
+        if todo == 0 {
+            self.store.finish_study(id, StudyStatus::Complete)?;
+            return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
+        }
+        let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
+        self.emit(Event::Planned {
+            study: id.0,
+            conditions: plan.conditions.iter().map(|condition| condition.label.to_string()).collect(),
+            lacking: plan.lacking.clone(),
+            looks_dropped: plan.looks_dropped,
+            boots,
+            runs: todo,
+            expected_s: progress.time_left().as_secs_f64(),
+        });
+        let mut session = Session {
+            id,
+            plan,
+            boots,
+            stop: protocol.stop,
+            recorded,
+            given_up: BTreeSet::new(),
+            ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
+            priority,
+            machines,
+            other_kernel: None,
+            noted: BTreeSet::new(),
+            apart: BTreeSet::new(),
+            settling: BTreeMap::new(),
+            repeats: Repeats::for_runs(open.iter().flatten().filter(|run| !run.warmup).count()),
+            progress,
+            failed: 0,
+        };
+        let walked = self.walk(&mut session, &schedule);
+        // A study that stopped at a look lacks nothing.
+        let stopped = match &walked {
+            Ok(Walk::Stopped { after }) => *after as usize,
+            _ => schedule.len(),
+        };
+        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.settled()).is_empty());
+        let (ending, status) = match &walked {
+            Ok(Walk::Through | Walk::Stopped { .. }) if complete => (Ending::Complete, StudyStatus::Complete),
+            Ok(Walk::Through | Walk::Stopped { .. }) => (Ending::SomeFailed, StudyStatus::Failed),
+            Ok(Walk::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
+            Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
+        };
+        let closed = self.store.finish_study(id, status);
+        let kernel_stays = self.restore_default_kernels(&session);
+        // The first error is the one to report: on a full disk the closing entry fails too.
+        walked?;
+        closed?;
+        let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
+        let (failed, invalid) = (session.failed, session.given_up.len());
+        self.emit(Event::Finished { study: id.0, complete, recorded, failed, invalid });
+        Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
+    }
+
+    fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
+        for (place, runs) in schedule.iter().enumerate() {
+            for attempt in 1..=ATTEMPTS {
+                let settled = session.settled();
+                let todo = session.priority.lost_first(pending(runs, &settled));
+                let Some(first) = todo.first() else { break };
+                if attempt > 1 {
+                    let later = schedule[place + 1..].iter().flat_map(|boot| pending(boot, &settled));
+                    session.progress.replan(todo.iter().copied().chain(later));
+                }
+                match self.boot(session, first.boot, &todo)? {
+                    BootEnd::Through => break,
+                    BootEnd::Interrupted => return Ok(Walk::Interrupted),
+                    BootEnd::Lost(why) => {
+                        self.emit(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                    }
+                }
+            }
+            if let Some(first) = runs.first()
+                && self.stops_after(session, first.boot)?
+            {
+                return Ok(Walk::Stopped { after: first.boot });
+            }
+        }
+        Ok(Walk::Through)
+    }
+
+    /// Looks at the data, if a look is planned after this boot. A look that did not end the study
+    /// is not repeated: runs that a resumed session adds to earlier boots cannot change its answer.
+    /// After the last boot there is nothing to stop.
+    fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
+        let Some(stop) = session.stop else { return Ok(false) };
+        let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
+        let went_on = session.recorded.iter().any(|key| key.boot > boot);
+        if boot == session.boots || went_on {
+            return Ok(false);
+        }
+        let decided = (self.is_decided)(&self.store.load(session.id)?);
+        let look = u32::try_from(place + 1).unwrap_or(u32::MAX);
+        self.emit(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
+        Ok(decided)
+    }
+}
+
+enum Walk {
+    Through,
+    /// A planned look found everything decided.
+    Stopped {
+        /// The last boot that was run.
+        after: u32,
+    },
     Interrupted,
 }

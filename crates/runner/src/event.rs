@@ -77,13 +77,6 @@ pub enum Event {
         /// Expected time to the end, in seconds.
         left_s: f64,
     },
-    /// The runs so far show that the session takes another time than predicted.
-    Expected {
-        /// The time in all, in seconds.
-        all_s: f64,
-        /// The time that was predicted before, in seconds.
-        said_s: f64,
-    },
     /// Conditions that should take turns in one flow are measured in runs of their own.
     Apart {
         /// The labels of the conditions.

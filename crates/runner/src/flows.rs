@@ -1,11 +1,28 @@
-//! The runs of a boot that share a flow, and their turns.
+//! The runs of a boot: those that are still to do, those that share a flow, and what a condition
+//! orders from a testbed.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use study::{Alternate, BySide, Plan, PlannedRun};
-use testbed::{RunOrder, TurnCondition, TurnsOrder};
+use store::RunKey;
+use study::{Alternate, BySide, Condition, Plan, PlannedRun, Side, SideSettings};
+use testbed::{InterfaceSwitches, RunOrder, Switches, TurnCondition, TurnsOrder};
 
-use crate::order::order_of;
+/// The runs that are not settled yet, in the schedule's order, and the warm-ups of their
+/// conditions: a new testbed is cold again.
+pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
+    let open = |run: &&PlannedRun| !run.warmup && !settled.contains(&key_of(run));
+    let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();
+    boot.iter()
+        .filter(|run| if run.warmup { conditions.contains(&run.condition) } else { open(run) })
+        .copied()
+        .collect()
+}
+
+/// The identity of a run in its study.
+pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
+    RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
+}
 
 /// The runs by flow, in the order of the first run of each; the runs of a flow in the order of
 /// their conditions.
@@ -56,6 +73,42 @@ fn state_of(plan: &Plan, condition: usize) -> TurnCondition {
         effective: plan.effective[condition].clone(),
         traffic: own.workload.traffic.clone(),
         tuning: BySide::from_fn(|side| own.side(side).tuning.clone()),
+    }
+}
+
+/// The switches that a condition asks for.
+#[must_use]
+pub fn switches_of(condition: &Condition) -> Switches {
+    let under = &condition.underlay;
+    Switches {
+        own: interface_switches(condition.mtu, |side| condition.side(side)),
+        underlay: interface_switches(under.mtu, |side| match side {
+            Side::Transmitter => &under.transmitter,
+            Side::Receiver => &under.receiver,
+        }),
+        tuning: BySide::from_fn(|side| condition.side(side).tuning.clone()),
+    }
+}
+
+fn interface_switches<'c>(mtu: Option<u32>, of: impl Fn(Side) -> &'c SideSettings) -> InterfaceSwitches {
+    let owned = |(name, on): (&str, bool)| (name.to_owned(), on);
+    InterfaceSwitches {
+        mtu,
+        features: BySide::from_fn(|side| of(side).wanted().into_iter().map(owned).collect()),
+        devices: BySide::from_fn(|side| of(side).device.clone()),
+    }
+}
+
+/// The traffic that a condition asks for.
+#[must_use]
+pub fn order_of(condition: &Condition) -> RunOrder {
+    let workload = &condition.workload;
+    RunOrder {
+        traffic: workload.traffic.clone(),
+        family: condition.family,
+        ramp: workload.ramp,
+        window: workload.duration,
+        step: RunOrder::step_of(workload.duration),
     }
 }
 
@@ -117,5 +170,37 @@ mod tests {
         let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         let each: Vec<PlannedRun> = flows(&plan, &schedule[0]).concat();
         assert_eq!(each, schedule[0]);
+    }
+
+    fn planned(condition: usize, warmup: bool, repeat: u32, position: u32) -> PlannedRun {
+        PlannedRun { boot: 1, block: if warmup { 0 } else { repeat }, repeat, position, warmup, condition }
+    }
+
+    fn boot() -> Vec<PlannedRun> {
+        vec![
+            planned(0, true, 1, 0),
+            planned(1, true, 1, 1),
+            planned(1, false, 1, 2),
+            planned(0, false, 1, 3),
+            planned(0, false, 2, 4),
+            planned(1, false, 2, 5),
+        ]
+    }
+
+    #[test]
+    fn a_fresh_boot_is_all_to_do() {
+        assert_eq!(pending(&boot(), &BTreeSet::new()), boot());
+    }
+
+    #[test]
+    fn only_conditions_with_open_runs_are_warmed_up_again() {
+        let done: BTreeSet<_> = boot().iter().filter(|r| r.position != 4).map(key_of).collect();
+        assert_eq!(pending(&boot(), &done), vec![planned(0, true, 1, 0), planned(0, false, 2, 4)]);
+    }
+
+    #[test]
+    fn a_complete_boot_leaves_nothing() {
+        let done: BTreeSet<_> = boot().iter().filter(|r| !r.warmup).map(key_of).collect();
+        assert!(pending(&boot(), &done).is_empty());
     }
 }

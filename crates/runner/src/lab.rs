@@ -1,7 +1,5 @@
 //! The runner's interface to a testbed: two small traits. The real one is in `local_lab`.
 
-use std::time::Duration;
-
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Side, Tracing};
 use testbed::reach::HostBoot;
@@ -15,14 +13,9 @@ pub trait Lab {
     /// When it cannot be built here, or the user interrupts.
     fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
 
-    /// One in this state, to try the switches only. Answers kept from an earlier session may be
-    /// used.
-    ///
-    /// # Errors
-    /// As [`Lab::build`].
-    fn try_out(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        self.build(state)
-    }
+    /// Does what only the first testbed in this state would have to do, so that it takes no longer
+    /// to build than the others.
+    fn prepare(&self, _state: &BootState) {}
 
     /// The present boots of the user's machines; none where a testbed is all that a boot starts.
     ///
@@ -32,17 +25,13 @@ pub trait Lab {
         Ok(Vec::new())
     }
 
-    /// Restarts the user's machines with the kernel of this state, or the drivers of their
-    /// interfaces. No testbed stands meanwhile.
+    /// Restarts the user's machines with the kernel of this state. No testbed stands meanwhile.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
     fn restart(&mut self, _state: &BootState) -> Result<(), testbed::Error> {
         Ok(())
     }
-
-    /// Deletes the answers of an earlier session: they are no longer true.
-    fn forget(&mut self, _state: &BootState) {}
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.
@@ -116,10 +105,6 @@ pub trait Bench {
     /// Differences of its machines' settings from those that the study set.
     fn differences(&mut self) -> Vec<Disturbance> {
         Vec::new()
-    }
-    /// The time to build it, if the lab itself knows it; otherwise the caller measures it.
-    fn built_in(&self) -> Option<Duration> {
-        None
     }
 }
 

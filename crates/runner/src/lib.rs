@@ -5,49 +5,36 @@
 //! the next one starts. Events are one stream of [`Event`]s. Testbeds are reached through [`Lab`]
 //! and [`Bench`], so that tests can use a simulator.
 
-mod arrival;
 mod attempt;
 mod boot;
-mod cached_probe;
 mod campaign;
 mod clocks;
-mod congestion_control;
 mod event;
-mod exact;
 mod flows;
 mod foreign;
-mod identities;
 mod kernel_metrics;
 mod lab;
 mod limit;
 mod local_lab;
 mod loss;
 mod measure;
-mod metric_values;
-mod order;
-mod pending;
-mod priority;
 mod probe;
 mod progress;
 mod rate;
-mod retransmits;
-mod run_campaign;
 mod session;
 mod settling;
 mod switchable_factors;
 mod validity;
-mod verified;
 mod waiting;
 
-pub use arrival::nothing_arrived;
 pub use campaign::{Campaign, Ending, Error, Summary};
-pub use congestion_control::unpaced;
 pub use event::{Event, Invalid};
+pub use flows::{order_of, switches_of};
 pub use lab::{Bench, Lab, Readings, Untraced};
 pub use limit::limit;
 pub use local_lab::LocalLab;
+pub use loss::nothing_arrived;
 pub use measure::{directions, metrics};
-pub use order::{order_of, switches_of};
-pub use probe::{Probed, probe};
+pub use probe::{Probed, probe, unpaced};
 pub use rate::{JudgedRun, TRIALS, carry_out, no_rate, repeated};
 pub use validity::disturbances;

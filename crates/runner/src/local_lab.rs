@@ -2,21 +2,16 @@
 
 use std::mem::take;
 use std::sync::Arc;
-use std::time::Instant;
 
 use agent::Interrupt;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
-use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective, Tracing};
-use testbed::guest::{self, TrialCache};
 use testbed::reach::HostBoot;
-use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
+use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder, guest};
 
-use crate::arrival::nothing_arrived;
-use crate::cached_probe::CachedProbe;
-use crate::exact::instructions;
 use crate::lab::{Bench, Lab, Readings};
-use crate::measure::{directions, metrics};
+use crate::loss::nothing_arrived;
+use crate::measure::{directions, instructions, metrics};
 use crate::rate::{JudgedRun, carry_out, judge_run, no_rate};
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
@@ -26,48 +21,8 @@ pub struct LocalLab {
     pub options: testbed::Options,
     /// The user's request to stop.
     pub interrupt: Interrupt,
-    /// The answers of virtual machines in earlier sessions.
-    pub memory: TrialCache,
     /// The restarter of the user's machines; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
-}
-
-impl LocalLab {
-    /// Finds out whether KVM can be used, so that the first boot does not take longer than the
-    /// others.
-    fn settle_kvm(&self, state: &BootState) {
-        let Some(guest) = &state.guest else { return };
-        let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
-        if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
-            guest::Tools::of_this_machine().settle_kvm(&kernel.image);
-        }
-    }
-
-    /// The conditions on which the answers of virtual machines in this state depend. `None` for
-    /// hosts that are quick to build, for hosts on other machines, for a kernel that cannot be
-    /// found, and if the program was replaced since its start.
-    fn key(&self, state: &BootState) -> Option<Value> {
-        if self.options.hosts.is_some() {
-            return None;
-        }
-        let guest = state.guest.as_ref()?;
-        let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
-        let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;
-        let (tools, options) = (guest::Tools::of_this_machine(), &self.options);
-        Some(json!({
-            "finding": "switches",
-            "machine": guest::identity::machine(),
-            "program": program,
-            "qemu": guest::identity::qemu(&tools),
-            "kvm": guest::identity::file(&tools.kvm),
-            "kernel": guest::identity::kernel(&kernel),
-            "state": state,
-            "cpus": options.cpus,
-            "rootless": options.rootless,
-            "inside_guest": options.inside_guest,
-            "exact": options.exact,
-        }))
-    }
 }
 
 impl Lab for LocalLab {
@@ -76,16 +31,12 @@ impl Lab for LocalLab {
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
     }
 
-    fn try_out(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        let Some(key) = self.key(state) else { return self.build(state) };
-        let (mut lab, state) = (self.clone(), state.clone());
-        let build = Box::new(move || {
-            lab.settle_kvm(&state);
-            let begun = Instant::now();
-            let bench = lab.build(&state)?;
-            Ok((bench, begun.elapsed()))
-        });
-        Ok(Box::new(CachedProbe::new(self.memory.clone(), key, build)?))
+    fn prepare(&self, state: &BootState) {
+        let Some(guest) = &state.guest else { return };
+        let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
+        if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
+            guest::Tools::of_this_machine().settle_kvm(&kernel.image);
+        }
     }
 
     fn boots(&mut self) -> Result<Vec<HostBoot>, testbed::Error> {
@@ -95,7 +46,8 @@ impl Lab for LocalLab {
     fn restart(&mut self, state: &BootState) -> Result<(), testbed::Error> {
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
-        let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;
+        let hosts = self.options.hosts.take();
+        let hosts = hosts.ok_or_else(|| testbed::Error::no_hosts(self.options.state.scenario))?;
         self.options.hosts = Some(hosts.reboot(
             &self.options.program,
             &restarter,
@@ -104,17 +56,11 @@ impl Lab for LocalLab {
         )?);
         Ok(())
     }
-
-    fn forget(&mut self, state: &BootState) {
-        if let Some(key) = self.key(state) {
-            self.memory.forget(&key);
-        }
-    }
 }
 
 impl Bench for Testbed {
     fn notes(&self) -> Vec<Note> {
-        Testbed::notes(self).to_vec()
+        self.notes.clone()
     }
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {

@@ -7,9 +7,8 @@ use record::Note;
 use study::{Condition, Costs, Effective, Family, Plan};
 use testbed::Switches;
 
-use crate::congestion_control::unpaced;
+use crate::flows::{order_of, switches_of};
 use crate::lab::{Bench, Lab};
-use crate::order::{order_of, switches_of};
 use crate::switchable_factors::{TriedStates, reads};
 
 /// The result of trying a plan.
@@ -35,25 +34,20 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     let mut costs = Costs::stated(&plan);
     let states = plan.states_of_conditions();
     let mut notes: Vec<String> = Vec::new();
-    // The answers of virtual machines are kept for the next session.
-    let mut every_time = false;
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
+        lab.prepare(of_boot);
         let begun = Instant::now();
-        let mut bench = lab.try_out(of_boot)?;
-        let built_in = begun.elapsed();
+        let mut bench = lab.build(of_boot)?;
+        costs.built(of_boot, begun.elapsed());
         notes.extend(bench.notes().iter().map(Note::to_string));
         if plan.leaves_congestion_control_open() {
             plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, Family::Ipv4))?);
         }
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
-        costs.built(of_boot, bench.built_in().unwrap_or(built_in));
-        every_time |= bench.built_in().is_none();
     }
-    if every_time {
-        costs.trying = begun.elapsed();
-    }
+    costs.trying = begun.elapsed();
     notes.extend(tried.iter().flatten().flatten().filter_map(|shown| Some(shown.own.fragments?.to_string())));
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
@@ -144,4 +138,44 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
         .map(|index| effective[index].clone())
         .collect();
     plan
+}
+
+/// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel
+/// name; the last candidate where they allow none, so that the error names it. `lacking` says what
+/// the hosts lack for a kind of traffic.
+///
+/// # Errors
+/// The errors of `lacking`.
+pub fn unpaced<E>(
+    mut lacking: impl FnMut(&load::Traffic) -> Result<Vec<String>, E>,
+) -> Result<&'static str, E> {
+    let [preferred @ .., last] = study::CongestionControl::UNPACED;
+    for name in preferred {
+        let plain = load::Traffic::new(load::Kind::TcpStream);
+        let congestion_control = study::CongestionControl::Named(name.to_owned());
+        let traffic = load::Traffic { congestion_control, ..plain };
+        if lacking(&traffic)?.is_empty() {
+            return Ok(name);
+        }
+    }
+    Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_the_hosts_allow_is_taken() {
+        for (allowed, chosen) in
+            [(vec!["reno", "cubic"], "cubic"), (vec!["reno", "bbr"], "reno"), (vec!["bbr"], "reno")]
+        {
+            let lacking = |traffic: &load::Traffic| {
+                let name = traffic.congestion_control.to_string();
+                let lacks = !allowed.contains(&name.as_str());
+                Ok::<_, ()>(lacks.then_some(name).into_iter().collect())
+            };
+            assert_eq!(unpaced(lacking), Ok(chosen), "{allowed:?}");
+        }
+    }
 }

@@ -4,20 +4,6 @@ use std::time::Duration;
 
 use study::{BootState, Costs, Plan, PlannedRun};
 
-/// Runs to come, and their ramps and windows together.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ExpectedRuns {
-    runs: usize,
-    windows: Duration,
-}
-
-impl ExpectedRuns {
-    /// Runs with these ramps and windows.
-    pub(crate) fn new(windows: impl ExactSizeIterator<Item = Duration>) -> Self {
-        Self { runs: windows.len(), windows: windows.sum() }
-    }
-}
-
 /// Counts runs and boots, and predicts the end from the time that they took.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -32,17 +18,7 @@ pub(crate) struct Progress {
     boots: Vec<BootState>,
     /// The time of the finished runs beside their ramps and windows.
     beside: Duration,
-    /// The time that runs and boots have taken.
-    taken: Duration,
-    /// The last prediction of the session's whole time.
-    said: Duration,
 }
-
-/// The number of ended runs from which a prediction is corrected.
-const FEWEST: usize = 3;
-/// A correction that is smaller, in time or as a factor, is not reported.
-const LEAST: Duration = Duration::from_secs(10);
-const FACTOR: f64 = 1.5;
 
 impl Progress {
     /// The progress of a session with these runs, boot by boot.
@@ -51,7 +27,7 @@ impl Progress {
         let windows = open.iter().flatten().map(|run| each[run.condition]).sum();
         let states =
             open.iter().filter_map(|boot| Some(plan.conditions[boot.first()?.condition].boot.clone()));
-        let mut progress = Self {
+        Self {
             each,
             windows,
             boots: states.collect(),
@@ -59,11 +35,7 @@ impl Progress {
             costs,
             done: 0,
             beside: Duration::ZERO,
-            taken: Duration::ZERO,
-            said: Duration::ZERO,
-        };
-        progress.said = progress.time_left();
-        progress
+        }
     }
 
     /// A run has ended after this time.
@@ -71,7 +43,6 @@ impl Progress {
         self.done += 1;
         self.windows = self.windows.saturating_sub(window);
         self.beside += took.saturating_sub(window);
-        self.taken += took;
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
@@ -86,16 +57,10 @@ impl Progress {
         self.windows += window;
     }
 
-    /// The rest after a boot that is about to begin.
-    pub(crate) fn after(&self, boot: ExpectedRuns) -> ExpectedRuns {
-        let runs = self.of.saturating_sub(self.done + boot.runs);
-        ExpectedRuns { runs, windows: self.windows.saturating_sub(boot.windows) }
-    }
-
-    /// A boot that was lost begins anew with its remaining runs.
-    pub(crate) fn replan(&mut self, boot: ExpectedRuns, after: ExpectedRuns) {
-        self.of = self.done + boot.runs + after.runs;
-        self.windows = boot.windows.saturating_add(after.windows);
+    /// A boot that was lost begins anew: these runs are left of the session.
+    pub(crate) fn replan(&mut self, left: impl Iterator<Item = PlannedRun>) {
+        (self.of, self.windows) = (self.done, Duration::ZERO);
+        left.for_each(|run| self.lengthen(1, self.each[run.condition]));
     }
 
     /// A testbed in this state is built: one boot fewer to wait for.
@@ -108,19 +73,6 @@ impl Progress {
     /// A boot in this state has ended; this is its time beside the runs.
     pub(crate) fn booted(&mut self, state: &BootState, took: Duration) {
         self.costs.booted(state, took);
-        self.taken += took;
-    }
-
-    /// The session's time in all, and the predicted one, if they are far apart. From then on the
-    /// correction is the prediction.
-    pub(crate) fn corrected(&mut self) -> Option<(Duration, Duration)> {
-        let (all, said) = (self.taken.saturating_add(self.time_left()), self.said);
-        let (less, more) = (all.min(said), all.max(said));
-        let is_far = more > less.mul_f64(FACTOR) && more - less >= LEAST && self.done >= FEWEST;
-        is_far.then(|| {
-            self.said = all;
-            (all, said)
-        })
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -179,34 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_corrected_once_runs_show_it() {
-        let (mut progress, state) = progress();
-        let said = progress.time_left();
-        progress.built(&state);
-        for run in 0..4 {
-            assert_eq!(progress.corrected(), None, "after {run} runs");
-            progress.step(WINDOW, 100 * WINDOW);
-            if run == 2 {
-                let (all, before) = progress.corrected().unwrap();
-                assert_eq!((all, before), (3 * 100 * WINDOW + progress.time_left(), said));
-            }
-        }
-        // It holds from then on, until it is far off again.
-        assert_eq!(progress.corrected(), None);
-        progress.booted(&state, 100 * said);
-        assert!(progress.corrected().is_some_and(|(all, _)| all > 100 * said));
-    }
-
-    #[test]
     fn a_boot_that_begins_anew_leaves_the_others_as_they_were_planned() {
         let (mut progress, state) = progress();
-        let boot = |runs: usize| ExpectedRuns::new(vec![WINDOW; runs].into_iter());
+        let run = PlannedRun { boot: 1, block: 1, repeat: 1, position: 0, warmup: false, condition: 0 };
         progress.built(&state);
-        let later = progress.after(boot(4));
         // One was recorded, one failed, and the testbed is lost: three are still needed.
         progress.step(WINDOW, WINDOW);
         progress.step(WINDOW, WINDOW);
-        progress.replan(boot(3), later);
+        progress.replan(std::iter::repeat_n(run, 3 + 8));
         assert_eq!((progress.done(), progress.runs()), (2, 2 + 3 + 8));
         assert_eq!(progress.windows, 11 * WINDOW);
     }

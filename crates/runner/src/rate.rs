@@ -358,7 +358,7 @@ mod tests {
         let late = || {
             let source =
                 CallError::Silent { host: "receiver".to_owned(), patience: Duration::from_millis(10_700) };
-            Err(testbed::Error::Late { source })
+            Err(testbed::Error::Late(source))
         };
         let mut made = 0;
         let mut run = |order: &RunOrder| {

@@ -1,13 +1,13 @@
-//! The state of a session: which runs are finished, and how many may be repeated.
+//! The state of a session: which runs are finished, which come first, how many may be repeated,
+//! and in which boots of the machines its boots were measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use record::Environment;
 use store::{RunKey, StudyId};
-use study::{Alternate, MOST_TURNS, Plan, PlannedRun, Stop};
+use study::{Alternate, MOST_TURNS, Plan, PlannedRun, Side, Stop};
 
-use crate::identities::Identities;
-use crate::priority::Priority;
 use crate::progress::Progress;
 
 /// The most repeats of a disturbed run. A disturbance of three windows is the machine's normal
@@ -107,6 +107,107 @@ impl Repeats {
     }
 }
 
+/// Boots of the study by number, each with the identities that its machines' kernels had.
+#[derive(Debug, Default)]
+pub(crate) struct Identities(BTreeSet<(u32, String)>);
+
+impl Identities {
+    /// From the environments of stored boots.
+    pub(crate) fn from_stored<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
+        let mut all = Self::default();
+        stored.into_iter().for_each(|(boot, environment)| all.add(boot, environment));
+        all
+    }
+
+    pub(crate) fn add(&mut self, boot: u32, environment: &Environment) {
+        self.0.extend(boot_ids(environment).map(|(_, id)| (boot, id.to_owned())));
+    }
+
+    /// Whether another boot of the study was measured in one of these: then this one needs a
+    /// restart. Both parts of a boot that was resumed may have one.
+    pub(crate) fn are_of_another(&self, boot: u32, ids: &[String]) -> bool {
+        ids.iter().any(|id| self.other(boot, id).is_some())
+    }
+
+    /// The side whose machine still has the identity of another boot, with that boot.
+    pub(crate) fn not_restarted(&self, boot: u32, environment: &Environment) -> Option<(Side, u32)> {
+        boot_ids(environment).find_map(|(side, id)| Some((side, self.other(boot, id)?)))
+    }
+
+    fn other(&self, boot: u32, id: &str) -> Option<u32> {
+        self.0.iter().find(|(other, known)| *other != boot && known == id).map(|(other, _)| *other)
+    }
+}
+
+fn boot_ids(environment: &Environment) -> impl Iterator<Item = (Side, &str)> {
+    let transmitter = Some((Side::Transmitter, &environment.transmitter));
+    let receiver = environment.receiver.as_ref().map(|host| (Side::Receiver, host));
+    transmitter
+        .into_iter()
+        .chain(receiver)
+        .filter_map(|(side, host)| Some((side, host.kernel.boot_id.as_deref()?)))
+}
+
+/// The conditions that were tried, and those that have a measurement.
+pub(crate) struct Priority<'p> {
+    plan: &'p Plan,
+    tried: BTreeSet<usize>,
+    measured: BTreeSet<usize>,
+}
+
+impl<'p> Priority<'p> {
+    /// Takes the conditions that were tried so far, and those of them that have a run that counts.
+    pub(crate) fn new(plan: &'p Plan, tried: BTreeSet<usize>, measured: BTreeSet<usize>) -> Self {
+        Self { plan, tried, measured }
+    }
+
+    /// A condition was tried.
+    pub(crate) fn record_try(&mut self, condition: usize, counts: bool) {
+        self.tried.insert(condition);
+        if counts {
+            self.measured.insert(condition);
+        }
+    }
+
+    /// Conditions that were tried but have no measurement. All on and all off of a design come
+    /// first: without them there is no total difference to credit to factors.
+    pub(crate) fn lost(&self) -> Vec<usize> {
+        let mut lost: Vec<usize> = self.tried.difference(&self.measured).copied().collect();
+        lost.sort_by_key(|condition| !self.is_end(*condition));
+        lost
+    }
+
+    pub(crate) fn is_measured(&self, condition: usize) -> bool {
+        self.measured.contains(&condition)
+    }
+
+    fn is_end(&self, condition: usize) -> bool {
+        let design = self.plan.design.as_ref().zip(self.plan.conditions.get(condition));
+        design.is_some_and(|(design, condition)| {
+            let on = condition.designed(&condition.own_design(design));
+            on.iter().all(|on| *on) || !on.iter().any(|on| *on)
+        })
+    }
+
+    /// The runs of a boot with one run of each lost condition, and its warm-ups, before all others.
+    pub(crate) fn lost_first(&self, runs: Vec<PlannedRun>) -> Vec<PlannedRun> {
+        let mut first: Vec<PlannedRun> = Vec::new();
+        for condition in self.lost() {
+            let of_it = || runs.iter().filter(|run| run.condition == condition);
+            first.extend(of_it().filter(|run| run.warmup));
+            first.extend(of_it().find(|run| !run.warmup));
+        }
+        let rest: Vec<PlannedRun> = runs.iter().filter(|run| !first.contains(run)).copied().collect();
+        first.extend(rest);
+        first
+    }
+
+    /// Whether one of these runs is of a lost condition.
+    pub(crate) fn has_lost(&self, runs: &[PlannedRun]) -> bool {
+        self.lost().iter().any(|lost| runs.iter().any(|run| run.condition == *lost))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +231,106 @@ mod tests {
     fn what_is_kept_for_others_is_not_taken() {
         let mut repeats = Repeats::for_runs(40);
         assert_eq!([3, 3, 2, 2, 0].map(|kept| repeats.take(0, kept)), [true, false, true, false, true]);
+    }
+}
+
+#[cfg(test)]
+mod identities_tests {
+    use super::*;
+
+    fn measured(transmitter: &str, receiver: &str) -> Environment {
+        let mut environment = record::sample::environment();
+        environment.transmitter.kernel.boot_id = Some(transmitter.to_owned());
+        let mut other = environment.transmitter.clone();
+        other.kernel.boot_id = Some(receiver.to_owned());
+        environment.receiver = Some(other);
+        environment
+    }
+
+    fn ids(list: [&str; 2]) -> Vec<String> {
+        list.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn a_boot_needs_a_restart_unless_both_machines_are_fresh_or_it_is_resumed() {
+        let first = measured("a1", "b1");
+        let known = Identities::from_stored([(1, &first)]);
+        assert!(!Identities::default().are_of_another(1, &ids(["a1", "b1"])), "the first boot");
+        assert!(known.are_of_another(2, &ids(["a1", "b1"])));
+        assert!(!known.are_of_another(1, &ids(["a1", "b1"])), "the second part of the first");
+        // The controller was stopped while one machine restarted, or both did.
+        assert!(known.are_of_another(2, &ids(["a2", "b1"])));
+        assert!(!known.are_of_another(2, &ids(["a2", "b2"])));
+    }
+
+    #[test]
+    fn a_machine_that_did_not_restart_is_named_with_the_boot_that_it_had() {
+        let mut known = Identities::from_stored([(1, &measured("a1", "b1"))]);
+        assert_eq!(known.not_restarted(2, &measured("a2", "b1")), Some((Side::Receiver, 1)));
+        assert_eq!(known.not_restarted(2, &measured("a2", "b2")), None);
+        known.add(2, &measured("a2", "b2"));
+        assert_eq!(known.not_restarted(3, &measured("a2", "b3")), Some((Side::Transmitter, 2)));
+    }
+}
+
+#[cfg(test)]
+mod priority_tests {
+    use study::Study;
+
+    use super::*;
+
+    /// All on, all off, and GSO alone, as a ladder over TSO and GSO.
+    fn plan() -> Plan {
+        let text = "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                    [design]\nkind = \"ladder\"\noffloads = [\"tso\", \"gso\"]\n[protocol]\nboots = 1\nruns = 2\nwarmup = 1\n";
+        Study::parse("n", text).unwrap_or_else(|problems| panic!("{problems}")).plan()
+    }
+
+    fn order(priority: &Priority<'_>, runs: &[(usize, bool, u32)]) -> Vec<(usize, bool, u32)> {
+        let run = |&(condition, warmup, repeat): &(usize, bool, u32)| PlannedRun {
+            boot: 1,
+            block: 0,
+            repeat,
+            position: 0,
+            warmup,
+            condition,
+        };
+        let ordered = priority.lost_first(runs.iter().map(run).collect());
+        ordered.iter().map(|run| (run.condition, run.warmup, run.repeat)).collect()
+    }
+
+    #[test]
+    fn what_was_tried_in_vain_comes_first_and_the_ends_of_a_design_before_the_rest() {
+        let plan = plan();
+        assert_eq!(
+            plan.conditions.iter().map(|one| one.label.as_str()).collect::<Vec<_>>(),
+            ["all on", "without tso", "all off"]
+        );
+        let mut priority = Priority::new(&plan, BTreeSet::from([0, 1, 2]), BTreeSet::from([0]));
+        assert_eq!(priority.lost(), [2, 1]);
+        let sequential = [
+            (0, true, 1),
+            (0, false, 1),
+            (1, true, 1),
+            (1, false, 1),
+            (1, false, 2),
+            (2, true, 1),
+            (2, false, 1),
+        ];
+        let first = [(2, true, 1), (2, false, 1), (1, true, 1), (1, false, 1)];
+        assert_eq!(order(&priority, &sequential)[..4], first);
+        assert_eq!(order(&priority, &sequential)[4..], [(0, true, 1), (0, false, 1), (1, false, 2)]);
+        priority.record_try(2, true);
+        priority.record_try(1, false);
+        assert_eq!(priority.lost(), [1]);
+    }
+
+    #[test]
+    fn what_was_never_tried_keeps_its_drawn_place() {
+        let plan = plan();
+        let priority = Priority::new(&plan, BTreeSet::new(), BTreeSet::new());
+        let drawn = [(1, true, 1), (0, true, 1), (1, false, 1), (0, false, 1)];
+        assert_eq!(order(&priority, &drawn), drawn);
+        assert!(priority.lost().is_empty());
     }
 }

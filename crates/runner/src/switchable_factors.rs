@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use study::{Condition, Design, Dropped, Effective, Offload, Plan, Scenario, Settled, Side};
 use testbed::Switches;
 
-use crate::order::switches_of;
+use crate::flows::switches_of;
 
 /// The states that a condition read back in a try.
 #[derive(Debug, Clone)]

@@ -8,38 +8,31 @@
 //! The plan (`study::Plan`) and the types of the crate `record`, for boots and runs, are stored as
 //! JSON.
 
-mod atomic_file;
 mod campaign_lock;
-mod document;
 mod error;
 pub mod export;
-mod field;
 mod metrics;
-mod new_records;
 mod open;
-mod outline;
 mod pack;
-mod parser;
 mod read;
 mod read_budget;
+mod records;
 mod remove;
 mod runs;
 mod sanitised;
 mod schema;
 mod store;
-mod stored;
 mod tags;
-mod texts;
 
-pub use self::new_records::{
-    BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StudyId, StudyStatus,
-};
 pub use error::StoreError;
 pub use metrics::{Iter, Metrics};
-pub use outline::Outline;
 pub use pack::{Moved, Unpacked};
+pub use read::Outline;
+pub use records::{
+    BootId, BootRow, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StoredRun, StoredSeries,
+    StoredStudy, StudyId, StudyRow, StudyStatus,
+};
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
-pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
 pub use tags::{NotATag, Tag};

@@ -86,11 +86,6 @@ impl Metrics {
         Some(self.values.remove(place))
     }
 
-    /// Removes every metric.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Combines the values of each metric that any of `all` has, in their order, by `of`: into the
     /// means of runs, for one.
     #[must_use]
@@ -170,27 +165,6 @@ impl From<BTreeMap<String, f64>> for Metrics {
 impl FromIterator<(String, f64)> for Metrics {
     fn from_iter<I: IntoIterator<Item = (String, f64)>>(all: I) -> Self {
         all.into_iter().collect::<BTreeMap<_, _>>().into()
-    }
-}
-
-impl<const N: usize> From<[(String, f64); N]> for Metrics {
-    fn from(all: [(String, f64); N]) -> Self {
-        all.into_iter().collect()
-    }
-}
-
-impl Extend<(String, f64)> for Metrics {
-    fn extend<I: IntoIterator<Item = (String, f64)>>(&mut self, more: I) {
-        *self = std::mem::take(self).into_iter().chain(more).collect();
-    }
-}
-
-impl IntoIterator for Metrics {
-    type Item = (String, f64);
-    type IntoIter = std::vec::IntoIter<(String, f64)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter().map(|(key, value)| (key.to_owned(), *value)).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -295,7 +269,7 @@ mod tests {
         let mut run = gatherer.begin(0);
         ["b", "a", "b"].iter().zip([1.0, 2.0, 3.0]).for_each(|(key, value)| run.push(key, value));
         let metrics = gatherer.finish(run);
-        assert_eq!(metrics.into_iter().collect::<Vec<_>>(), [("a".to_owned(), 2.0), ("b".to_owned(), 3.0)]);
+        assert_eq!(metrics.iter().collect::<Vec<_>>(), [("a", &2.0), ("b", &3.0)]);
     }
 
     fn some() -> impl Strategy<Value = BTreeMap<String, f64>> {
@@ -314,8 +288,6 @@ mod tests {
                 prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&map).unwrap());
                 prop_assert_eq!(metrics.remove(&key), map.remove(&key));
                 prop_assert_eq!(metrics.insert(key.clone(), 1.0), map.insert(key.clone(), 1.0));
-                metrics.extend([("b".to_owned(), 2.0)]);
-                map.extend([("b".to_owned(), 2.0)]);
                 prop_assert_eq!(&metrics, &Metrics::from(map));
             }
         }

@@ -4,19 +4,21 @@
 //! it from somebody else: it is opened as every database is, and what it holds is read whole
 //! before any of it stays.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
-use crate::atomic_file::AtomicFile;
-use crate::document;
+use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
-use crate::new_records::StudyId;
 use crate::open;
-use crate::store::{Failure, Store};
-use crate::stored::StudyRow;
+use crate::records::{StudyId, StudyRow};
+use crate::store::{Failure, Store, intern};
 
 /// A study that went from one file to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +52,9 @@ impl Store {
     /// if another process packs into this file; else what reading and writing can meet. Then there
     /// is no file.
     pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
-        let aside = AtomicFile::begin(file)?;
-        let packed = open::for_packing(&aside.path).map(Store::from_opened)?.take(self, studies)?;
-        aside.publish(file)?;
+        let part = AtomicFile::begin(file)?;
+        let packed = open::for_packing(&part.path).map(Store::from_opened)?.take(self, studies)?;
+        part.publish(file)?;
         Ok(packed)
     }
 
@@ -78,11 +80,7 @@ impl Store {
 
     /// Adds studies of another file, all or none.
     fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>, StoreError> {
-        // One state of the file, however long it takes.
-        let _snapshot = source
-            .connection
-            .unchecked_transaction()
-            .map_err(|error| StoreError::from_sqlite(&source.place.named, error))?;
+        let _snapshot = source.snapshot()?;
         let mut studies = studies.to_vec();
         studies.sort_unstable();
         studies.dedup();
@@ -129,139 +127,201 @@ struct Copy<'a> {
     transaction: &'a Transaction<'a>,
 }
 
-const STUDY: &[&str] =
-    &["plan", "name", "toml", "seed", "scenario", "version", "status", "started_unix_ms", "finished_unix_ms"];
-
-const BOOT: &[&str] =
-    &["environment", "environment_after", "number", "part", "started_unix_ms", "ended_unix_ms"];
-
-const RUN: &[&str] = &[
-    "number",
-    "part",
-    "block",
-    "repeat",
-    "position",
-    "warmup",
-    "condition",
-    "started_unix_ms",
-    "status",
-    "reason",
-    "limited_by",
-    "evidence",
-    "detail",
-];
-
-type Copied<T> = Result<T, Failure>;
-
 impl Copy<'_> {
-    fn study(&self, study: StudyId) -> Copied<Moved> {
-        let columns = names(STUDY, "");
-        // A process that records it here does not record the copy.
-        let columns = columns.replace("status", "iif(status = 'running', 'interrupted', status)");
-        let row = self.rows(&format!("SELECT 0, {columns} FROM study WHERE id = ?1"), study.0)?;
-        let row = row
-            .into_iter()
-            .next()
-            .ok_or_else(|| StoreError::NoSuchStudy { path: self.source.place.named.clone(), study })?;
-        let to = self.insert("study", &[], STUDY, row, &[])?;
-        let boots = self.boots(study.0, to)?;
-        let runs = self.runs(to, &boots)?;
-        self.of_runs(&runs)?;
-        let tags_taken = self.tags(study.0, to)?;
-        Ok(Moved { from: study, to: StudyId(to), tags_taken })
-    }
-
-    fn boots(&self, study: i64, to: i64) -> Copied<BTreeMap<i64, i64>> {
-        let documents = "(SELECT json FROM document WHERE document.id = environment),
-                         (SELECT json FROM document WHERE document.id = environment_after)";
-        let columns = names(&BOOT[2..], "");
-        let query = format!("SELECT id, {documents}, {columns} FROM boot WHERE study = ?1 ORDER BY id");
-        let mut new = BTreeMap::new();
-        for mut row in self.rows(&query, study)? {
-            for value in &mut row[1..3] {
-                if let Value::Text(json) = value {
-                    *value = Value::Integer(document::intern(self.transaction, json)?);
-                }
+    fn study(&self, study: StudyId) -> Result<Moved, Failure> {
+        let copied = self.rows("study", "id", study.0, |column, value| match value {
+            // A process that records it here does not record the copy.
+            Value::Text(status) if column == "status" && status == "running" => {
+                Ok(Value::Text("interrupted".to_owned()))
             }
-            let id = integer(&row[0]);
-            // The documents are numbers now.
-            new.insert(id, self.insert("boot", &["study"], BOOT, row, &[to])?);
-        }
-        Ok(new)
-    }
-
-    fn runs(&self, to: i64, boots: &BTreeMap<i64, i64>) -> Copied<BTreeMap<i64, i64>> {
-        let mut new = BTreeMap::new();
+            value => Ok(value),
+        })?;
+        let Some((_, to)) = copied.first().copied() else {
+            return Err(StoreError::NoSuchStudy { path: self.source.place.named.clone(), study }.into());
+        };
+        let boots = self.rows("boot", "study", study.0, |column, value| match (column, value) {
+            ("study", _) => Ok(to.into()),
+            ("environment" | "environment_after", Value::Integer(document)) => self.document(document),
+            (_, value) => Ok(value),
+        })?;
         // Boot by boot: the accounts of a whole campaign are many bytes.
         for (from, boot) in boots {
-            let columns = names(RUN, "");
-            let query = format!("SELECT id, {columns} FROM run WHERE boot = ?1 ORDER BY id");
-            for row in self.rows(&query, *from)? {
-                let id = integer(&row[0]);
-                new.insert(id, self.insert("run", &["boot", "study"], RUN, row, &[*boot, to])?);
+            let runs = self.rows("run", "boot", from, |column, value| match column {
+                "boot" => Ok(boot.into()),
+                "study" => Ok(to.into()),
+                _ => Ok(value),
+            })?;
+            for (from, run) in runs {
+                for table in ["metric", "series"] {
+                    self.rows(table, "run", from, |column, value| {
+                        Ok(if column == "run" { run.into() } else { value })
+                    })?;
+                }
             }
         }
-        Ok(new)
+        Ok(Moved { from: study, to: StudyId(to), tags_taken: self.tags(study.0, to)? })
     }
 
-    fn of_runs(&self, runs: &BTreeMap<i64, i64>) -> Copied<()> {
-        for (from, to) in runs {
-            for row in self.rows("SELECT 0, key, value FROM metric WHERE run = ?1", *from)? {
-                self.insert("metric", &["run"], &["key", "value"], row, &[*to])?;
-            }
-            for row in self.rows("SELECT 0, side, columns FROM series WHERE run = ?1", *from)? {
-                self.insert("series", &["run"], &["side", "columns"], row, &[*to])?;
-            }
-        }
-        Ok(())
+    /// The row of a document of the source in the other file.
+    fn document(&self, id: i64) -> Result<Value, Failure> {
+        let json: Vec<String> =
+            self.source.rows("SELECT json FROM document WHERE id = ?1", [id], |row| row.get(0))?;
+        Ok(intern(self.transaction, &json.concat())?.into())
     }
 
     /// Adds the tags; returns those that another study has.
-    fn tags(&self, study: i64, to: i64) -> Copied<Vec<String>> {
+    fn tags(&self, study: i64, to: i64) -> Result<Vec<String>, Failure> {
+        let query = "SELECT name FROM tag WHERE study = ?1 ORDER BY name";
+        let mut add = self.transaction.prepare("INSERT OR IGNORE INTO tag (name, study) VALUES (?1, ?2)")?;
         let mut taken = Vec::new();
-        for row in self.rows("SELECT 0, name FROM tag WHERE study = ?1 ORDER BY name", study)? {
-            let Value::Text(tag) = &row[1] else { continue };
-            let is_taken =
-                self.transaction.prepare_cached("SELECT 1 FROM tag WHERE name = ?1")?.exists([tag])?;
-            if is_taken {
-                taken.push(tag.clone());
-            } else {
-                self.insert("tag", &["study"], &["name"], row, &[to])?;
+        for tag in self.source.rows(query, [study], |row| row.get::<_, String>(0))? {
+            if add.execute((&tag, to))? == 0 {
+                taken.push(tag);
             }
         }
         Ok(taken)
     }
 
-    /// Rows of the source: a number first, then the columns of a table.
-    fn rows(&self, query: &str, id: i64) -> Copied<Vec<Vec<Value>>> {
-        let read = |row: &rusqlite::Row<'_>| (0..row.as_ref().column_count()).map(|at| row.get(at)).collect();
-        Ok(self.source.rows(query, [id], read)?)
-    }
-
-    /// Writes a row with its new references before it; its new number.
-    fn insert(
+    /// Copies the rows of a table that refer to `id` by the column `reference`, each under a new
+    /// number. `changed`: the value of a column in the copy. Returns the numbers of each row in
+    /// the source and in the copy.
+    fn rows(
         &self,
         table: &str,
-        references: &[&str],
-        columns: &[&str],
-        row: Vec<Value>,
-        to: &[i64],
-    ) -> Copied<i64> {
-        let references_to = to.iter().map(|id| Value::Integer(*id));
-        let values: Vec<Value> = references_to.chain(row.into_iter().skip(1)).collect();
-        let marks = vec!["?"; values.len()].join(", ");
-        let columns = names(columns, &references.iter().map(|name| format!("{name}, ")).collect::<String>());
-        self.transaction
-            .prepare_cached(&format!("INSERT INTO {table} ({columns}) VALUES ({marks})"))?
-            .execute(params_from_iter(values))?;
-        Ok(self.transaction.last_insert_rowid())
+        reference: &str,
+        id: i64,
+        mut changed: impl FnMut(&str, Value) -> Result<Value, Failure>,
+    ) -> Result<Vec<(i64, i64)>, Failure> {
+        let query = format!("SELECT * FROM {table} WHERE {reference} = ?1 ORDER BY 1");
+        let rows: Vec<Vec<(String, Value)>> = self.source.rows(&query, [id], |row| {
+            let columns = row.as_ref().column_names().into_iter().map(str::to_owned);
+            columns.enumerate().map(|(at, name)| Ok((name, row.get(at)?))).collect()
+        })?;
+        let mut copied = Vec::new();
+        for row in rows {
+            let (mut from, mut columns, mut values) = (0, Vec::new(), Vec::new());
+            for (column, value) in row {
+                match value {
+                    Value::Integer(number) if column == "id" => from = number,
+                    value => {
+                        values.push(changed(&column, value)?);
+                        columns.push(column);
+                    }
+                }
+            }
+            let (columns, marks) = (columns.join(", "), vec!["?"; values.len()].join(", "));
+            self.transaction
+                .prepare_cached(&format!("INSERT INTO {table} ({columns}) VALUES ({marks})"))?
+                .execute(params_from_iter(values))?;
+            copied.push((from, self.transaction.last_insert_rowid()));
+        }
+        Ok(copied)
     }
 }
 
-fn names(columns: &[&str], before: &str) -> String {
-    format!("{before}{}", columns.join(", "))
+/// The right to make one file, and the place where it is written until then. What is there is
+/// removed at the end.
+struct AtomicFile {
+    path: PathBuf,
+    /// Held to the end: no other process writes there.
+    _right: CampaignLock,
 }
 
-fn integer(value: &Value) -> i64 {
-    if let Value::Integer(number) = value { *number } else { 0 }
+impl AtomicFile {
+    /// Begins a file that must not exist. A rest that a killed process left is removed.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyThere`], [`StoreError::CampaignRunning`]; otherwise errors of creation.
+    fn begin(file: &Path) -> Result<AtomicFile, StoreError> {
+        if fs::symlink_metadata(file).is_ok() {
+            return Err(StoreError::AlreadyThere { path: file.to_owned() });
+        }
+        let name = file.file_name().ok_or_else(|| {
+            StoreError::from_creation(
+                file,
+                io::Error::new(ErrorKind::InvalidInput, "it is no name of a file"),
+            )
+        })?;
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        let right = CampaignLock::begin(&file.with_file_name(&hidden))?;
+        hidden.push(".part");
+        let part = AtomicFile { path: file.with_file_name(hidden), _right: right };
+        part.clear().map_err(|error| StoreError::from_creation(&part.path, error))?;
+        Ok(part)
+    }
+
+    /// Moves the file to its place.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyThere`] if another process made a file there; else errors of creation.
+    fn publish(self, file: &Path) -> Result<(), StoreError> {
+        let moved = match renameat2(AT_FDCWD, &self.path, AT_FDCWD, file, RenameFlags::RENAME_NOREPLACE) {
+            // A file system that cannot promise not to replace: the check at the beginning must do.
+            Err(Errno::EINVAL | Errno::ENOSYS) => fs::rename(&self.path, file),
+            moved => moved.map_err(io::Error::from),
+        };
+        moved.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: file.to_owned() },
+            _ => StoreError::from_creation(file, error),
+        })
+    }
+
+    /// Removes the file, its journal and the lock of who wrote it.
+    fn clear(&self) -> io::Result<()> {
+        for ending in ["", "-journal", "-lock"] {
+            let mut name = OsString::from(&self.path);
+            name.push(ending);
+            match fs::remove_file(PathBuf::from(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        // A file that cannot be removed now is removed by the next packing.
+        let _ = self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_in_its_place_or_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.db");
+        let there = || fs::read_dir(directory.path()).unwrap().flatten().count();
+        let aside = AtomicFile::begin(&file).unwrap();
+        fs::write(&aside.path, "half").unwrap();
+        assert!(matches!(AtomicFile::begin(&file), Err(StoreError::CampaignRunning { .. })));
+        drop(aside);
+        assert_eq!(there(), 0, "what was not published stays");
+        // As a killed process leaves it.
+        for name in [".a.db.part", ".a.db.part-journal", ".a.db.part-lock"] {
+            fs::write(directory.path().join(name), "1").unwrap();
+        }
+        let aside = AtomicFile::begin(&file).unwrap();
+        fs::write(&aside.path, "whole").unwrap();
+        aside.publish(&file).unwrap();
+        assert_eq!((fs::read_to_string(&file).unwrap().as_str(), there()), ("whole", 1));
+        assert!(matches!(AtomicFile::begin(&file), Err(StoreError::AlreadyThere { .. })));
+    }
+
+    #[test]
+    fn a_file_that_another_process_made_meanwhile_is_not_replaced() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a.db");
+        let aside = AtomicFile::begin(&file).unwrap();
+        fs::write(&aside.path, "mine").unwrap();
+        fs::write(&file, "theirs").unwrap();
+        assert!(matches!(aside.publish(&file), Err(StoreError::AlreadyThere { .. })));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
 }

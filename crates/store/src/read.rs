@@ -2,21 +2,42 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use record::{Environment, Series};
-use rusqlite::Row;
 use rusqlite::types::Type;
+use rusqlite::{Row, Transaction};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use study::{Plan, Side};
 
 use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
-use crate::field::field_at;
-use crate::new_records::{BootId, RunId, StudyId, StudyStatus};
+use crate::records::{
+    BootId, BootRow, RunId, StoredRun, StoredSeries, StoredStudy, StudyId, StudyRow, StudyStatus,
+};
+use crate::runs::DISTURBED;
+use crate::sanitised::has_plain_texts;
 use crate::store::Store;
-use crate::stored::{BootRow, StoredSeries, StoredStudy, StudyRow};
+
+/// A study as it is compared with another: its plan, its environments and the values of some
+/// metrics, without the accounts of its runs, which are most of its bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// The study itself.
+    pub row: StudyRow,
+    /// The plan.
+    pub plan: Plan,
+    /// The environments at the begin of its boots, each once.
+    pub environments: Vec<Environment>,
+    /// The values of each metric of the runs that count, as (condition, planned boot, value), in
+    /// recording order.
+    pub values: BTreeMap<String, Vec<(usize, u32, f64)>>,
+    /// The number of disturbed runs among those that count.
+    pub disturbed_runs: usize,
+    /// Whether the plan and the environments are known to hold no text to sanitise.
+    pub documents_are_plain: bool,
+}
 
 impl Store {
     /// Every study, oldest first.
@@ -37,7 +58,7 @@ impl Store {
     pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
         // One read transaction, so that a run is read with all its metrics while a campaign goes
         // on.
-        let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
+        let _snapshot = self.snapshot()?;
         self.load_within(study)
     }
 
@@ -48,15 +69,68 @@ impl Store {
     /// # Errors
     /// As [`Store::load`].
     pub fn load_with(&self, study: StudyId, metrics: &[&str]) -> Result<StoredStudy, StoreError> {
-        let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
+        let _snapshot = self.snapshot()?;
+        self.loaded(study, || self.runs_with(study, metrics))
+    }
+
+    /// The outline of a study with the metrics that `metrics` names for its plan.
+    ///
+    /// # Errors
+    /// As [`Store::load`], and the errors of `metrics`.
+    pub fn outline<E: From<StoreError>>(
+        &self,
+        study: StudyId,
+        metrics: impl FnOnce(&Plan) -> Result<Vec<String>, E>,
+    ) -> Result<Outline, E> {
+        let _snapshot = self.snapshot()?;
+        self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
-        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs_with(study, metrics)?, row })
+        let environments = self.rows(
+            "SELECT json FROM document WHERE id IN (SELECT environment FROM boot WHERE study = ?1) ORDER BY id",
+            [study.0],
+            |row| row.get::<_, String>(0),
+        )?;
+        let what = || format!("an environment of study {study}");
+        let environments = environments.iter().map(|json| self.json(json, what)).collect::<Result<_, _>>()?;
+        let mut values = BTreeMap::new();
+        for metric in metrics(&plan)? {
+            let of_runs = self.rows(
+                "SELECT condition, number, value FROM run JOIN metric ON metric.run = run.id
+                 WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND key = ?2 ORDER BY run.id",
+                (study.0, &metric),
+                |row| Ok((row.get::<_, u32>(0)? as usize, row.get(1)?, row.get(2)?)),
+            )?;
+            values.insert(metric, of_runs);
+        }
+        let disturbed = format!(
+            "SELECT count(*) FROM run WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND {DISTURBED}"
+        );
+        let disturbed = self.rows(&disturbed, [study.0], |row| row.get::<_, u32>(0))?;
+        let disturbed_runs = disturbed.into_iter().sum::<u32>() as usize;
+        let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
+        Ok(Outline { row, plan, environments, values, disturbed_runs, documents_are_plain })
+    }
+
+    /// One state of the file, however long reading takes and whoever records meanwhile.
+    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>, StoreError> {
+        self.connection.unchecked_transaction().map_err(|error| self.sql(error))
     }
 
     /// [`Self::load`] inside a transaction that is begun.
     pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+        self.loaded(study, || self.runs(study))
+    }
+
+    fn loaded(
+        &self,
+        study: StudyId,
+        runs: impl FnOnce() -> Result<Vec<StoredRun>, StoreError>,
+    ) -> Result<StoredStudy, StoreError> {
+        self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
-        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
+        let (boots, runs) = (self.boots(study)?, runs()?);
+        let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
+        Ok(StoredStudy { row, plan, boots, runs, documents_are_plain })
     }
 
     /// A study's row and its plan.
@@ -139,8 +213,8 @@ impl Store {
         rows.into_iter()
             .map(|(run, side, columns)| {
                 let of = || format!("whose counters over time run {run} has");
-                let side: Side =
-                    word(&side).map_err(|source| unreadable(&self.place.named, of(), "", source))?;
+                let side: Side = word(&side)
+                    .map_err(|source| StoreError::unreadable(&self.place.named, of(), "", source))?;
                 let what = || format!("the {side}'s counters over time in run {run}");
                 Ok(StoredSeries { run, side, series: self.read(&columns, what, Series::read)? })
             })
@@ -191,7 +265,10 @@ impl Store {
         what: impl Fn() -> String,
         read: impl Fn(&'t str) -> serde_json::Result<T>,
     ) -> Result<T, StoreError> {
-        read(text).map_err(|source| unreadable(&self.place.named, what(), text, source))
+        if !has_plain_texts(text) {
+            self.holds_hostile_text.store(true, Ordering::Relaxed);
+        }
+        read(text).map_err(|source| StoreError::unreadable(&self.place.named, what(), text, source))
     }
 
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
@@ -224,12 +301,6 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The error for a text that netassay does not write; `text` is the document, empty for a word.
-pub(crate) fn unreadable(path: &Path, what: String, text: &str, source: serde_json::Error) -> StoreError {
-    let field = field_at(text, source.line(), source.column());
-    StoreError::Json { path: path.to_owned(), what, field, source }
-}
-
 /// The rows of studies: of one, or of all by number. The runs are counted in one pass: a count for
 /// each study and state would read the table again for each.
 fn study_query(is_one: bool) -> String {
@@ -254,8 +325,7 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         scenario: row.get(2)?,
         seed: row.get::<_, i64>(3)?.cast_unsigned(),
         version: row.get(4)?,
-        status: StudyStatus::from_word(&status)
-            .ok_or_else(|| rusqlite::Error::InvalidColumnType(5, status, Type::Text))?,
+        status: word(&status).map_err(|_| rusqlite::Error::InvalidColumnType(5, status, Type::Text))?,
         started_unix_ms: row.get(6)?,
         finished_unix_ms: row.get(7)?,
         toml: row.get(8)?,

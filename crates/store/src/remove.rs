@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::new_records::StudyId;
+use crate::records::StudyId;
 use crate::store::{Failure, Store, require_study};
 
 /// The amount of stored data of a study, which goes when it is removed.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{TrySendError, sync_channel};
+use std::thread::{self, Builder};
 
 use record::{Detail, Label, Limit};
 use rusqlite::types::Type;
@@ -9,11 +12,10 @@ use rusqlite::{Row, Rows};
 
 use crate::error::StoreError;
 use crate::metrics::{Gatherer, Metrics};
-use crate::new_records::{RunId, RunStatus, StudyId};
-use crate::parser::parse;
-use crate::read::{unreadable, word};
+use crate::read::word;
+use crate::records::{RunId, StoredRun, StudyId};
+use crate::sanitised::has_plain_texts;
 use crate::store::Store;
-use crate::stored::StoredRun;
 
 /// The runs of a study in the order of their ids, each with this as its account. What they measured
 /// is in a table of its own.
@@ -36,9 +38,10 @@ const METRICS: &str = "SELECT run, key, value FROM metric
 impl Store {
     /// The runs of a study with everything that is stored of them, except counters over time.
     pub(crate) fn runs(&self, study: StudyId) -> Result<Vec<StoredRun>, StoreError> {
-        let path = &self.place.named;
+        // The connection stays on this thread.
+        let (path, holds_hostile_text) = (&self.place.named, &self.holds_hostile_text);
         parse(
-            |run: RawRun| run.parsed(path, study),
+            |run: RawRun| run.parsed(path, study, holds_hostile_text),
             |add| self.each_run(study, add).map_err(|error| self.sql(error)),
         )
     }
@@ -46,7 +49,6 @@ impl Store {
     /// The runs of a study with their values of these metrics. Only a run that counts and lacks one
     /// of them, or was disturbed, has its account, which may tell why.
     pub(crate) fn runs_with(&self, study: StudyId, metrics: &[&str]) -> Result<Vec<StoredRun>, StoreError> {
-        let path = &self.place.named;
         let of_metric = |key: &&'_ str| {
             let values = self.rows(
                 "SELECT run, value FROM metric
@@ -78,7 +80,7 @@ impl Store {
                 let detail: Vec<String> = self.rows(detail, [raw.run.id.0], |row| row.get(0))?;
                 raw.detail = detail.concat();
             }
-            runs.push(raw.parsed(path, study)?);
+            runs.push(raw.parsed(&self.place.named, study, &self.holds_hostile_text)?);
         }
         Ok(runs)
     }
@@ -152,8 +154,7 @@ impl RawRun {
             warmup: row.get(6)?,
             condition: row.get::<_, u32>(7)? as usize,
             started_unix_ms: row.get(8)?,
-            status: RunStatus::from_word(&status)
-                .ok_or_else(|| rusqlite::Error::InvalidColumnType(9, status, Type::Text))?,
+            status: word(&status).map_err(|_| rusqlite::Error::InvalidColumnType(9, status, Type::Text))?,
             reason: row.get(10)?,
             metrics: Metrics::default(),
             limited_by: None,
@@ -164,12 +165,21 @@ impl RawRun {
     }
 
     /// Parses the documents that are not parsed yet.
-    fn parsed(self, path: &Path, study: StudyId) -> Result<StoredRun, StoreError> {
+    fn parsed(
+        self,
+        path: &Path,
+        study: StudyId,
+        holds_hostile_text: &AtomicBool,
+    ) -> Result<StoredRun, StoreError> {
         let Self { mut run, detail, limit } = self;
         let id = run.id;
         let unreadable = |what: &str, text: &str, source| {
-            unreadable(path, format!("the {what} of run {id} of study {study}"), text, source)
+            StoreError::unreadable(path, format!("the {what} of run {id} of study {study}"), text, source)
         };
+        let evidence = limit.iter().map(|(_, evidence)| evidence.as_str());
+        if !evidence.chain([detail.as_str()]).all(has_plain_texts) {
+            holds_hostile_text.store(true, Ordering::Relaxed);
+        }
         run.detail = Detail::read(&detail).map_err(|source| unreadable("detail", &detail, source))?;
         if let Some((label, evidence)) = limit {
             let label: Label = word(&label).map_err(|source| unreadable("limit", "", source))?;
@@ -178,5 +188,90 @@ impl RawRun {
             run.limited_by = Some(Limit { label, evidence });
         }
         Ok(run)
+    }
+}
+
+/// The pieces that are handed over together.
+const BATCH: usize = 64;
+/// The batches that may wait. More would only wait in memory.
+const WAITING: usize = 2;
+
+/// Parses what `read` hands over, with a second thread; the results in that order. The second
+/// thread parses while this one reads on, and this one helps when the other falls behind.
+///
+/// # Errors
+/// That of `read`; else of the first piece that cannot be parsed.
+fn parse<P: Send, T: Send, E: Send>(
+    parse: impl Fn(P) -> Result<T, E> + Sync,
+    read: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), E>,
+) -> Result<Vec<T>, E> {
+    let parsed = |batch: Vec<P>| batch.into_iter().map(&parse).collect::<Vec<Result<T, E>>>();
+    thread::scope(|scope| {
+        let parsed = &parsed;
+        let (batches, waiting) = sync_channel::<(usize, Vec<P>)>(WAITING);
+        let all = move || waiting.into_iter().map(|(number, batch)| (number, parsed(batch))).collect();
+        let other = Builder::new().spawn_scoped::<_, Vec<_>>(scope, all);
+        let (mut all, mut batch, mut number) = (Vec::new(), Vec::with_capacity(BATCH), 0);
+        read(&mut |piece| {
+            batch.push(piece);
+            if batch.len() == BATCH {
+                let whole = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+                if let Err(TrySendError::Full((_, whole)) | TrySendError::Disconnected((_, whole))) =
+                    batches.try_send((number, whole))
+                {
+                    all.push((number, parsed(whole)));
+                }
+                number += 1;
+            }
+        })?;
+        all.push((number, parsed(batch)));
+        drop(batches);
+        if let Ok(other) = other {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().flat_map(|(_, batch)| batch).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn parse_all(
+        pieces: usize,
+        parse: impl Fn(usize) -> Result<usize, String> + Sync,
+    ) -> Result<Vec<usize>, String> {
+        super::parse(parse, |add| {
+            (0..pieces).for_each(add);
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn results_keep_the_order_of_the_pieces() {
+        // A slow piece lets the first thread overtake the second.
+        let slow = |piece: usize| {
+            if piece.is_multiple_of(3 * BATCH) {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Ok(2 * piece)
+        };
+        for pieces in [0, 1, BATCH - 1, BATCH, BATCH + 1, 20 * BATCH + 7] {
+            assert_eq!(parse_all(pieces, slow), Ok((0..pieces).map(|piece| 2 * piece).collect()));
+        }
+    }
+
+    #[test]
+    fn the_first_error_is_reported_and_that_of_reading_before_it() {
+        let odd = |piece: usize| if piece < 100 { Ok(piece) } else { Err(format!("{piece} is wrong")) };
+        assert_eq!(parse_all(10 * BATCH, odd), Err("100 is wrong".to_owned()));
+        let broken = super::parse(odd, |add| {
+            (0..300).for_each(add);
+            Err("no more can be read".to_owned())
+        });
+        assert_eq!(broken, Err("no more can be read".to_owned()));
     }
 }

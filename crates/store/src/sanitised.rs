@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use study::Plan;
 
 use crate::metrics::Keys;
-use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
-use crate::texts;
+use crate::read::Outline;
+use crate::records::{BootRow, StoredRun, StoredStudy, StudyRow};
 
 impl StoredStudy {
     /// Sanitises every text ([`words::sanitised_line`], for reasons [`words::shortened_reason`]).
@@ -18,73 +18,117 @@ impl StoredStudy {
     #[must_use]
     pub fn sanitised(mut self) -> StoredStudy {
         sanitise_row(&mut self.row);
-        sanitise_record(&mut self.plan, Plan::read);
-        for BootRow { environment, environment_after, .. } in &mut self.boots {
-            let read = |json: &str| serde_json::from_str(json);
-            [environment].into_iter().chain(environment_after).for_each(|one| sanitise_record(one, read));
-        }
         let mut checked: Option<Keys> = None;
-        for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
+        for StoredRun { reason, metrics, .. } in &mut self.runs {
             if let Some(reason) = reason {
                 *reason = words::shortened_reason(reason);
             }
             // Most runs share their keys.
             if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, metrics.list())) {
                 if metrics.keys().any(|key| !words::is_plain(key)) {
-                    *metrics =
-                        std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
+                    *metrics = metrics.iter().map(|(key, value)| (plain(key), *value)).collect();
                 }
                 checked = Some(Arc::clone(metrics.list()));
             }
-            if let Some(limit) = limited_by {
-                sanitise_record(limit, |json| serde_json::from_str(json));
-            }
+        }
+        if self.documents_are_plain {
+            return self;
+        }
+        sanitise_record(&mut self.plan, Plan::read);
+        for BootRow { environment, environment_after, .. } in &mut self.boots {
+            let both = [environment].into_iter().chain(environment_after);
+            both.for_each(|one| sanitise_record(one, |json| serde_json::from_str(json)));
+        }
+        for StoredRun { limited_by, detail, .. } in &mut self.runs {
+            limited_by.iter_mut().for_each(|one| sanitise_record(one, |json| serde_json::from_str(json)));
             sanitise_record(detail, Detail::read);
         }
         self
     }
 }
 
-/// Cleans a study's row; its file stays.
-pub(crate) fn sanitise_row(row: &mut StudyRow) {
-    [&mut row.name, &mut row.scenario, &mut row.version].into_iter().for_each(plain);
-    row.tags.iter_mut().for_each(plain);
-}
-
-fn plain(words: &mut String) {
-    if let Cow::Owned(plain) = words::sanitised_line(words) {
-        *words = plain;
+impl Outline {
+    /// The outline sanitised as by [`StoredStudy::sanitised`].
+    #[must_use]
+    pub fn sanitised(mut self) -> Outline {
+        sanitise_row(&mut self.row);
+        if !self.documents_are_plain {
+            sanitise_record(&mut self.plan, Plan::read);
+            let environments = self.environments.iter_mut();
+            environments.for_each(|one| sanitise_record(one, |json| serde_json::from_str(json)));
+        }
+        self
     }
 }
 
-fn owned(mut words: String) -> String {
-    plain(&mut words);
-    words
+/// Whether every text in a JSON document is as [`words::sanitised_line`] leaves it. A document with
+/// an escape of another character than `"`, `\`, `/` and the tab counts as having one to replace.
+pub(crate) fn has_plain_texts(json: &str) -> bool {
+    let mut rest = json;
+    while let Some((_, escape)) = rest.split_once('\\') {
+        if !escape.starts_with(['"', '\\', '/', 't']) {
+            return false;
+        }
+        rest = &escape[1..];
+    }
+    words::is_plain(json)
 }
 
-/// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
-/// stays.
-pub(crate) fn sanitise_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
-    if !texts::are_plain(record) {
-        let json = serde_json::to_string(record).expect("it was read from JSON");
+/// Cleans a study's row; its file stays.
+fn sanitise_row(row: &mut StudyRow) {
+    let texts = [&mut row.name, &mut row.scenario, &mut row.version];
+    texts.into_iter().chain(&mut row.tags).for_each(|text| *text = plain(text));
+}
+
+fn plain(text: &str) -> String {
+    words::sanitised_line(text).into_owned()
+}
+
+/// Cleans a record by way of its JSON, `read` back.
+fn sanitise_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
+    let json = serde_json::to_string(record).expect("it was read from JSON");
+    if !has_plain_texts(&json) {
         let mut value = serde_json::from_str(&json).expect("it was just written");
-        plain_value(&mut value);
+        sanitise_value(&mut value);
         // Only free text changes: words, numbers and field names stay.
         *record = read(&value.to_string()).expect("clean text is text still");
     }
 }
 
-fn plain_value(value: &mut Value) {
+fn sanitise_value(value: &mut Value) {
     match value {
-        Value::String(words) => plain(words),
-        Value::Array(items) => items.iter_mut().for_each(plain_value),
-        Value::Object(fields) => {
-            fields.values_mut().for_each(plain_value);
-            if fields.keys().any(|key| !words::is_plain(key)) {
-                let old: Map<String, Value> = std::mem::take(fields);
-                *fields = old.into_iter().map(|(key, value)| (owned(key), value)).collect();
+        Value::String(text) => {
+            if let Cow::Owned(plain) = words::sanitised_line(text) {
+                *text = plain;
             }
         }
+        Value::Array(items) => items.iter_mut().for_each(sanitise_value),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(sanitise_value);
+            let old: Map<String, Value> = std::mem::take(fields);
+            *fields = old.into_iter().map(|(key, value)| (plain(&key), value)).collect();
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_document_is_plain_if_all_its_texts_are(
+            texts in proptest::collection::vec("\\PC{0,3}|[\\x00-\\x1fa\"/\\\\]{0,2}", 0..4)
+        ) {
+            let mut value = json!({"list": texts, "number": -1.5, texts.concat(): {"inner": [null]}});
+            let is_plain = texts.iter().all(|text| words::sanitised_line(text) == *text);
+            prop_assert_eq!(has_plain_texts(&value.to_string()), is_plain);
+            sanitise_value(&mut value);
+            prop_assert!(has_plain_texts(&value.to_string()));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{Environment, Series};
@@ -9,11 +10,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use serde::Serialize;
 
 use crate::campaign_lock::CampaignLock;
-use crate::document;
 use crate::error::{BUSY_RECORDING, StoreError};
-use crate::new_records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
 use crate::open::{self, DatabaseFile, IntegrityCheck};
 use crate::read_budget::Budget;
+use crate::records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
 
 /// An open database of results.
 ///
@@ -24,6 +24,8 @@ pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) budget: Budget,
     pub(crate) place: DatabaseFile,
+    /// Whether a document that was read since this was cleared holds text to sanitise.
+    pub(crate) holds_hostile_text: AtomicBool,
     /// After `connection`, so that the file is closed before another process may record.
     pub(crate) campaign: Option<CampaignLock>,
 }
@@ -127,7 +129,7 @@ impl Store {
         }
         self.write(|transaction, path| {
             require_study(transaction, path, study)?;
-            let environment = document::intern(transaction, &json(environment))?;
+            let environment = intern(transaction, &json(environment))?;
             transaction.execute(
                 "INSERT INTO boot (study, number, part, environment, started_unix_ms)
                  SELECT ?1, ?2, 1 + coalesce(max(part), 0), ?3, ?4 FROM boot WHERE study = ?1 AND number = ?2",
@@ -168,8 +170,7 @@ impl Store {
         environment_after: Option<&Environment>,
     ) -> Result<(), StoreError> {
         self.write(|transaction, path| {
-            let environment =
-                environment_after.map(|after| document::intern(transaction, &json(after))).transpose()?;
+            let environment = environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
             let changed = transaction.execute(
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],
@@ -219,7 +220,7 @@ impl Store {
     }
 
     pub(crate) fn from_opened(((connection, budget), place): ((Connection, Budget), DatabaseFile)) -> Store {
-        Store { connection, budget, place, campaign: None }
+        Store { connection, budget, place, holds_hostile_text: AtomicBool::new(false), campaign: None }
     }
 
     /// Does `work` with the right to record, which is kept if it succeeds.
@@ -360,6 +361,23 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
         }
     }
     Ok(RunId(id))
+}
+
+/// The row of a document's text, made if needed: each distinct document is stored once. Call
+/// inside a transaction.
+pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i64> {
+    let hash = words::fnv1a(json.as_bytes()).cast_signed();
+    let known = connection
+        .prepare_cached("SELECT id FROM document WHERE hash = ?1 AND json = ?2")?
+        .query_row(params![hash, json], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    connection
+        .prepare_cached("INSERT INTO document (hash, json) VALUES (?1, ?2)")?
+        .execute(params![hash, json])?;
+    Ok(connection.last_insert_rowid())
 }
 
 fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {

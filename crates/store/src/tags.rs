@@ -7,9 +7,8 @@ use rusqlite::params;
 use thiserror::Error;
 
 use crate::error::StoreError;
-use crate::new_records::StudyId;
+use crate::records::{StudyId, StudyRow};
 use crate::store::{Store, require_study};
-use crate::stored::StudyRow;
 
 /// The longest tag, in bytes.
 const LONGEST_TAG: usize = 64;

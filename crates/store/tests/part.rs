@@ -52,8 +52,8 @@ fn a_part_is_the_whole_without_what_is_not_wanted() {
     let whole = store.load(id).unwrap();
     for wanted in [&["throughput"][..], &["loss"], &["throughput", "loss", "throughput"], &["no such"], &[]] {
         let expected = whole.runs.iter().cloned().map(|mut run| {
-            let own = run.metrics.clone().into_iter();
-            run.metrics = own.filter(|(key, _)| wanted.contains(&key.as_str())).collect::<Metrics>();
+            let own = run.metrics.iter().filter(|(key, _)| wanted.contains(key));
+            run.metrics = own.map(|(key, value)| (key.to_owned(), *value)).collect::<Metrics>();
             let is_whole = wanted.iter().all(|key| run.metrics.contains_key(key));
             if is_whole || !run.is_measurement() {
                 run.detail = Detail::Nothing;

@@ -1,16 +1,78 @@
-//! The inputs of every testbed: the place of its agents and their CPUs.
+//! The inputs of every testbed: its options, and the place of its agents and their CPUs.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use agent::{Interrupt, Isolation};
-use study::{BySide, Side};
+use host::DiscardDevice;
+use record::{CpuSplit, NamedMachine};
+use study::{BootState, BySide, Family, Side};
 
+use crate::cpus::split_cpus;
 use crate::error::Error;
-use crate::guest::Guest;
-use crate::hosts::HostPlace;
-use crate::launched_agent::LaunchedAgent;
-use crate::options::Options;
+use crate::guest::{Guest, GuestOrder};
+use crate::guests::IMPAIRING;
+use crate::hosts::{HostPlace, Hosts, MachineSideSettings};
+use crate::launched_agent::{AgentStart, LaunchedAgent};
+use crate::path::node::{Node, NodeGuest};
+use crate::scenario::{GuestNeeds, compose, guest_needs};
+use crate::testbed::Testbed;
+
+/// The options of a testbed.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The netassay binary, which becomes each agent.
+    pub program: PathBuf,
+    /// The CPUs of each host.
+    pub cpus: CpuSplit,
+    /// Use a user namespace even with privileges.
+    pub rootless: bool,
+    /// (discard) the device that discards the packets; `None`: the first that this kernel has.
+    pub discard_device: Option<DiscardDevice>,
+    /// The families of the traffic: interfaces get no address of another one.
+    pub families: Vec<Family>,
+    /// The state that only a fresh boot changes: the scenario, the tunnel's underlay, the virtual
+    /// machines.
+    pub state: BootState,
+    /// Build it inside one virtual machine.
+    pub inside_guest: bool,
+    /// (inside a virtual machine) count instructions instead of time.
+    pub exact: bool,
+    /// The user's machines, for the scenarios that run between them.
+    pub hosts: Option<Hosts>,
+    /// The study's settings of these machines, made for each boot.
+    pub machine: BySide<MachineSideSettings>,
+}
+
+impl Options {
+    /// The default options.
+    #[must_use]
+    pub fn new(
+        state: impl Into<BootState>,
+        program: impl Into<PathBuf>,
+        cpus: CpuSplit,
+        rootless: bool,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            cpus,
+            rootless,
+            discard_device: None,
+            families: Family::ALL.to_vec(),
+            state: state.into(),
+            inside_guest: false,
+            exact: false,
+            hosts: None,
+            machine: BySide::default(),
+        }
+    }
+
+    /// The IP version that carries the tunnel; `None`: the scenario has none.
+    pub(crate) fn tunnel(&self) -> Option<Family> {
+        self.state.scenario.has_tunnel().then_some(self.state.underlay_family)
+    }
+}
 
 /// The inputs of a testbed: its options, the signal to stop, and the virtual machine to build it
 /// in.
@@ -25,47 +87,59 @@ pub(crate) struct Builder<'a> {
     pub(crate) on: Option<&'a HostPlace>,
 }
 
-impl Builder<'_> {
+impl Testbed {
+    /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
+    ///
+    /// # Errors
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
+    /// everything built until then is removed.
+    pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
+        let mut builder = Builder { options, interrupt, inside: None, on: None };
+        match &options.hosts {
+            _ if options.inside_guest => inside_guest(&builder),
+            Some(hosts) if options.state.scenario.is_of_namespaces() => remote_namespaces(&builder, hosts),
+            _ => compose(&mut builder),
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// An agent of a host as it is.
+    pub(crate) fn start<'n>(&self, name: &'n str) -> AgentStart<'n>
+    where
+        'a: 'n,
+    {
+        AgentStart::plain(name, &self.options.program, self.interrupt)
+    }
+
     /// Launches an agent; the caller greets it.
-    pub(crate) fn launch(
-        &mut self,
-        name: &str,
-        isolation: Isolation,
-        cpus: &[u32],
-    ) -> Result<LaunchedAgent, Error> {
+    fn launch(&mut self, name: &str, isolation: Isolation, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
         let Options { program, .. } = self.options;
+        let start = AgentStart { name, program, isolation, cpus, interrupt: self.interrupt };
         match (&mut self.inside, self.on) {
             (Some((guest, taken)), _) => {
                 let port = *taken;
                 *taken += 1;
-                LaunchedAgent::in_guest(guest, port, name, isolation, cpus, self.interrupt)
+                LaunchedAgent::in_guest(guest, port, start)
             }
-            (None, Some(place)) => {
-                LaunchedAgent::on_machine(place, program, name, isolation, cpus, self.interrupt)
-            }
-            (None, None) => LaunchedAgent::process(program, name, isolation, cpus, self.interrupt),
+            (None, Some(place)) => LaunchedAgent::on_machine(place, start),
+            (None, None) => LaunchedAgent::process(start),
         }
     }
 
-    /// An agent in a network namespace of its own.
-    pub(crate) fn agent_in_namespace(&mut self, name: &str, cpus: &[u32]) -> Result<LaunchedAgent, Error> {
-        let rootless = self.options.rootless;
-        let isolation = if rootless { Isolation::UserAndNetwork } else { Isolation::Network };
-        let mut agent = self.launch(name, isolation, cpus)?;
-        agent.greet()?;
-        Ok(agent)
-    }
-
-    /// An agent in the network namespace of another.
-    pub(crate) fn agent_beside(
+    /// An agent in a network namespace of its own, or in that of another agent.
+    pub(crate) fn agent_in_namespace(
         &mut self,
-        first: &LaunchedAgent,
+        of: Option<&LaunchedAgent>,
         name: &str,
         cpus: &[u32],
     ) -> Result<LaunchedAgent, Error> {
-        let pid = first.pid();
-        let rootless = self.options.rootless;
-        let isolation = if rootless { Isolation::UserAndNetworkOf(pid) } else { Isolation::NetworkOf(pid) };
+        let isolation = match (of.map(|agent| agent.pid), self.options.rootless) {
+            (None, true) => Isolation::UserAndNetwork,
+            (None, false) => Isolation::Network,
+            (Some(pid), true) => Isolation::UserAndNetworkOf(pid),
+            (Some(pid), false) => Isolation::NetworkOf(pid),
+        };
         let mut agent = self.launch(name, isolation, cpus)?;
         agent.greet()?;
         Ok(agent)
@@ -80,8 +154,8 @@ impl Builder<'_> {
         if self.options.rootless {
             // The second namespace belongs to the first one's user namespace, so that its owner may
             // move the far end of a link into it.
-            let transmitter = self.agent_in_namespace(names.transmitter, cpus.transmitter)?;
-            let isolation = Isolation::NetworkInUserOf(transmitter.pid());
+            let transmitter = self.agent_in_namespace(None, names.transmitter, cpus.transmitter)?;
+            let isolation = Isolation::NetworkInUserOf(transmitter.pid);
             let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;
             receiver.greet()?;
             return Ok(BySide { transmitter, receiver });
@@ -97,4 +171,64 @@ impl Builder<'_> {
         let cpus = &self.options.cpus;
         if self.options.exact || cpus.is_shared() { Vec::new() } else { cpus[side].clone() }
     }
+}
+
+/// Modules that scenarios may need in a guest's kernel.
+const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
+
+/// A scenario of namespaces inside one virtual machine.
+fn inside_guest(builder: &Builder<'_>) -> Result<Testbed, Error> {
+    let options = builder.options;
+    let scenario = options.state.scenario;
+    let Some(GuestNeeds { agents, modules }) = guest_needs(scenario) else {
+        return Err(Error::Failed(format!(
+            "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
+        )));
+    };
+    let own = options.cpus.for_one_host().transmitter;
+    // One more agent reports the CPUs.
+    let ports = 1 + agents;
+    // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
+    // memory.
+    let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
+    let order = GuestOrder { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
+    let (mut machine, guest) = builder.boot(order)?;
+    let mut first = LaunchedAgent::in_guest(&guest, 0, builder.start("guest"))?;
+    first.greet()?;
+    // A guest has no users to protect from each other.
+    let within = Options { cpus: split_cpus(&first.cpus), rootless: false, ..options.clone() };
+    machine.agent = Some(first);
+    let place = Some((Rc::clone(&guest), 1));
+    let mut testbed =
+        compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place, on: None })?;
+    let process = machine.booted.process;
+    testbed.add_machines(vec![machine]);
+    // Exact mode has no windows, and its counts do not depend on waits.
+    if !options.exact {
+        testbed.note_oversubscription(options);
+        let watcher = AgentStart { cpus: &options.cpus.controller, ..builder.start("host") };
+        let agent = LaunchedAgent::on_this_machine(watcher)?;
+        let guests = vec![NodeGuest { side: None, process, cpus: own }];
+        testbed.watcher = Some(Node { guests, ..Node::without_bridge(agent) });
+    }
+    Ok(testbed)
+}
+
+/// A scenario of one machine, in namespaces on the transmitter's machine. Nothing of that machine
+/// is changed.
+fn remote_namespaces(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Error> {
+    let Builder { options, interrupt, .. } = *builder;
+    let place = &hosts.places.transmitter;
+    // It reports the CPUs, of which each host gets a part.
+    let mut first = LaunchedAgent::on_machine(place, builder.start("transmitter"))?;
+    first.greet()?;
+    let within = Options { cpus: split_cpus(&first.cpus), ..options.clone() };
+    let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
+    let interface = testbed.transmitter.interface.clone();
+    testbed.named = Some(BySide::from_fn(|_| NamedMachine {
+        host: place.to_string(),
+        interface: interface.clone(),
+        changed: Vec::new(),
+    }));
+    Ok(testbed)
 }

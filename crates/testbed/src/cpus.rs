@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use agent::{Interrupt, Isolation};
-use record::CpuSplit;
+use agent::Interrupt;
+use record::{CpuSplit, Note};
+use study::BootState;
 
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
+use crate::launched_agent::{AgentStart, LaunchedAgent};
 
 /// The split of this machine's CPUs, as an agent on it reports them. Call it before the controller
 /// pins itself: an agent inherits the controller's CPUs. `program`: the netassay binary.
@@ -14,7 +15,8 @@ use crate::launched_agent::LaunchedAgent;
 /// # Errors
 /// When no agent can be started.
 pub fn cpu_split_of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
-    Ok(split_cpus(LaunchedAgent::on_this_machine(program, Isolation::None, &[], interrupt)?.cpus()))
+    let agent = LaunchedAgent::on_this_machine(AgentStart::plain("host", program, interrupt))?;
+    Ok(split_cpus(&agent.cpus))
 }
 
 /// The fewest cores that leave one for the controller and the rest of the machine.
@@ -44,6 +46,29 @@ pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     let (controller, measured) = cores.split_at(spared);
     let (first, second) = measured.split_at(measured.len() / 2);
     CpuSplit { transmitter: of(first), receiver: of(second), controller: of(controller) }
+}
+
+/// The busy threads, if the virtual machines of a testbed have more of them than CPUs; `None`
+/// otherwise, or without virtual machines. `inside_guest`: the whole testbed is in one.
+#[must_use]
+pub fn oversubscription(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
+    let scenario = state.scenario;
+    let guest = state.guest.as_ref()?;
+    let (machines, owned) = match (scenario.has_guests(), inside_guest) {
+        (true, _) => (2, cpus.clone()),
+        (false, true) => (1, cpus.for_one_host()),
+        (false, false) => return None,
+    };
+    let mut all: Vec<u32> = owned.transmitter.iter().chain(&owned.receiver).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let (vcpus, count) = (machines * guest.vcpus as usize, all.len());
+    // A thread of QEMU moves what leaves its machine; it may also run on the controller's CPUs.
+    let moving = if scenario.has_guests() { machines } else { 0 };
+    if vcpus <= count && vcpus + moving <= count + cpus.controller.len() {
+        return None;
+    }
+    Some(Note::Crowded { vcpus, moving, cpus: count })
 }
 
 #[cfg(test)]
@@ -88,5 +113,52 @@ mod tests {
             prop_assert_eq!(all, cpus.iter().map(|&(cpu, _)| cpu).collect::<Vec<_>>());
             prop_assert!(!halves.transmitter.is_empty() && !halves.receiver.is_empty());
         }
+    }
+}
+
+#[cfg(test)]
+mod oversubscription_tests {
+    use study::{Guest, Scenario};
+
+    use super::*;
+    use crate::cpus::split_cpus;
+
+    fn note_text(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
+        let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..scenario.into() };
+        let cpus: Vec<(u32, u32)> = (0..cpus).map(|cpu| (cpu, cpu)).collect();
+        Some(oversubscription(&state, inside, &split_cpus(&cpus))?.to_string())
+    }
+
+    #[test]
+    fn each_virtual_cpu_and_each_thread_that_moves_packets_needs_a_cpu() {
+        const OF_TWO: &str = "2 virtual CPUs and the 2 threads of QEMU that move their packets share ";
+        // One CPU of five is the controller's: the threads that move packets may run there, virtual
+        // CPUs not.
+        for (scenario, inside, vcpus, cpus, begins) in [
+            (Scenario::Vm, false, 1, 2, Some(format!("{OF_TWO}2 CPUs of this machine"))),
+            (Scenario::Vm, false, 1, 1, Some(format!("{OF_TWO}1 CPU of this machine"))),
+            (Scenario::VmVxlan, false, 1, 3, Some(format!("{OF_TWO}3 CPUs of this machine"))),
+            (Scenario::Vm, false, 1, 4, None),
+            (Scenario::Vm, false, 3, 4, Some("6 virtual CPUs and".to_owned())),
+            (Scenario::Vm, false, 2, 5, Some("4 virtual CPUs and".to_owned())),
+            (Scenario::Vm, false, 2, 7, None),
+            (Scenario::Veth, true, 2, 2, None),
+            (Scenario::Veth, true, 3, 2, Some("3 virtual CPUs share 2 CPUs".to_owned())),
+            (Scenario::Veth, true, 1, 1, None),
+        ] {
+            let said = note_text(scenario, inside, vcpus, cpus);
+            assert_eq!(said.is_some(), begins.is_some(), "{said:?}");
+            assert!(said.is_none_or(|said| said.starts_with(&begins.unwrap())), "{scenario} {vcpus} {cpus}");
+        }
+        let two = note_text(Scenario::Vm, false, 1, 2).unwrap();
+        assert!(two.ends_with("on 4 CPUs or more none has to wait"), "{two}");
+    }
+
+    #[test]
+    fn without_guests_nothing_is_crowded() {
+        let cpus = split_cpus(&[(0, 0)]);
+        assert_eq!(oversubscription(&BootState::default(), false, &cpus), None);
+        let unused = BootState { guest: Some(Guest::default()), ..BootState::default() };
+        assert_eq!(oversubscription(&unused, false, &cpus), None);
     }
 }

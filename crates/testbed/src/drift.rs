@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Difference, Drift, Interface, Setting};
-use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
+use study::{BySide, Effective, Settled, Side};
 
-use crate::switches::{DeviceValues, Switches};
+use crate::switches::{InterfaceSwitches, Switches};
 
 /// Compares two readings of the switches; `None` if they agree in everything that matters
 /// ([`Effective::state`]).
@@ -21,70 +21,65 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
 fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
     let ends =
         [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())];
-    let features = [&asked.transmitter, &asked.receiver];
-    let ends = ends.into_iter().zip(features).filter_map(move |((side, settled), features)| {
-        let interface = Interface { side, underlay: false };
-        let device = &asked.devices[side];
-        Some(ReadBack { interface, mtu: asked.mtu, features, device, settled: settled? })
-    });
-    let features = BySide { transmitter: &asked.underlay.transmitter, receiver: &asked.underlay.receiver };
-    let under = effective.underlay.iter().flat_map(BySide::each_ref).map(move |(side, settled)| {
-        let interface = Interface { side, underlay: true };
-        let device = &asked.underlay.devices[side];
-        ReadBack { interface, mtu: asked.underlay.mtu, features: features[side], device, settled }
-    });
-    ends.chain(under)
+    let ends = ends.into_iter().filter_map(|(side, settled)| Some((side, settled?)));
+    let read_back = |(side, settled), asked: &'a InterfaceSwitches, underlay| ReadBack {
+        interface: Interface { side, underlay },
+        asked,
+        settled,
+    };
+    let ends = ends.map(move |end| read_back(end, &asked.own, false));
+    let under = effective.underlay.iter().flat_map(BySide::each_ref);
+    ends.chain(under.map(move |end| read_back(end, &asked.underlay, true)))
 }
 
 struct ReadBack<'a> {
     interface: Interface,
-    mtu: Option<u32>,
-    features: &'a BTreeMap<String, bool>,
-    device: &'a DeviceValues,
+    asked: &'a InterfaceSwitches,
     settled: &'a Settled,
 }
 
 impl ReadBack<'_> {
     fn differences(&self, before: &Self) -> Vec<Difference> {
         let of = |setting| Difference { interface: self.interface, setting };
-        let (now, then) = (self.settled, before.settled);
+        let (now, then, side) = (self.settled, before.settled, self.interface.side);
         let mtu = (now.mtu != then.mtu)
-            .then(|| of(Setting::Mtu { asked: self.mtu, before: then.mtu, after: now.mtu }));
-        let names: BTreeSet<&String> = now.active.keys().chain(then.active.keys()).collect();
-        let features = names.into_iter().filter_map(|name| {
-            let (before, after) = (then.active.get(name).copied(), now.active.get(name).copied());
-            // A missing feature counts as off.
-            (before.unwrap_or(false) != after.unwrap_or(false)).then(|| {
-                of(Setting::Feature {
-                    name: name.clone(),
-                    asked: self.features.get(name).copied(),
-                    before,
-                    after,
-                })
-            })
-        });
-        let (present, past) = (now.steady(), then.steady());
-        let settings: BTreeSet<DeviceSetting> = present.keys().chain(past.keys()).copied().collect();
-        let device = settings.into_iter().filter_map(|setting| {
-            let (before, after) = (past.get(&setting).copied(), present.get(&setting).copied());
-            let asked = self.device.get(&setting).copied();
-            (before != after).then(|| of(Setting::Device { setting, asked, before, after }))
-        });
-        let keys: BTreeSet<TuningKey> = now.tuning.keys().chain(then.tuning.keys()).copied().collect();
-        let machine = keys.into_iter().filter_map(|key| {
-            let (before, after) = (then.tuning.get(&key).cloned(), now.tuning.get(&key).cloned());
-            (before != after).then(|| of(Setting::Machine { key, before, after }))
-        });
+            .then(|| of(Setting::Mtu { asked: self.asked.mtu, before: then.mtu, after: now.mtu }));
+        // A missing feature counts as off.
+        let features = in_both(&then.active, &now.active)
+            .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
+            .map(|(name, before, after)| {
+                let asked = self.asked.features[side].get(name).copied();
+                of(Setting::Feature { name: name.clone(), asked, before, after })
+            });
+        let (past, present) = (then.steady(), now.steady());
+        let device = in_both(&past, &present).filter(|(_, before, after)| before != after).map(
+            |(setting, before, after)| {
+                let asked = self.asked.devices[side].get(setting).copied();
+                of(Setting::Device { setting: *setting, asked, before, after })
+            },
+        );
+        let machine = in_both(&then.tuning, &now.tuning)
+            .filter(|(_, before, after)| before != after)
+            .map(|(key, before, after)| of(Setting::Machine { key: *key, before, after }));
         mtu.into_iter().chain(features).chain(device).chain(machine).collect()
     }
+}
+
+/// The keys of two maps, each with its values in both.
+fn in_both<'m, K: Ord, V: Clone>(
+    then: &'m BTreeMap<K, V>,
+    now: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'m K, Option<V>, Option<V>)> {
+    let keys: BTreeSet<&K> = then.keys().chain(now.keys()).collect();
+    keys.into_iter().map(|key| (key, then.get(key).cloned(), now.get(key).cloned()))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use study::{DeviceSetting, TuningKey};
 
     use super::*;
-    use crate::switches::UnderlaySwitches;
     use crate::switches::tests::{effective, settled};
 
     #[test]
@@ -94,7 +89,7 @@ mod tests {
         let after =
             effective(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
         let mut asked = Switches::default();
-        asked.receiver.insert("tx-tcp-segmentation".into(), true);
+        asked.own.features.receiver.insert("tx-tcp-segmentation".into(), true);
         let found = drift(&before, &after, &asked).unwrap();
         assert_eq!(
             found.to_string(),
@@ -119,7 +114,7 @@ mod tests {
         let before = Effective { underlay: under(1500), ..effective(plain.clone(), plain.clone()) };
         let after = Effective { underlay: under(9000), ..effective(changed, plain) };
         let asked = Switches {
-            underlay: UnderlaySwitches { mtu: Some(1500), ..Default::default() },
+            underlay: InterfaceSwitches { mtu: Some(1500), ..Default::default() },
             ..Default::default()
         };
         let text = drift(&before, &after, &asked).unwrap().to_string();
@@ -141,8 +136,9 @@ mod tests {
             transmitter: BTreeMap::from([(ring, transmitter)]),
             receiver: BTreeMap::from([(ring, receiver)]),
         };
-        let underlay = UnderlaySwitches { devices: asked(3, 4), ..Default::default() };
-        let asked = Switches { devices: asked(1, 2), underlay, ..Default::default() };
+        let [own, underlay] =
+            [asked(1, 2), asked(3, 4)].map(|devices| InterfaceSwitches { devices, ..Default::default() });
+        let asked = Switches { own, underlay, ..Default::default() };
         let found = drift(&effective(8), &effective(9), &asked).unwrap().0;
         let of = |side, underlay, asked| Difference {
             interface: Interface { side, underlay },

@@ -1,105 +1,63 @@
-//! Errors of a testbed.
+//! Errors of testbeds, of guests, and on the way to machines.
 
-use agent::CallError;
+use std::io;
+use std::path::Path;
+
+use agent::{CallError, ServeError};
 use thiserror::Error as ThisError;
 
 use crate::pair::PairFault;
-use crate::{guest, reach};
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]
 pub enum Error {
-    /// The agent's process could not be made.
-    #[error("cannot start the {host}'s agent ({program}): {source}")]
-    Start {
-        /// The host.
-        host: String,
-        /// The program that was to start.
-        program: String,
-        /// The kernel's error.
-        source: std::io::Error,
-    },
-    /// The agent exited unexpectedly.
-    #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}{said}")]
-    Died {
-        /// The host.
-        host: String,
-        /// Its process id.
-        pid: u32,
-        /// Its exit status.
-        how: String,
-        /// Its standard error, cut as by [`words::shortened_reason`]; may be empty.
-        said: String,
-    },
+    /// An agent could not be started, or exited unexpectedly.
+    #[error("{0}")]
+    Agent(String),
     /// The conversation with an agent failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// An agent did not answer in time, and answers again.
-    #[error("{source}, but answers again: the machine is busy")]
-    Late {
-        /// The error of the conversation.
-        source: CallError,
-    },
-    /// A virtual machine could not be started, or is gone.
+    /// The conversation of a guest's relay with its controller failed.
     #[error(transparent)]
-    Guest(#[from] guest::Error),
-    /// A virtual machine runs, but its agent is gone or silent.
-    #[error("{source}; the virtual machine still runs; last lines of its console:\n{console}")]
-    Unreachable {
-        /// The error of the conversation.
-        source: CallError,
+    Serve(#[from] ServeError),
+    /// An agent did not answer in time, and answers again.
+    #[error("{0}, but answers again: the machine is busy")]
+    Late(CallError),
+    /// A virtual machine runs, but its agent is gone or silent: with the console's last lines.
+    #[error("{0}; the virtual machine still runs; last lines of its console:\n{1}")]
+    SilentGuest(CallError, String),
+    /// A virtual machine did not boot, or ended.
+    #[error("{what}\n{console}")]
+    Guest {
+        /// What it did.
+        what: String,
         /// The console's last lines.
         console: String,
+        /// Whose fault it is.
+        fault: GuestFault,
     },
-    /// A machine could not be reached.
-    #[error(transparent)]
-    Reach(#[from] reach::Error),
-    /// The scenario needs machines, and none are given.
+    /// A virtual machine did not boot in two attempts: why the first one failed, and the second.
+    #[error("{}\n{}", .1, earlier(.0, .1))]
+    Twice(Box<Error>, Box<Error>),
+    /// A program that `kernel fetch` needs is missing.
     #[error(
-        "scenario \"{0}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
+        "no {0} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
+         kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
     )]
-    NoHosts(study::Scenario),
-    /// The interface that leads to the other machine carries the controller's connection too.
-    #[error(
-        "{host}: the interface that leads to the other machine, {interface}, carries this connection too, so a change of it may cut netassay off: name another interface (USER@HOST:INTERFACE), or this one to accept that; what is changed is undone when the connection is lost"
-    )]
-    CarriesTheConnection {
-        /// The machine.
-        host: String,
-        /// The interface.
-        interface: String,
-    },
+    NoTool(&'static str),
+    /// What a guest needs is not there, or a file cannot be used: the thing, what is wrong, and the
+    /// remedy.
+    #[error("{0}")]
+    Failed(String),
+    /// A machine of the user's cannot be used as the study asks: its name, why, and the remedy.
+    #[error("{0}")]
+    Machine(String),
+    /// A machine of the user's did not answer, or not as expected. Another attempt may succeed.
+    #[error("{0}")]
+    Unanswered(String),
     /// The two machines cannot exchange the study's packets.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Pair(Vec<PairFault>),
-    /// A machine cannot boot a guest.
-    #[error("{host} cannot boot a guest: {why}")]
-    NoGuest {
-        /// The machine.
-        host: String,
-        /// The reason, with the way out.
-        why: String,
-    },
-    /// A port of a bridge carries no connection.
-    #[error(
-        "{host}: the interface {interface} carries this connection, and in the scenario \"vm\" it becomes a port of a bridge, which would cut netassay off: name another interface (USER@HOST:INTERFACE), or use the scenario \"vm-vxlan\""
-    )]
-    BridgeCutsOff {
-        /// The machine.
-        host: String,
-        /// The interface.
-        interface: String,
-    },
-    /// A machine cannot be rebooted between boots.
-    #[error(
-        "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
-    )]
-    NoRestart {
-        /// The machine.
-        host: String,
-        /// The reason.
-        why: String,
-    },
     /// A setting of a machine could not be changed.
     #[error("the {side} ({host}): {why}")]
     NotSet {
@@ -110,37 +68,6 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// A kernel of the study cannot be booted on a machine.
-    #[error("{host} cannot boot every kernel of the study: {why}")]
-    NoKernel {
-        /// The machine.
-        host: String,
-        /// The reason.
-        why: String,
-    },
-    /// The machines are back, but not the addresses of their interfaces.
-    #[error(
-        "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"
-    )]
-    OtherAddresses,
-    /// A machine has no such interface.
-    #[error("{host} has no interface {interface:?}: `ip link` lists those that it has")]
-    NoSuchInterface {
-        /// The machine.
-        host: String,
-        /// The name.
-        interface: String,
-    },
-    /// A setting that was to stay was not taken.
-    #[error("{host}, interface {interface}: {what}; so nothing is applied, and what was set is undone")]
-    NotApplied {
-        /// The machine.
-        host: String,
-        /// The interface.
-        interface: String,
-        /// The setting, and why.
-        what: String,
-    },
     /// Conditions cannot take turns in one flow here.
     #[error("the {host} cannot take turns: {why}")]
     NotInTurns {
@@ -149,54 +76,44 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// An interface has no address of this family.
-    #[error(
-        "the {end}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
-    )]
-    NoAddress {
-        /// The family.
-        family: study::Family,
-        /// The end with this interface.
-        end: String,
-    },
-    /// An interface cannot have addresses of IPv6.
-    #[error(
-        "IPv6 is off on the {end}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
-    )]
-    Ipv6Off {
-        /// The end on this machine.
-        end: String,
-        /// The interface, or `default` for those that are made.
-        interface: String,
-    },
-    /// This workload needs a receiver, and the testbed has none.
-    #[error(
-        "{0} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
-    )]
-    NoReceiver(load::Kind),
-    /// This scenario has virtual machines, which cannot be built inside one.
-    #[error("scenario \"{0}\" already has virtual machines: remove `inside`, or use scenario \"veth\"")]
-    Nested(study::Scenario),
-    /// The kind pps has no receiver: a host would answer that nobody listens.
-    #[error("pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream")]
-    NeedsDiscard,
-    /// Loopback has one interface for both ends, which asked for different states of this feature.
-    #[error(
-        "over loopback both ends share one interface, so {0} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
-    )]
-    OneInterface(String),
+    /// The testbed is well, but this order cannot be carried out on it: why, and the remedy.
+    #[error("{0}")]
+    Unfit(String),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Whose fault it is that a guest does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuestFault {
+    /// Its kernel's, which panicked, hung or reset: once in many boots that happens to any.
+    Passing,
+    /// Its kernel's, or its command line's.
+    Kernel,
+    /// QEMU's, or the machine's.
+    Machine,
+}
+
+impl From<String> for Error {
+    fn from(what: String) -> Self {
+        Self::Failed(what)
+    }
 }
 
 impl Error {
+    /// A scenario between the user's machines, of which none are given.
+    #[must_use]
+    pub fn no_hosts(scenario: study::Scenario) -> Self {
+        Self::Machine(format!(
+            "scenario \"{scenario}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
+        ))
+    }
+
     /// Whether the user asked to stop.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
-        matches!(
-            self,
-            Self::Call(CallError::Interrupted)
-                | Self::Guest(guest::Error::Interrupted)
-                | Self::Reach(reach::Error::Interrupted)
-        )
+        matches!(self, Self::Interrupted | Self::Call(CallError::Interrupted))
     }
 
     /// Whether every further change would fail too, so that a study ends with it.
@@ -213,11 +130,11 @@ impl Error {
         }
     }
 
-    /// [`Error::Late`] for the silence of an agent; any other error as it is.
+    /// For the silence of an agent that answers again [`Error::Late`]; any other error as it is.
     pub(crate) fn or_late(self) -> Self {
         match self {
             Self::Call(source @ CallError::Silent { .. })
-            | Self::Unreachable { source: source @ CallError::Silent { .. }, .. } => Self::Late { source },
+            | Self::SilentGuest(source @ CallError::Silent { .. }, _) => Self::Late(source),
             other => other,
         }
     }
@@ -227,19 +144,12 @@ impl Error {
     pub fn names_its_way_out(&self) -> bool {
         matches!(
             self,
-            Self::Reach(_)
-                | Self::NoHosts(_)
-                | Self::CarriesTheConnection { .. }
-                | Self::NoAddress { .. }
+            Self::NoTool(_)
+                | Self::Failed(_)
+                | Self::Machine(_)
+                | Self::Unanswered(_)
                 | Self::Pair(_)
-                | Self::Ipv6Off { .. }
-                | Self::NoGuest { .. }
-                | Self::BridgeCutsOff { .. }
-                | Self::NoRestart { .. }
-                | Self::NoKernel { .. }
-                | Self::OtherAddresses
-                | Self::NoSuchInterface { .. }
-                | Self::NotApplied { .. }
+                | Self::Unfit(_)
         )
     }
 
@@ -247,14 +157,87 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::Late { .. }
-            | Self::OneInterface(_)
-            | Self::NoReceiver(_)
-            | Self::NeedsDiscard
-            | Self::NoAddress { .. }
-            | Self::NotInTurns { .. } => true,
+            Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
+        }
+    }
+
+    /// Whether to boot a guest again.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Guest { fault: GuestFault::Passing, .. })
+    }
+
+    /// Whether it is the guest's kernel that does not boot, and nothing that the machine lacks.
+    #[must_use]
+    pub fn is_of_kernel(&self) -> bool {
+        match self {
+            Self::Twice(_, second) => second.is_of_kernel(),
+            Self::Guest { fault, .. } => *fault != GuestFault::Machine,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn read(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Failed(format!("cannot read {}: {source}", path.as_ref().display()))
+    }
+
+    pub(crate) fn write(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Failed(format!("cannot write {}: {source}", path.as_ref().display()))
+    }
+}
+
+/// The first failure, beside the second; the same reason is not repeated.
+fn earlier(first: &Error, second: &Error) -> String {
+    // Times and addresses differ, but are not the cause; nor are the console's lines.
+    let plain = |error: &Error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().replace(|c: char| c.is_ascii_hexdigit(), "")
+    };
+    if plain(first) == plain(second) {
+        "it was booted twice, and failed for the same reason both times".to_owned()
+    } else {
+        format!("it was booted twice; the first time {first}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guest(what: &str, fault: GuestFault) -> Error {
+        Error::Guest { what: what.to_owned(), console: "  | x".to_owned(), fault }
+    }
+
+    fn twice(first: Error, second: Error) -> Error {
+        Error::Twice(Box::new(first), Box::new(second))
+    }
+
+    #[test]
+    fn two_failures_are_both_reported_and_the_same_one_once() {
+        let panicked =
+            |what: &str| guest(&format!("the guest's kernel panicked: {what}"), GuestFault::Passing);
+        let same = twice(panicked("no init at 0x9f1c"), panicked("no init at 0x100")).to_string();
+        assert_eq!(same.matches("no init").count(), 1, "{same}");
+        assert!(same.ends_with("\nit was booted twice, and failed for the same reason both times"), "{same}");
+        let other = twice(panicked("out of memory"), panicked("no init")).to_string();
+        assert!(
+            other.starts_with("the guest's kernel panicked: no init\n  | x\n")
+                && other.ends_with("the first time the guest's kernel panicked: out of memory\n  | x"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_boot_is_told_from_what_the_machine_lacks() {
+        let [passing, kernel, machine] = [GuestFault::Passing, GuestFault::Kernel, GuestFault::Machine]
+            .map(|fault| guest("it exited", fault));
+        assert!(passing.may_pass() && !kernel.may_pass() && !machine.may_pass());
+        assert!(passing.is_of_kernel() && kernel.is_of_kernel());
+        let again = guest("the guest's kernel panicked", GuestFault::Passing);
+        for of_machine in [twice(again, machine), Error::Failed("no QEMU".to_owned()), Error::Interrupted] {
+            assert!(!of_machine.is_of_kernel(), "{of_machine}");
         }
     }
 }

@@ -2,14 +2,19 @@
 //! instructions, and traces. A trace between two machines is of the transmitter's kernel; the
 //! receiver answers.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use agent::message::{Answer, ExactReceiver, Request, TraceOptions};
 use load::exact::Account;
+use record::{PassedPlace, PathStep, PathTrace};
+use study::{KernelPath, Tracing, Waiting};
+use trace::{At, ChosenStage, PATHS, TraceAccount};
 
 use crate::error::Error;
-use crate::guest::identity;
-use crate::launched_agent::ANY_TIME;
-use crate::path::discard::nobody;
-use crate::run::{RunOrder, open, spec};
+use crate::hosts::boot_id_here;
+use crate::launched_agent::{ANY_TIME, answer};
+use crate::path::nobody;
+use crate::run::{RunOrder, check_receiver, open, spec};
 use crate::testbed::Testbed;
 
 impl Testbed {
@@ -21,10 +26,8 @@ impl Testbed {
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
         let request =
             Request::Exact { spec: spec(&self.transmitter, order)?, receiver: self.exact_receiver(order)? };
-        match self.long(&request)? {
-            Answer::Exact(account) => Ok(*account),
-            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
-        }
+        let agent = &mut self.transmitter.agent;
+        Ok(answer!(agent, agent.work_through(&request)?, Answer::Exact(account) => *account))
     }
 
     /// Does the same work while programs in the kernel stamp its packets. Ignores what
@@ -91,10 +94,9 @@ impl Testbed {
     /// # Errors
     /// A path that cannot be read.
     pub fn survey(&mut self, paths: Vec<String>, functions: bool) -> Result<trace::Survey, Error> {
-        match self.long(&Request::Survey { paths, functions })? {
-            Answer::Surveyed(survey) => Ok(*survey),
-            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
-        }
+        let agent = &mut self.transmitter.agent;
+        let answer = agent.work_through(&Request::Survey { paths, functions })?;
+        Ok(answer!(agent, answer, Answer::Surveyed(survey) => *survey))
     }
 
     /// Whether functions of the hosts' kernel may be probed: of a virtual machine's, which harms
@@ -107,29 +109,20 @@ impl Testbed {
         if self.named.is_none() {
             return Ok(!self.machines.is_empty());
         }
-        let here = identity::machine();
+        let here = boot_id_here();
         let there = self.environment()?.transmitter.kernel.boot_id;
         // One that cannot be told may be this one.
-        Ok(there.is_some_and(|there| here.is_string() && here != *there))
+        Ok(here.is_some() && there.is_some() && here != there)
     }
 
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
-        match (&self.receiver, order.traffic.kind) {
-            (Some(_), load::Kind::Pps) => Err(Error::NeedsDiscard),
-            (Some(receiver), _) => {
-                Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
+        check_receiver(self.receiver.is_some(), order.traffic.kind)?;
+        Ok(match &self.receiver {
+            Some(receiver) => {
+                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
             }
-            (None, load::Kind::Pps) => {
-                let there = nobody(order.family, 1, order.traffic.port);
-                Ok(ExactReceiver::Nobody(there[0]))
-            }
-            (None, kind) => Err(Error::NoReceiver(kind)),
-        }
-    }
-
-    fn long(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.transmitter.agent.begin(request)?;
-        self.transmitter.agent.next_answer()
+            None => ExactReceiver::Nobody(nobody(order.family, 1, order.traffic.port)[0]),
+        })
     }
 
     /// Whether instructions are counted instead of time.
@@ -137,4 +130,72 @@ impl Testbed {
     pub fn is_exact(&self) -> bool {
         self.exact
     }
+}
+
+impl Testbed {
+    /// Traces one path of a study, and adds it to `traces`: of a trace that fails its finished
+    /// rounds, if there are any.
+    ///
+    /// # Errors
+    /// As [`Testbed::trace`].
+    pub fn trace_path(
+        &mut self,
+        order: &RunOrder,
+        tracing: &Tracing,
+        (path, reader): (KernelPath, Waiting),
+        traces: &mut Vec<PathTrace>,
+    ) -> Result<(), Error> {
+        let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
+        let wanted = TraceOptions {
+            path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
+            functions: self.may_probe_functions()?,
+            batch: tracing.batch,
+            rounds: tracing.rounds,
+            asleep: reader == Waiting::Asleep,
+            every: 0,
+            profile: if tracing.samples(order.traffic.kind, (path, reader)) {
+                varied(host::perf::frequency(self.exact))
+            } else {
+                0
+            },
+        };
+        let mut finished = None;
+        let (account, result) = match self.trace(order, wanted, &mut finished) {
+            Ok(account) => (Some(account), Ok(())),
+            Err(error) => (finished, Err(error)),
+        };
+        traces.extend(account.map(|account| path_trace(&account, path, reader)));
+        result
+    }
+}
+
+/// Up to a sixth less, by chance. Boots of an emulated guest repeat to the instruction: sampled at
+/// one frequency they are sampled at the same places, err alike, and do not show how far they err.
+fn varied(frequency: u32) -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    frequency - now.subsec_nanos() % (frequency / 6).max(1)
+}
+
+/// Reduces a trace to the parts that are stored.
+fn path_trace(account: &TraceAccount, path: KernelPath, reader: Waiting) -> PathTrace {
+    let rows = account.rows();
+    let first = rows.first().map(|row| row.from);
+    let passed = first.into_iter().chain(rows.iter().map(|row| row.to));
+    let steps = rows.iter();
+    PathTrace {
+        path,
+        reader,
+        places: passed.filter_map(|stage| account.stages.get(stage)).map(place).collect(),
+        steps: steps
+            .map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits })
+            .collect(),
+        whole: account.time_of_way().filter(|_| !rows.is_empty()),
+        packets: account.reading().journeys.arrived,
+        profile: account.profile.clone(),
+    }
+}
+
+fn place(stage: &ChosenStage) -> PassedPlace {
+    let seen_at = stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default();
+    PassedPlace { label: stage.label.clone(), returns: stage.at == At::Return, seen_at }
 }

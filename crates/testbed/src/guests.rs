@@ -1,22 +1,126 @@
-//! Two virtual machines, one for each side, whose network cards connect to nodes of the path.
+//! The virtual machines of a testbed, here or on two machines of the user's: their orders, their
+//! descriptions, and the testbed between two of them.
 
-use agent::Isolation;
-use agent::message::{Answer, Request};
-use record::CpuSplit;
+use std::cell::RefCell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::rc::Rc;
+
+use agent::Launch;
+use agent::message::{Answer, Booted, Request};
+use record::{CpuSplit, GuestEnvironment, Note};
 use study::{BySide, Side};
+use words::Accelerated;
 
-use crate::builder::Builder;
-use crate::end::End;
+use crate::builder::{Builder, Options};
 use crate::error::Error;
-use crate::guest::GuestOrder;
-use crate::launched_agent::LaunchedAgent;
-use crate::options::Options;
-use crate::path::NetworkPath;
-use crate::path::address::TRAFFIC;
-use crate::path::node::{NodeGuest, TAPS};
-use crate::path::veth::await_running;
-use crate::testbed::Testbed;
-use crate::virtual_machines::{LocalGuest, VirtualMachine};
+use crate::guest::{self, Guest, GuestOrder, Initramfs, Kernel, Tools};
+use crate::hosts::{Brought, Hosts};
+use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
+use crate::path::node::{Node, NodeGuest, TAPS};
+use crate::path::{TRAFFIC, await_running};
+use crate::testbed::{End, Testbed};
+use crate::two_machines::{self, ConnectedMachine};
+
+/// The modules that impair a path, where the kernel has them.
+pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
+
+/// A virtual machine that lives, as its host sees it. It ends with the last of its agents.
+#[derive(Debug)]
+pub(crate) struct VirtualMachine {
+    /// The agent that reported its CPUs, if any. It is kept, so that no port closes while others
+    /// are in use.
+    pub(crate) agent: Option<LaunchedAgent>,
+    pub(crate) booted: Booted,
+    order: GuestOrder,
+    /// Modules that were wanted, and that its kernel lacks.
+    absent: Vec<String>,
+}
+
+/// A virtual machine of this machine.
+type LocalGuest = (VirtualMachine, Rc<RefCell<Guest>>);
+
+impl Builder<'_> {
+    /// Boots a machine, and waits until it runs. One that panics or hangs is booted once more.
+    pub(crate) fn boot(&self, order: GuestOrder) -> Result<LocalGuest, Error> {
+        self.await_boot(Guest::start(&order)?, order)
+    }
+
+    fn await_boot(&self, guest: Guest, order: GuestOrder) -> Result<LocalGuest, Error> {
+        let (guest, boot, first) = guest.alive(&order, &Tools::of_this_machine(), self.interrupt)?;
+        let (booted, absent) = (guest.booted(boot, first.as_ref()), guest.absent_modules.clone());
+        Ok((VirtualMachine { agent: None, booted, order, absent }, Rc::new(RefCell::new(guest))))
+    }
+
+    /// The order of a machine, as far as all of a testbed's are alike: no network card, one agent.
+    /// `cpus`: the host's CPUs of this machine.
+    pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<GuestOrder, Error> {
+        let options = self.options;
+        let asked = options.state.guest.clone().unwrap_or_default();
+        Ok(GuestOrder {
+            name: name.to_owned(),
+            kernel: Kernel::find(asked.kernel.as_deref())?,
+            command_line: asked.command_line,
+            vcpus: asked.vcpus,
+            memory_mib: asked.memory_mib,
+            nic: asked.nic,
+            tap: None,
+            mac: [0; 6],
+            ports: 1,
+            acceleration: asked.acceleration,
+            exact: options.exact,
+            copies: asked.copies,
+            program: options.program.clone(),
+            modules: &IMPAIRING,
+            needed: &[],
+            packed: None,
+            place: None,
+            rootless: options.rootless,
+            pin: if asked.pin { cpus.to_vec() } else { Vec::new() },
+        })
+    }
+}
+
+impl VirtualMachine {
+    pub(crate) fn name(&self) -> &str {
+        &self.order.name
+    }
+
+    /// Whether its virtual CPUs stay on its own CPUs.
+    pub(crate) fn is_pinned(&self) -> bool {
+        !self.order.pin.is_empty()
+    }
+
+    /// The machine for an environment, as seen from its host. Its agent describes the kernel.
+    pub(crate) fn describe(&self) -> GuestEnvironment {
+        let Self { order, booted, .. } = self;
+        GuestEnvironment {
+            kernel_image: order.kernel.image.display().to_string(),
+            kernel_release: order.kernel.release.clone(),
+            vcpus: order.vcpus,
+            memory_mib: order.memory_mib,
+            nic: order.tap.is_some().then(|| order.nic.to_string()),
+            acceleration: booted.acceleration.clone(),
+            pinned_to: order.pin.clone(),
+            modules_absent: self.absent.clone(),
+            exact: order.exact,
+            boot_ms: booted.boot_ms,
+            failed_first: booted.failed_first.clone(),
+        }
+    }
+
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let run_by = match &self.booted.acceleration {
+            _ if self.order.exact => Note::CountsInstructions,
+            Accelerated::Kvm => Note::Kvm,
+            Accelerated::Emulation { why } => Note::Emulation { why: why.clone(), tried: None },
+        };
+        let first = self.booted.failed_first.as_deref().and_then(|first| first.lines().next());
+        let again = first.map(|first| Note::BootedAgain(first.to_owned()));
+        let root = self.booted.stays_root.clone().map(Note::QemuAsRoot);
+        std::iter::once(run_by).chain(root).chain(again).collect()
+    }
+}
 
 /// The addresses of the guests' network cards: locally administered, and unique in a namespace of
 /// ours.
@@ -25,17 +129,12 @@ const CARDS: BySide<[u8; 6]> = BySide {
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-pub(crate) struct Guests(pub(crate) BySide<BootedGuest>);
-
-/// A guest that runs, and its agent, which is not greeted yet.
-pub(crate) struct BootedGuest {
-    pub(crate) machine: VirtualMachine,
-    pub(crate) agent: LaunchedAgent,
-    pub(crate) card: [u8; 6],
-}
+/// Two guests that run, one for each side, whose network cards connect to nodes of the path. Their
+/// agents are not greeted yet.
+pub(crate) struct Guests(BySide<(VirtualMachine, LaunchedAgent)>);
 
 impl Guests {
-    /// Boots a machine for each side, in the network namespaces of these processes.
+    /// Boots a machine for each side in parallel, in the network namespaces of these processes.
     pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
         let orders = BySide::try_from_fn(|side: Side| {
             let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
@@ -44,49 +143,140 @@ impl Guests {
             let exact = order.exact && side == Side::Transmitter;
             Ok::<_, Error>(GuestOrder { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
         })?;
-        let booted = |side: Side, (machine, guest): LocalGuest| {
-            let name = side.to_string();
-            let agent = LaunchedAgent::in_guest(&guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
-            Ok::<_, Error>(BootedGuest { machine, agent, card: CARDS[side] })
-        };
-        Ok(Self(builder.boot_pair(orders)?.try_map(booted)?))
+        let mut started = BySide::try_from_fn(|side| Guest::start(&orders[side]).map(Some))?;
+        Ok(Self(orders.try_map(|side, order| {
+            let guest = started[side].take().expect("one was started for each side");
+            let (machine, guest) = builder.await_boot(guest, order)?;
+            let agent = LaunchedAgent::in_guest(&guest, 0, builder.start(&side.to_string()))?;
+            Ok::<_, Error>((machine, agent))
+        })?))
     }
 
     /// The machines as their nodes see them.
     pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
-        self.0.each_ref().map(|side, booted| NodeGuest {
+        self.0.each_ref().map(|side, (machine, _)| NodeGuest {
             side: Some(side),
-            process: booted.machine.booted.process,
+            process: machine.booted.process,
             cpus: cpus[side].clone(),
         })
     }
 
     /// The testbed with an end in each machine.
-    pub(crate) fn testbed(self, options: &Options, path: NetworkPath) -> Result<Testbed, Error> {
+    pub(crate) fn testbed(self, options: &Options, nodes: Vec<Node>) -> Result<Testbed, Error> {
         let mut machines = Vec::new();
-        let end = |side: Side, BootedGuest { machine, mut agent, card }| {
-            machines.push(machine);
+        let mut ends = self.0.try_map(|side: Side, (machine, mut agent)| {
             agent.greet()?;
-            let cpus: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
-            let interface = interface_of(&mut agent, card)?;
+            let address = machine.order.mac.map(|byte| format!("{byte:02x}")).join(":");
+            machines.push(machine);
+            let request = Request::FindInterface { address };
+            let interface = ask!(agent, &request, Answer::Interface { name } => name);
             let addresses = TRAFFIC[side].with_prefixes(&options.families);
             agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
+            let cpus = agent.cpu_numbers();
             Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
-        };
-        let mut ends = self.0.try_map(end)?;
+        })?;
         for (_, end) in ends.each_mut() {
-            await_running(&mut end.agent, &end.interface.clone())?;
+            await_running(&mut end.agent, &end.interface)?;
         }
-        let mut testbed = Testbed::two(options, ends, path);
+        let mut testbed = Testbed::two(options, ends);
+        testbed.path.nodes = nodes;
         testbed.add_machines(machines);
         Ok(testbed)
     }
 }
 
-fn interface_of(agent: &mut LaunchedAgent, card: [u8; 6]) -> Result<String, Error> {
-    let address = card.map(|byte| format!("{byte:02x}")).join(":");
-    match agent.call(&Request::FindInterface { address })? {
-        Answer::Interface { name } => Ok(name),
-        other => Err(agent.client.unexpected(&other).into()),
+/// The relays that will boot a guest on each machine of the user's, with everything that the guests
+/// need there.
+pub(crate) struct RemoteGuests(BySide<RemoteGuest>);
+
+struct RemoteGuest {
+    agent: LaunchedAgent,
+    /// The machine in messages.
+    host: String,
+    order: GuestOrder,
+    /// Modules that the kernel lacks.
+    absent: Vec<String>,
+    kernel: Brought,
+    initramfs: Brought,
+}
+
+impl RemoteGuests {
+    /// Finds QEMU on both machines, and brings there what their guests boot from. Nothing is
+    /// changed.
+    pub(crate) fn open(
+        builder: &Builder<'_>,
+        hosts: &Hosts,
+        machines: &BySide<ConnectedMachine>,
+    ) -> Result<Self, Error> {
+        let (places, interrupt) = (&hosts.places, builder.interrupt);
+        let host = |side: Side| format!("the {}", hosts.end(side));
+        for (side, place) in places.each_ref() {
+            if !place.is_root() {
+                let why = format!("{}: only root may make a bridge and a tap there", place.not_root());
+                return Err(no_guest(&host(side), &why));
+            }
+        }
+        let program = &builder.options.program;
+        // Both start in parallel.
+        let mut agents = BySide::try_from_fn(|side: Side| {
+            let name = side.to_string();
+            LaunchedAgent::remote_guest(&places[side], AgentStart::of_machine(&name, program, interrupt))
+        })?;
+        for (side, agent) in agents.each_mut() {
+            agent.greet().map_err(|error| boots_none(&host(side), error))?;
+            if machines[side].located.carries {
+                agent.client.wait_for_answers_within(Launch::LEASE);
+            }
+        }
+        Ok(Self(agents.try_map(|side, agent| {
+            let cpus = two_machines::cpus(&machines[side].agent, &machines[side].located);
+            let order = builder.order(&side.to_string(), &cpus)?;
+            let order = GuestOrder { tap: Some(TAPS[side].to_owned()), mac: some_card(), ..order };
+            let Initramfs { bytes, absent } = guest::pack(&order)?;
+            let kernel = places[side].bring(guest::read_image(&order.kernel)?, interrupt)?;
+            let initramfs = places[side].bring(bytes, interrupt)?;
+            Ok::<_, Error>(RemoteGuest { agent, host: host(side), order, absent, kernel, initramfs })
+        })?))
     }
+
+    /// Boots both guests, and has the testbed between them. `cpus`: the machines' CPUs for them.
+    pub(crate) fn testbed(
+        mut self,
+        options: &Options,
+        nodes: BySide<Node>,
+        cpus: BySide<Vec<u32>>,
+    ) -> Result<Testbed, Error> {
+        for (side, RemoteGuest { agent, order, kernel, initramfs, .. }) in self.0.each_mut() {
+            if !order.pin.is_empty() {
+                order.pin.clone_from(&cpus[side]);
+            }
+            let kernel = Kernel { image: kernel.path.clone(), modules: None, release: None };
+            agent.boot(&GuestOrder { kernel, packed: Some(initramfs.path.clone()), ..order.clone() })?;
+        }
+        let options = two_machines::with_cpus(options, cpus);
+        let guests = Guests(self.0.try_map(|_, RemoteGuest { mut agent, host, order, absent, .. }| {
+            let booted = agent.booted().map_err(|error| boots_none(&host, error))?;
+            Ok::<_, Error>((VirtualMachine { agent: None, booted, order, absent }, agent))
+        })?);
+        let of_nodes = guests.of_nodes(&options.cpus);
+        let nodes = nodes.into_iter().zip(of_nodes);
+        let nodes = nodes.map(|((_, node), (_, guest))| Node { guests: vec![guest], ..node }).collect();
+        guests.testbed(&options, nodes)
+    }
+}
+
+fn no_guest(host: &str, why: &str) -> Error {
+    Error::Machine(format!("{host} cannot boot a guest: {why}"))
+}
+
+/// Adds the machine's name to the reason why it boots no guest.
+fn boots_none(host: &str, error: Error) -> Error {
+    error.refusal().map_or_else(|error| error, |why| no_guest(host, &why))
+}
+
+/// The address of a network card: locally administered, and hardly that of another guest on the
+/// same network.
+fn some_card() -> [u8; 6] {
+    let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
+    [0x02, a, b, c, d, e]
 }

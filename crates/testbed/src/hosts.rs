@@ -1,10 +1,11 @@
 //! The machines that a study runs between, where it has machines of its user's.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};
@@ -12,7 +13,9 @@ use study::{BySide, Placement, Side};
 
 use crate::error::Error;
 use crate::guest;
-use crate::reach::{ConnectionAddresses, RemoteHost};
+use crate::path::Addresses;
+use crate::reach::{self, Binary, ConnectionAddresses, HostBoot, Launcher, RemoteHost, Restart, Retention};
+use crate::two_machines::{self, FoundMachine};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -75,7 +78,7 @@ impl HostPlace {
             return Ok(Brought { path: reached.bring(bytes, interrupt)?.into(), _here: None });
         }
         let file = guest::in_memory(&bytes).map_err(|error| {
-            guest::Error::from(format!("cannot keep what a guest boots from in memory: {error}"))
+            Error::Failed(format!("cannot keep what a guest boots from in memory: {error}"))
         })?;
         let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
         Ok(Brought { path: path.into(), _here: Some(file) })
@@ -124,8 +127,249 @@ pub(crate) struct Brought {
 impl fmt::Display for HostPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            Some(reached) => reached.launcher().fmt(f),
+            Some(reached) => reached.launcher.fmt(f),
             None => f.write_str("this machine"),
         }
+    }
+}
+
+/// The time between two looks at interfaces that are not back yet.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Inputs for using machines again after a restart.
+#[derive(Debug)]
+pub struct Restarter {
+    /// The program, which is sent to them again.
+    pub binary: Binary,
+    /// The conditions under which it stays there.
+    pub stay: Retention,
+    /// Time limit for both to be back, from the order to restart.
+    pub within: Duration,
+}
+
+impl Hosts {
+    /// Refuses machines that cannot be rebooted, before anything is changed.
+    ///
+    /// # Errors
+    /// [`Error::Machine`], which names the machine, the reason and the way out.
+    pub fn check(&self, found: &BySide<FoundMachine>) -> Result<(), Error> {
+        let here = boot_id_here();
+        let id = |side: Side| found[side].environment.kernel.boot_id.as_ref();
+        for (side, place) in self.places.each_ref() {
+            let not_root = (!place.is_root()).then(|| place.not_root());
+            let facts = RestartFacts {
+                launcher: place.by.as_ref().map(|reached| &reached.launcher),
+                not_root: not_root.as_deref(),
+                is_here: id(side).is_none() || id(side) == here.as_ref(),
+                is_the_other: id(side) == id(side.other()),
+            };
+            if let Some(why) = facts.against() {
+                return Err(not_restartable(&format!("the {side} ({place})"), &why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses kernels that the machines cannot be made to boot once, before anything is changed.
+    ///
+    /// # Errors
+    /// [`Error::Machine`], which names the machine and the reason.
+    pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
+        for (side, place) in self.places.each_ref() {
+            let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
+            if let Some(why) = reached.kernels_refused(releases, interrupt)? {
+                return Err(Error::Machine(format!(
+                    "the {side} ({place}) cannot boot every kernel of the study: {why}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The machines' present boots.
+    ///
+    /// # Errors
+    /// When a machine does not answer.
+    pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<HostBoot>, Error> {
+        let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
+        by.map(|reached| reached.boot(interrupt)).collect()
+    }
+
+    /// Restarts both machines, with the kernel of this release or their own default, waits until
+    /// they are back with their interfaces, and connects again.
+    ///
+    /// # Errors
+    /// When a machine refuses, or is not back in time.
+    pub fn reboot(
+        self,
+        program: &path::Path,
+        restarter: &Restarter,
+        kernel: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let Restarter { binary, stay, within } = restarter;
+        let before = self.addresses(program, interrupt);
+        let own_addresses = self.own_addresses;
+        // Its last use: the program there is removed, and the connection closed.
+        let (mut logins, mut interfaces) = (Vec::new(), Vec::new());
+        for (side, HostPlace { by, interface, .. }) in self.places {
+            let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
+            logins.push((by.launcher.clone(), by.by_sudo));
+            interfaces.push(interface);
+        }
+        let hosts: Vec<Restart<'_>> = logins
+            .iter()
+            .map(|(launcher, by_sudo)| Restart { launcher, by_sudo: *by_sudo, kernel })
+            .collect();
+        let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
+        let connect = || {
+            let all = RemoteHost::connect_all(&launchers, binary, *stay, interrupt)?;
+            let mut places = all.into_iter().zip(&interfaces).map(|(by, interface)| HostPlace {
+                by: Some(by),
+                interface: interface.clone(),
+                lease: stay.lease,
+                shares_machine: false,
+            });
+            let places = BySide::from_fn(|_| places.next().expect("both machines are connected"));
+            Ok::<_, Error>(Self { places, own_addresses })
+        };
+        // A machine that lost netassay answers over ssh all the same.
+        let may_be_other = kernel.is_some() || before.is_err();
+        let mut connected = None;
+        let connected = before.and_then(|before| {
+            reach::reboot_all(&hosts, *within, interrupt)?;
+            patiently(begun + *within, interrupt, |until| {
+                // An error drops the connection: a machine may restart twice, or its sshd.
+                let hosts: Self = connected.take().map_or_else(connect, Ok)?;
+                let now = hosts.addresses(program, interrupt)?;
+                if now == before {
+                    return Ok(hosts);
+                }
+                connected = Some(hosts);
+                *until = (*until).min(Instant::now() + FOR_ADDRESSES);
+                Err(other_addresses())
+            })
+        });
+        if connected.is_err() && may_be_other {
+            reach::restart_with_default(&hosts, interrupt);
+        }
+        connected
+    }
+
+    /// The addresses that the traffic uses, of those that the interfaces have; the default where it
+    /// gets netassay's own.
+    fn addresses(
+        &self,
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<Option<BySide<Addresses>>, Error> {
+        let there = two_machines::addresses(self, program, interrupt)?;
+        Ok((!self.own_addresses).then_some(there))
+    }
+}
+
+/// Time for the interfaces of a machine that answers to get their addresses.
+const FOR_ADDRESSES: Duration = Duration::from_secs(60);
+
+const HERE: &str = "it is this machine, on which netassay runs";
+
+/// The identity of the present boot of this machine.
+pub(crate) fn boot_id_here() -> Option<String> {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned())
+}
+
+fn not_restartable(host: &str, why: &str) -> Error {
+    Error::Machine(format!(
+        "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
+    ))
+}
+
+fn other_addresses() -> Error {
+    let what = "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)";
+    Error::Machine(what.to_owned())
+}
+
+/// Facts for or against a restart of a machine.
+#[derive(Debug, Clone, Copy)]
+struct RestartFacts<'h> {
+    /// `None`: it is this machine.
+    launcher: Option<&'h Launcher>,
+    /// Why its agent is not root's, if it is not.
+    not_root: Option<&'h str>,
+    /// Its boot is that of this machine, or unknown.
+    is_here: bool,
+    /// The other machine has the same boot.
+    is_the_other: bool,
+}
+
+impl RestartFacts<'_> {
+    /// Why it cannot be restarted.
+    fn against(self) -> Option<String> {
+        let why = match self.launcher {
+            None => HERE.to_owned(),
+            Some(Launcher::Words(_)) => {
+                "it is not reached by ssh, and a container cannot restart the machine that it is on"
+                    .to_owned()
+            }
+            Some(_) if self.is_here => format!("{HERE}: both have the same boot id"),
+            Some(_) if self.is_the_other => {
+                "both hosts are one machine: they have the same boot id".to_owned()
+            }
+            Some(_) => return self.not_root.map(str::to_owned),
+        };
+        Some(why)
+    }
+}
+
+/// The first success of `attempt`, or its error at the end of this time, which it may bring
+/// forward.
+fn patiently<T>(
+    mut until: Instant,
+    interrupt: &Interrupt,
+    mut attempt: impl FnMut(&mut Instant) -> Result<T, Error>,
+) -> Result<T, Error> {
+    loop {
+        match attempt(&mut until) {
+            Err(error) if !error.is_interrupt() && Instant::now() < until => {}
+            result => return result,
+        }
+        let resume = Instant::now() + PAUSE;
+        while Instant::now() < resume && !interrupt.is_tripped() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[cfg(test)]
+mod restart_tests {
+    use super::*;
+
+    #[test]
+    fn only_another_machine_over_ssh_is_rebooted() {
+        let ssh = Launcher::Ssh { destination: "root@a".to_owned(), config: None };
+        let words = Launcher::Words(vec!["kubectl".to_owned()]);
+        let fine = RestartFacts { launcher: Some(&ssh), not_root: None, is_here: false, is_the_other: false };
+        let why = |facts: RestartFacts<'_>| facts.against().unwrap_or_default();
+        assert_eq!(why(fine), "");
+        assert!(why(RestartFacts { launcher: None, ..fine }).contains("this machine"));
+        assert!(why(RestartFacts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
+        assert!(why(RestartFacts { is_here: true, ..fine }).contains("this machine"));
+        assert!(why(RestartFacts { is_the_other: true, ..fine }).contains("one machine"));
+        assert_eq!(why(RestartFacts { not_root: Some("not root"), ..fine }), "not root");
+    }
+
+    #[test]
+    fn an_attempt_is_repeated_until_the_time_is_over() {
+        let interrupt = Interrupt::new().unwrap();
+        let mut tries = 0;
+        let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
+            tries += 1;
+            if tries == 2 { Ok(tries) } else { Err(other_addresses()) }
+        });
+        assert_eq!(second.unwrap(), 2);
+        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(other_addresses()));
+        assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

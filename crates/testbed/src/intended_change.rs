@@ -1,18 +1,25 @@
 //! The changes that a study would make on a machine of the user's, before any is made.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::path;
 
-use host::machine::{set_device, set_feature, set_link};
+use agent::Interrupt;
+use agent::message::{Answer, Request};
+use host::journal::Change;
+use host::machine::{MachineRequest, Target, governor, set_device, set_feature, set_link};
 use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, LocatedInterface, Vxlan};
 use serde::Serialize;
-use study::{BySide, DeviceSetting, Family, Scenario, Side};
+use study::{BySide, DeviceSetting, Family, Scenario, Side, Tuning};
 use words::shell_command;
 
-use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::error::Error;
+use crate::hosts::{Hosts, MachineSideSettings};
+use crate::launched_agent::answer;
 use crate::path::node::TAPS;
-use crate::path::tunnel::{free_number, numbered};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, free_number, numbered};
 use crate::switches::Switches;
+use crate::two_machines::{self, ConnectedMachine};
 
 /// The kernel's name of a feature that a port of a bridge must not have.
 const LRO: &str = "rx-lro";
@@ -58,24 +65,21 @@ impl IntendedChange {
                 one(say("add"), say("del"))
             }));
         }
-        let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
+        let wanted = wanted.iter().map(|one| if tunnel { &one.underlay } else { &one.own });
         let is_set = |mtu: &u32| if bridged { *mtu > now.link.mtu } else { *mtu != now.link.mtu };
-        let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(is_set).collect();
+        let mtus: BTreeSet<u32> = wanted.clone().filter_map(|one| one.mtu).filter(is_set).collect();
         all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu, &located.addresses)));
-        let wanted = if bridged { &[] } else { wanted };
+        let wanted = wanted.filter(|_| !bridged);
         let present = now.features.clone().unwrap_or_default();
         let changed: BTreeSet<(&String, bool)> = wanted
-            .iter()
-            .flat_map(|switches| features(switches, side, tunnel))
+            .clone()
+            .flat_map(|switches| &switches.features[side])
             .map(|(name, on)| (name, *on))
             .filter(|(name, on)| present.get(*name).is_some_and(|now| now.changeable && now.active != *on))
             .collect();
         all.extend(changed.into_iter().map(|(name, on)| Self::feature(interface, name, on)));
         let changed: BTreeSet<(DeviceSetting, u32, u32)> = wanted
-            .iter()
-            .flat_map(
-                |switches| if tunnel { &switches.underlay.devices[side] } else { &switches.devices[side] },
-            )
+            .flat_map(|switches| &switches.devices[side])
             .filter_map(|(setting, value)| Some((*setting, *value, now.device.get(setting)?.now)))
             .filter(|(_, value, now)| value != now)
             .collect();
@@ -152,19 +156,88 @@ fn change_address(verb: &str, (address, prefix): (IpAddr, u8), interface: &str) 
     shell_command(["ip", "addr", verb, &format!("{address}/{prefix}"), "dev", interface])
 }
 
-/// The features of the machine's own interface.
-fn features(switches: &Switches, side: Side, tunnel: bool) -> &BTreeMap<String, bool> {
-    match (side, tunnel) {
-        (Side::Transmitter, false) => &switches.transmitter,
-        (Side::Receiver, false) => &switches.receiver,
-        (Side::Transmitter, true) => &switches.underlay.transmitter,
-        (Side::Receiver, true) => &switches.underlay.receiver,
+impl Hosts {
+    /// The changes on each machine, each once: for all conditions, and by the conditions with these
+    /// settings of their own.
+    ///
+    /// # Errors
+    /// [`Error::NotSet`] for what a machine does not have, with its name.
+    pub fn preview(
+        &self,
+        settings: &BySide<MachineSideSettings>,
+        conditions: &[BySide<Tuning>],
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<BySide<Vec<IntendedChange>>, Error> {
+        let mut machines = two_machines::machines(self, program, interrupt)?;
+        BySide::try_from_fn(|side| {
+            let ConnectedMachine { agent, located } = &mut machines[side];
+            let interface = &located.interface;
+            let of_conditions =
+                conditions.iter().map(|one| MachineRequest::of_condition(&one[side], interface));
+            let mut requests = vec![settings[side].request(interface)];
+            requests.extend(of_conditions);
+            let mut all = Vec::new();
+            for (place, request) in requests.iter().enumerate() {
+                if request.is_empty() || requests[..place].contains(request) {
+                    continue;
+                }
+                let answer = agent.call(&Request::PreviewMachine(request.clone())).map_err(|error| {
+                    match error.refusal() {
+                        Ok(why) => Error::NotSet { side, host: self.places[side].to_string(), why },
+                        Err(error) => error,
+                    }
+                })?;
+                let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
+                all.extend(IntendedChange::of_machine(&changes, request.cpu_latency));
+            }
+            Ok(all)
+        })
+    }
+}
+
+impl IntendedChange {
+    /// Changes of a machine itself. Governors of several CPUs are set by one command.
+    fn of_machine(changes: &[Change], cpu_latency: Option<u32>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        let of_governor = |change: &Change| match change.target {
+            Target::Governor { cpu } => {
+                Some((cpu, change.before.to_string(), change.after.clone()?.to_string()))
+            }
+            _ => None,
+        };
+        let governors: Vec<(u32, String, String)> = changes.iter().filter_map(of_governor).collect();
+        let mut kinds: Vec<(&str, &str)> =
+            governors.iter().map(|(_, before, after)| (&**before, &**after)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for (before, after) in kinds {
+            let alike = governors.iter().filter(|one| (&*one.1, &*one.2) == (before, after));
+            let cpus = host::affinity::format_cpu_list(&alike.map(|(cpu, ..)| *cpu).collect::<Vec<_>>());
+            all.push(Self { change: governor(&cpus, after), undo: governor(&cpus, before) });
+        }
+        for change in changes.iter().filter(|change| of_governor(change).is_none()) {
+            let command = |value| change.target.command(value);
+            if let Some((set, undo)) =
+                change.after.as_ref().and_then(|after| Some((command(after)?, command(&change.before)?)))
+            {
+                all.push(Self { change: set, undo });
+            }
+        }
+        all.extend(cpu_latency.map(|bound| Self {
+            change: format!("/dev/cpu_dma_latency held open at {bound} µs by the agent"),
+            undo: "# /dev/cpu_dma_latency: it ends with the agent".to_owned(),
+        }));
+        all
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::switches::InterfaceSwitches;
 
     #[test]
     fn each_change_is_told_once_with_the_command_that_undoes_it() {
@@ -188,10 +261,13 @@ mod tests {
         let both = BySide { transmitter: &located, receiver: &other };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
-        let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
+        let features = BySide { transmitter: off(), receiver: BTreeMap::new() };
+        let own = InterfaceSwitches { mtu: Some(1000), features, ..Default::default() };
+        let small = Switches { own, ..Switches::default() };
         let ring = |size| {
-            let mut switches = Switches { mtu: Some(1500), ..small.clone() };
-            switches.devices.transmitter.insert(DeviceSetting::RxRing, size);
+            let mut switches = small.clone();
+            switches.own.mtu = Some(1500);
+            switches.own.devices.transmitter.insert(DeviceSetting::RxRing, size);
             switches
         };
         // 512 descriptors are what the device has.
@@ -229,7 +305,8 @@ mod tests {
             ]
         );
         // Between guests they are a guest's; the interface only lets its longest packets pass.
-        let big = Switches { mtu: Some(9000), ..small.clone() };
+        let mut big = small.clone();
+        big.own.mtu = Some(9000);
         let told = IntendedChange::on_machine(
             Side::Transmitter,
             (&both, &now),
@@ -257,5 +334,41 @@ mod tests {
         let told =
             IntendedChange::on_machine(Side::Transmitter, (&both, &now), &[], (&Family::ALL, Scenario::Ssh));
         assert_eq!(told, []);
+    }
+}
+
+#[cfg(test)]
+mod preview_tests {
+    use super::*;
+
+    #[test]
+    fn governors_of_several_cpus_are_one_command() {
+        let change = |target, before: &str, after: &str| Change {
+            number: 1,
+            target,
+            before: before.into(),
+            after: Some(after.into()),
+        };
+        let governor = |cpu, before: &str| change(Target::Governor { cpu }, before, "performance");
+        let ttl = Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() };
+        let changes = [
+            governor(0, "powersave\n"),
+            governor(1, "powersave\n"),
+            governor(2, "ondemand\n"),
+            change(ttl, "64\n", "77"),
+        ];
+        let told: Vec<String> = IntendedChange::of_machine(&changes, Some(0))
+            .iter()
+            .map(|one| format!("{} | {}", one.change, one.undo))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "cpupower --cpu 2 frequency-set --governor performance | cpupower --cpu 2 frequency-set --governor ondemand",
+                "cpupower --cpu 0-1 frequency-set --governor performance | cpupower --cpu 0-1 frequency-set --governor powersave",
+                "sysctl -w net.ipv4.ip_default_ttl=77 | sysctl -w net.ipv4.ip_default_ttl=64",
+                "/dev/cpu_dma_latency held open at 0 µs by the agent | # /dev/cpu_dma_latency: it ends with the agent",
+            ]
+        );
     }
 }

@@ -1,22 +1,20 @@
 //! One run: both ends open their sockets, the traffic flows, both count and report.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched};
+use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Turns, Watched};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Family, Side};
 
-use crate::end::End;
 use crate::error::Error;
-use crate::path::NetworkPath;
-use crate::path::discard::nobody;
+use crate::guests::VirtualMachine;
+use crate::launched_agent::{answer, ask};
 use crate::path::node::Node;
-use crate::testbed::Testbed;
+use crate::path::{NetworkPath, nobody};
+use crate::testbed::{End, Testbed};
 use crate::two_machines::reachable;
-use crate::virtual_machines::VirtualMachine;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,12 +40,36 @@ impl RunOrder {
 }
 
 /// The measurements of a flow's ends, and the counts of the hosts beside it.
-pub(crate) struct FlowResult<M> {
-    /// The transmitter's first.
-    pub(crate) sides: Vec<(M, Finished)>,
-    pub(crate) hosts: Option<BySide<HostAccount>>,
-    pub(crate) around: Option<HostAccount>,
-    pub(crate) others: Option<host::OtherProcesses>,
+pub(crate) struct FlowResult {
+    /// The answers to the requests to measure, the transmitter's first.
+    pub(crate) sides: Vec<(Answer, Finished)>,
+    hosts: Option<BySide<HostAccount>>,
+    around: Option<HostAccount>,
+    others: Option<host::OtherProcesses>,
+    apart: bool,
+}
+
+impl FlowResult {
+    /// The account of a run from the accounts of its sides, the transmitter's first.
+    pub(crate) fn account(
+        &self,
+        sides: impl IntoIterator<Item = SideAccount>,
+        turns: Option<Turns>,
+    ) -> RunAccount {
+        let mut sides = sides.into_iter();
+        RunAccount {
+            transmitter: sides.next().expect("there always is a transmitter"),
+            receiver: sides.next(),
+            hosts: self.hosts.clone(),
+            around: self.around.clone(),
+            others: self.others.clone(),
+            apart: self.apart,
+            search: None,
+            turns,
+            disturbed: Vec::new(),
+            traces: Vec::new(),
+        }
+    }
 }
 
 /// Time for an agent that was silent to become idle. Its own window is over.
@@ -91,12 +113,9 @@ impl Testbed {
     pub fn lacking(&mut self, traffic: &load::Traffic, family: Family) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
         for end in self.ends() {
-            match end.agent.call(&Request::Lacking { traffic: traffic.clone(), family })? {
-                Answer::Told { what } => {
-                    lacks.extend(what.into_iter().map(|what| (end.host().to_owned(), what)));
-                }
-                other => return Err(end.agent.client.unexpected(&other).into()),
-            }
+            let request = Request::Lacking { traffic: traffic.clone(), family };
+            let told = ask!(end.agent, &request, Answer::Told { what } => what);
+            lacks.extend(told.into_iter().map(|what| (end.host().to_owned(), what)));
         }
         // Two hosts of one kernel lack the same things.
         let mut words: Vec<String> = Vec::new();
@@ -116,35 +135,24 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        let understand = |answer| match answer {
-            Answer::Measured(measured) => Ok(*measured),
-            other => Err(Box::new(other)),
-        };
-        let flow = self.flow(order, &|_| measure.clone(), &understand, tick)?;
-        let mut sides = flow.sides.into_iter().map(|(window, whole)| SideAccount { window, whole });
-        Ok(RunAccount {
-            transmitter: sides.next().expect("there always is a transmitter"),
-            receiver: sides.next(),
-            hosts: flow.hosts,
-            around: flow.around,
-            others: flow.others,
-            apart: self.named.is_some(),
-            search: None,
-            turns: None,
-            disturbed: Vec::new(),
-            traces: Vec::new(),
-        })
+        let mut flow = self.flow(order, &|_| measure.clone(), tick)?;
+        let mut sides = Vec::new();
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+            let agent = &self.end(side).agent;
+            let window = answer!(agent, answer, Answer::Measured(measured) => *measured);
+            sides.push(SideAccount { window, whole });
+        }
+        Ok(flow.account(sides, None))
     }
 
-    /// Lets traffic flow for a ramp and a window, and has each end measure it: the request for a
-    /// side, and what its answer means; another answer is an error.
-    pub(crate) fn flow<M>(
+    /// Lets traffic flow for a ramp and a window, and has each end measure it. `measure`: the
+    /// request for a side.
+    pub(crate) fn flow(
         &mut self,
         order: &RunOrder,
         measure: &dyn Fn(Side) -> Request,
-        understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
         tick: &mut dyn FnMut(),
-    ) -> Result<FlowResult<M>, Error> {
+    ) -> Result<FlowResult, Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
@@ -152,12 +160,7 @@ impl Testbed {
         }
         let pinned = self.machines.iter().all(VirtualMachine::is_pinned);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
-        match (&receiver, order.traffic.kind) {
-            (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
-            (None, load::Kind::Pps) | (Some(_), _) => {}
-            (None, kind) => return Err(Error::NoReceiver(kind)),
-        }
-
+        check_receiver(receiver.is_some(), order.traffic.kind)?;
         open(transmitter, receiver.as_deref_mut(), order)?;
         // The receiver first, if there is one.
         let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
@@ -178,7 +181,7 @@ impl Testbed {
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
-        let windows = measured(&mut ends, understand, tick)?;
+        let windows = measured(&mut ends, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
@@ -186,7 +189,10 @@ impl Testbed {
         // From here on the transmitter first. Both ends stop sending before either stops receiving,
         // so that queued data drain and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
-        let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
+        let finish = |end: &mut &mut End| -> Result<Finished, Error> {
+            Ok(ask!(end.agent, &Request::Finish, Answer::Finished(finished) => *finished))
+        };
+        let wholes = ends.iter_mut().rev().map(finish).collect::<Result<Vec<_>, _>>()?;
         Ok(FlowResult {
             sides: windows.into_iter().rev().zip(wholes).collect(),
             hosts: self.path.hosts(&watched, pinned),
@@ -196,6 +202,7 @@ impl Testbed {
                 .zip(around)
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
+            apart: self.named.is_some(),
         })
     }
 }
@@ -240,13 +247,24 @@ fn turns(order: &RunOrder) -> Duration {
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
-    let local: IpAddr = match order.family {
-        Family::Ipv4 => end.ipv4,
-        Family::Ipv6 => end.ipv6,
-    };
-    let local = reachable(local, order.family, end.side)?;
+    let local = reachable(end.address(order.family), order.family, end.side)?;
     let interface = end.agent.is_on_machine().then(|| end.interface.clone());
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
+}
+
+/// Refuses traffic that needs a receiver where there is none, and traffic without one where a host
+/// would answer that nobody listens.
+pub(crate) fn check_receiver(has_receiver: bool, kind: load::Kind) -> Result<(), Error> {
+    match (has_receiver, kind) {
+        (true, load::Kind::Pps) => Err(Error::Unfit(
+            "pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream"
+                .to_owned(),
+        )),
+        (true, _) | (false, load::Kind::Pps) => Ok(()),
+        (false, kind) => Err(Error::Unfit(format!(
+            "{kind} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
+        ))),
+    }
 }
 
 /// Opens the sockets of both ends, and connects them.
@@ -280,27 +298,17 @@ pub(crate) fn open(
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
-    match end.agent.call(request)? {
-        Answer::Sockets { addresses } => Ok(addresses),
-        other => Err(end.agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(end.agent, request, Answer::Sockets { addresses } => addresses))
 }
 
 /// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
 /// is busy until its own window is over.
-fn measured<M>(
-    ends: &mut [&mut End],
-    understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
-    tick: &mut dyn FnMut(),
-) -> Result<Vec<M>, Error> {
-    let mut windows: Vec<Option<Result<M, CallError>>> = ends.iter().map(|_| None).collect();
+fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Answer>, Error> {
+    let mut windows: Vec<Option<Result<Answer, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
             match end.agent.client.receive_within(GLANCE) {
-                Ok(Some(answer)) => {
-                    let measured = understand(answer);
-                    *slot = Some(Ok(measured.map_err(|other| end.agent.client.unexpected(&other))?));
-                }
+                Ok(Some(answer)) => *slot = Some(Ok(answer)),
                 Ok(None) => {}
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
                 Err(error) => return Err(end.agent.explain(error)),
@@ -310,13 +318,6 @@ fn measured<M>(
     }
     // The receiver's error first: a transmitter often fails only because its peer did.
     Ok(windows.into_iter().flatten().collect::<Result<_, _>>()?)
-}
-
-fn finished(end: &mut End) -> Result<Finished, Error> {
-    match end.agent.call(&Request::Finish)? {
-        Answer::Finished(finished) => Ok(*finished),
-        other => Err(end.agent.client.unexpected(&other).into()),
-    }
 }
 
 pub(crate) fn nanoseconds(time: Duration) -> u64 {

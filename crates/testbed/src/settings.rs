@@ -1,16 +1,21 @@
 //! The machine's settings that a study changes, by an agent on that machine: it keeps the undo
 //! journal on the machine's disk.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use agent::Interrupt;
 use agent::message::{Answer, Request, Undone};
-use agent::{Interrupt, Isolation};
+use host::InterfaceEnvironment;
 use host::journal::{Change, Difference};
 use host::machine::MachineRequest;
+use study::feature;
 
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
+use crate::hosts::HostPlace;
+use crate::intended_change::IntendedChange;
+use crate::launched_agent::{AgentStart, LaunchedAgent, ask};
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
@@ -31,7 +36,7 @@ impl SettingsAgent {
     /// # Errors
     /// When no agent can be started.
     pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = LaunchedAgent::on_this_machine(program, Isolation::Machine, &[], interrupt)?;
+        let mut agent = LaunchedAgent::on_this_machine(AgentStart::of_machine("host", program, interrupt))?;
         agent.work = WORK;
         Ok(Self { agent, is_changed: false })
     }
@@ -44,10 +49,7 @@ impl SettingsAgent {
     /// restore` what to undo.
     pub fn change(&mut self, wanted: MachineRequest) -> Result<Vec<Change>, Error> {
         self.is_changed = true;
-        match self.agent.call(&Request::ChangeMachine(wanted))? {
-            Answer::MachineChanged { changes } => Ok(changes),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::ChangeMachine(wanted), Answer::MachineChanged { changes } => changes))
     }
 
     /// Compares the settings with the values that were set; empty if nobody has touched them.
@@ -55,10 +57,8 @@ impl SettingsAgent {
     /// # Errors
     /// When the agent is gone.
     pub fn differences(&mut self) -> Result<Vec<Difference>, Error> {
-        match self.agent.call(&Request::MachineDifferences)? {
-            Answer::MachineDiffers { differences } => Ok(differences),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        let request = Request::MachineDifferences;
+        Ok(ask!(self.agent, &request, Answer::MachineDiffers { differences } => differences))
     }
 
     /// Undoes every change, the last first.
@@ -72,10 +72,7 @@ impl SettingsAgent {
 
     fn undo_now(&mut self) -> Result<Vec<Undone>, Error> {
         self.is_changed = false;
-        match self.agent.call(&Request::UndoMachine)? {
-            Answer::MachineUndone { changes } => Ok(changes),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::UndoMachine, Answer::MachineUndone { changes } => changes))
     }
 }
 
@@ -85,5 +82,183 @@ impl Drop for SettingsAgent {
             // Nobody reads the result here; the journal stays if anything is left.
             let _ = self.undo_now();
         }
+    }
+}
+
+/// An agent on a machine, for settings that stay: until [`LastingSettings::keep`] is answered the
+/// undo process of the agent undoes them when this process, the agent or the connection ends.
+#[derive(Debug)]
+pub struct LastingSettings {
+    host: String,
+    agent: LaunchedAgent,
+}
+
+impl LastingSettings {
+    /// Starts the agent; nothing is changed. `program`: the netassay binary.
+    ///
+    /// # Errors
+    /// When no agent can be started.
+    pub fn open(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
+        let mut agent = LaunchedAgent::on_machine(place, AgentStart::of_machine("host", program, interrupt))?;
+        agent.greet()?;
+        Ok(Self { host: place.to_string(), agent })
+    }
+
+    /// The interface with this name or alternative name, as it is now.
+    ///
+    /// # Errors
+    /// There is none, or the agent is gone.
+    pub fn look(&mut self, interface: &str) -> Result<InterfaceEnvironment, Error> {
+        let request = Request::Environment { interfaces: vec![interface.to_owned()] };
+        let about = ask!(self.agent, &request, Answer::Environment(about) => about);
+        about.interfaces.into_values().flatten().next().ok_or_else(|| {
+            let host = &self.host;
+            Error::Machine(format!(
+                "{host} has no interface {interface:?}: `ip link` lists those that it has"
+            ))
+        })
+    }
+
+    /// Sets an interface, and reads it back.
+    ///
+    /// # Errors
+    /// When a setting is refused, or reads back otherwise. What was set is undone when this is
+    /// dropped.
+    pub fn set(&mut self, interface: &str, wanted: &InterfaceSettings) -> Result<(), Error> {
+        let InterfaceSettings { mtu, features } = wanted.clone();
+        let request = Request::Apply { interface: interface.to_owned(), mtu, features };
+        let settled = ask!(self.agent, &request, Answer::Settled(settled) => settled);
+        let refused = |what: String| {
+            Error::Machine(format!(
+                "{}, interface {interface}: {what}; so nothing is applied, and what was set is undone",
+                self.host
+            ))
+        };
+        if let Some((name, why)) = settled.refused.iter().next() {
+            return Err(refused(format!("{name} is refused: {why}")));
+        }
+        if let Some(mtu) = wanted.mtu.filter(|mtu| *mtu != settled.mtu) {
+            return Err(refused(format!("the MTU reads back {} and not {mtu}", settled.mtu)));
+        }
+        Ok(())
+    }
+
+    /// Lets all that was set stay, and tells each change. `why`: what it was set for, for everybody
+    /// who meets its journal on the machine.
+    ///
+    /// # Errors
+    /// When the journal cannot be written, or the agent is gone: then all is undone.
+    pub fn keep(mut self, why: &str) -> Result<Vec<Change>, Error> {
+        let request = Request::Keep { why: why.to_owned() };
+        Ok(ask!(self.agent, &request, Answer::MachineChanged { changes } => changes))
+    }
+}
+
+/// Settings to be made on one interface.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InterfaceSettings {
+    /// The MTU, in bytes; `None` keeps it.
+    pub mtu: Option<u32>,
+    /// Features by the kernel's names.
+    pub features: BTreeMap<String, bool>,
+}
+
+impl InterfaceSettings {
+    /// Adds a feature by any name that `ethtool` takes, as far as the interface can switch it.
+    ///
+    /// # Errors
+    /// Why none of it can be switched, as the end of a sentence.
+    pub fn add(&mut self, name: &str, on: bool, now: &InterfaceEnvironment) -> Result<(), String> {
+        let members = feature::expand(name).unwrap_or_else(|| vec![name]);
+        let there = now.features.clone().unwrap_or_default();
+        let state = if on { "on" } else { "off" };
+        let can = |one: &&str| there.get(*one).is_some_and(|now| now.changeable || now.active == on);
+        let able: Vec<&str> = members.into_iter().filter(can).collect();
+        if able.is_empty() {
+            return Err(format!("the interface {} cannot switch it {state}", now.link.name));
+        }
+        let changeable = able.into_iter().filter(|one| there.get(*one).is_some_and(|now| now.changeable));
+        self.features.extend(changeable.map(|one| (one.to_owned(), on)));
+        Ok(())
+    }
+
+    /// Whether it asks for nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mtu.is_none() && self.features.is_empty()
+    }
+
+    /// The settings that the interface does not have yet.
+    #[must_use]
+    pub fn differing(self, now: &InterfaceEnvironment) -> Self {
+        let there = now.features.clone().unwrap_or_default();
+        let differs = |name: &String, on: bool| there.get(name).is_none_or(|now| now.active != on);
+        Self {
+            mtu: self.mtu.filter(|mtu| *mtu != now.link.mtu),
+            features: self.features.into_iter().filter(|(name, on)| differs(name, *on)).collect(),
+        }
+    }
+
+    /// Each change as a command that a person could give, with the one that undoes it.
+    #[must_use]
+    pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<IntendedChange> {
+        let interface = &now.link.name;
+        let features = self.features.iter().map(|(name, on)| IntendedChange::feature(interface, name, *on));
+        let mtu = self.mtu.map(|mtu| IntendedChange::mtu(interface, mtu, now.link.mtu, &[]));
+        features.chain(mtu).collect()
+    }
+}
+
+#[cfg(test)]
+mod lasting_settings_tests {
+    use super::*;
+
+    /// An interface with three features of `ethtool`'s `tso`, of which one is fixed.
+    fn interface() -> InterfaceEnvironment {
+        let environment = host::Environment::read(&["lo"], "1");
+        let mut now = environment.interfaces["lo"].clone().unwrap();
+        now.link.name = "eth1".to_owned();
+        now.link.mtu = 1500;
+        let state = |active, changeable| host::FeatureState { active, wanted: active, changeable };
+        let features = [
+            ("tx-tcp-segmentation", state(true, true)),
+            ("tx-tcp6-segmentation", state(false, true)),
+            ("tx-tcp-ecn-segmentation", state(true, false)),
+            ("rx-lro", state(false, false)),
+        ];
+        now.features = Some(features.into_iter().map(|(name, state)| (name.to_owned(), state)).collect());
+        now
+    }
+
+    #[test]
+    fn a_group_is_switched_as_far_as_the_interface_can_and_told_with_its_undo() {
+        let now = interface();
+        let mut wanted = InterfaceSettings { mtu: Some(9000), ..InterfaceSettings::default() };
+        wanted.add("tso", false, &now).unwrap();
+        assert_eq!(wanted.features.len(), 2, "what is fixed stays: {wanted:?}");
+        let wanted = wanted.differing(&now);
+        let lines: Vec<String> =
+            wanted.intended(&now).iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
+        assert_eq!(
+            lines,
+            [
+                "ethtool -K eth1 tx-tcp-segmentation off | ethtool -K eth1 tx-tcp-segmentation on",
+                "ip link set dev eth1 mtu 9000 | ip link set dev eth1 mtu 1500",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_an_interface_cannot_switch_is_refused_by_name() {
+        let (now, mut wanted) = (interface(), InterfaceSettings::default());
+        for name in ["lro", "rx-gro"] {
+            let why = wanted.add(name, true, &now).unwrap_err();
+            assert_eq!(why, "the interface eth1 cannot switch it on");
+        }
+        // What is fixed as it is wanted asks for nothing.
+        wanted.add("lro", false, &now).unwrap();
+        assert!(wanted.is_empty());
+        wanted.add("tx-tcp-segmentation", true, &now).unwrap();
+        assert!(wanted.differing(&now).is_empty());
     }
 }

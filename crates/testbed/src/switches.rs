@@ -3,45 +3,34 @@
 use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
-use serde::{Deserialize, Serialize};
+use host::affinity::format_cpu_list;
+use study::{BySide, DeviceSetting, Effective, Placement, Settled, Side, Tuning, TuningKey};
 
-use study::{BySide, DeviceSetting, Effective, Settled, Side, Tuning};
-
-use crate::end::End;
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
-use crate::path::tunnel_mtu::TunnelMtu;
-use crate::testbed::Testbed;
-
-pub(crate) type DeviceValues = BTreeMap<DeviceSetting, u32>;
+use crate::launched_agent::{LaunchedAgent, ask};
+use crate::path::TunnelMtu;
+use crate::testbed::{End, Testbed};
 
 /// The switches of one condition. What is not named stays as built.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Switches {
-    /// MTU of both ends, in bytes; `None`: as built, or what a tunnel's underlay leaves.
-    pub mtu: Option<u32>,
-    /// Features of the transmitter's interface, by kernel name.
-    pub transmitter: BTreeMap<String, bool>,
-    /// Features of the receiver's interface, by kernel name.
-    pub receiver: BTreeMap<String, bool>,
-    /// Settings of the devices.
-    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
+    /// Those of the traffic's interfaces. Without an MTU they have what a tunnel's underlay leaves.
+    pub own: InterfaceSwitches,
+    /// Those of the interfaces under a tunnel, if there is one. Without an MTU they have
+    /// Ethernet's, 1500.
+    pub underlay: InterfaceSwitches,
     /// Settings of the machines.
     pub tuning: BySide<Tuning>,
-    /// Switches of the interfaces under a tunnel, if there is one.
-    pub underlay: UnderlaySwitches,
 }
 
-/// The switches of the interfaces under a tunnel.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct UnderlaySwitches {
-    /// MTU of both of them, in bytes; `None`: Ethernet's 1500.
+/// The switches of an interface on each side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct InterfaceSwitches {
+    /// MTU of both, in bytes; `None`: as built.
     pub mtu: Option<u32>,
-    /// Features of the transmitter's, by kernel name.
-    pub transmitter: BTreeMap<String, bool>,
-    /// Features of the receiver's, by kernel name.
-    pub receiver: BTreeMap<String, bool>,
-    /// Settings of their devices.
+    /// Features, by kernel name.
+    pub features: BySide<BTreeMap<String, bool>>,
+    /// Settings of the devices.
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
@@ -60,12 +49,13 @@ impl Testbed {
     }
 
     fn settle_all(&mut self, switches: &Switches) -> Result<Effective, Error> {
+        let (own, under) = (&switches.own, &switches.underlay);
         let Some(family) = self.path.tunnel else {
-            self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
-            let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
+            self.set_bridged_mtu(own.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
+            let (transmitter, receiver) = self.settle_ends(switches, own.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
-        let mtu = TunnelMtu::resolve(switches.mtu, switches.underlay.mtu, family);
+        let mtu = TunnelMtu::resolve(own.mtu, under.mtu, family);
         let mut underlay = self.settle_underlay(switches, mtu.roomy())?;
         self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
@@ -84,7 +74,8 @@ impl Testbed {
         switches: &Switches,
         mtu: Option<u32>,
     ) -> Result<(Settled, Option<Settled>), Error> {
-        let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &DeviceValues| {
+        let own = &switches.own;
+        let set = |end: &mut End| {
             let interface = end.interface.clone();
             let wanted = &switches.tuning[end.side];
             // Below a tunnel lies the machine's own.
@@ -93,36 +84,32 @@ impl Testbed {
                 (true, Some(_)) => None,
                 (false, _) => wanted.of_network(),
             };
-            settle_one(&mut end.agent, interface, mtu, features, (device, tuning))
+            settle_one(&mut end.agent, interface, mtu, (own, end.side), tuning)
         };
-        let devices = &switches.devices;
         if self.path.is_one_interface() {
             // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
-            let both = set(&mut self.transmitter, &agreed(switches)?, &DeviceValues::new())?;
+            let features = BySide { transmitter: agreed(own)?, receiver: BTreeMap::new() };
+            let both = InterfaceSwitches { features, ..InterfaceSwitches::default() };
+            let (end, tuning) = (&mut self.transmitter, switches.tuning.transmitter.of_network());
+            let both = settle_one(&mut end.agent, end.interface.clone(), mtu, (&both, end.side), tuning)?;
             return Ok((both.clone(), Some(both)));
         }
         // One after the other: the far end of a veth pair follows some changes of the near end, so
         // only the state after both counts.
-        if let Some(end) = &mut self.receiver {
-            set(end, &switches.receiver, &devices.receiver)?;
-        }
-        let transmitter = set(&mut self.transmitter, &switches.transmitter, &devices.transmitter)?;
-        let receiver = self.receiver.as_mut().map(|end| set(end, &switches.receiver, &devices.receiver));
-        let receiver = receiver.transpose()?;
-        Ok((transmitter, receiver))
+        self.receiver.as_mut().map(set).transpose()?;
+        let transmitter = set(&mut self.transmitter)?;
+        Ok((transmitter, self.receiver.as_mut().map(set).transpose()?))
     }
 
     fn settle_underlay(&mut self, switches: &Switches, mtu: u32) -> Result<BySide<Settled>, Error> {
-        let under = &switches.underlay;
-        let mut set = |side: Side, features: &BTreeMap<String, bool>| {
+        let mut set = |side: Side| {
             let (agent, interface) = self.underlay(side);
             let tuning = agent.is_on_machine().then(|| switches.tuning[side].clone());
-            settle_one(agent, interface, Some(mtu), features, (&under.devices[side], tuning))
+            settle_one(agent, interface, Some(mtu), (&switches.underlay, side), tuning)
         };
-        set(Side::Receiver, &under.receiver)?;
-        let transmitter = set(Side::Transmitter, &under.transmitter)?;
-        Ok(BySide { transmitter, receiver: set(Side::Receiver, &under.receiver)? })
+        set(Side::Receiver)?;
+        BySide::try_from_fn(set)
     }
 }
 
@@ -130,26 +117,98 @@ fn settle_one(
     agent: &mut LaunchedAgent,
     interface: String,
     mtu: Option<u32>,
-    features: &BTreeMap<String, bool>,
-    (device, tuning): (&DeviceValues, Option<Tuning>),
+    (switches, side): (&InterfaceSwitches, Side),
+    tuning: Option<Tuning>,
 ) -> Result<Settled, Error> {
-    let (features, device) = (features.clone(), device.clone());
+    let (features, device) = (switches.features[side].clone(), switches.devices[side].clone());
     let request = Request::Settle { interface, mtu, features, device, tuning };
-    match agent.call(&request)? {
-        Answer::Settled(settled) => Ok(settled),
-        other => Err(agent.client.unexpected(&other).into()),
-    }
+    Ok(ask!(agent, &request, Answer::Settled(settled) => settled))
 }
 
-fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {
-    let mut both = switches.transmitter.clone();
-    for (name, on) in &switches.receiver {
+fn one_interface(feature: &str) -> Error {
+    Error::Unfit(format!(
+        "over loopback both ends share one interface, so {feature} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
+    ))
+}
+
+fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error> {
+    let mut both = switches.features.transmitter.clone();
+    for (name, on) in &switches.features.receiver {
         match both.insert(name.clone(), *on) {
-            Some(other) if other != *on => return Err(Error::OneInterface(name.clone())),
+            Some(other) if other != *on => return Err(one_interface(name)),
             _ => {}
         }
     }
     Ok(both)
+}
+
+impl Testbed {
+    /// Places the work of both ends, and notes it in what they read back. A machine's agent has
+    /// placed its interrupts.
+    pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
+        let hosts = self.named.as_ref().map(|named| named.each_ref().map(|_, one| one.host.clone()));
+        for end in self.ends() {
+            let (side, wanted) = (end.side, &tuning[end.side]);
+            if !wanted.varied.contains(&TuningKey::Placement) {
+                continue;
+            }
+            let receiving = end.place(wanted.placement).map_err(|why| match why {
+                Unplaced::Refused(why) => {
+                    let host = hosts.as_ref().map_or("this machine".to_owned(), |hosts| hosts[side].clone());
+                    Error::NotSet { side, host, why }
+                }
+                Unplaced::Gone(error) => error,
+            })?;
+            let cpus = format_cpu_list(&end.cpus);
+            let Some(settled) = interface_read_back(effective, side) else { continue };
+            let irq = receiving
+                .unwrap_or_else(|| settled.tuning.get(&TuningKey::Placement).cloned().unwrap_or_default());
+            settled.tuning.insert(TuningKey::Placement, format!("irq {irq} traffic {cpus}"));
+        }
+        Ok(())
+    }
+}
+
+/// The reading of the machine's own interface on a side.
+fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {
+    match (&mut effective.underlay, side) {
+        (Some(under), side) => Some(&mut under[side]),
+        (None, Side::Transmitter) => Some(&mut effective.transmitter),
+        (None, Side::Receiver) => effective.receiver.as_mut(),
+    }
+}
+
+/// Why an end is not placed.
+enum Unplaced {
+    Refused(String),
+    Gone(Error),
+}
+
+impl End {
+    /// Places its threads, and in namespaces of this machine the receive work of its interface,
+    /// whose CPUs are returned; `None` is where they were at first.
+    fn place(&mut self, wanted: Option<Placement>) -> Result<Option<String>, Unplaced> {
+        let is_on_machine = self.agent.is_on_machine();
+        let may = if is_on_machine { self.agent.cpu_numbers() } else { self.home.clone() };
+        if let Some(Placement { irq, traffic }) = wanted {
+            let steered = (!is_on_machine).then_some(irq);
+            if let Some(cpu) = std::iter::once(traffic).chain(steered).find(|cpu| !may.contains(cpu)) {
+                let may = format_cpu_list(&may);
+                return Err(Unplaced::Refused(format!(
+                    "the traffic cannot run on CPU {cpu}: it may use the CPUs {may}"
+                )));
+            }
+        }
+        self.cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.traffic]);
+        if is_on_machine {
+            return Ok(None);
+        }
+        let cpus = wanted.map_or_else(|| self.home.clone(), |both| vec![both.irq]);
+        let interface = self.underlay.as_ref().unwrap_or(&self.interface).clone();
+        let receiving = format_cpu_list(&cpus);
+        self.agent.order(&Request::Steer { interface, cpus }).map_err(Unplaced::Gone)?;
+        Ok(Some(receiving))
+    }
 }
 
 #[cfg(test)]
@@ -173,12 +232,12 @@ pub(crate) mod tests {
 
     #[test]
     fn one_interface_cannot_be_in_two_states() {
-        let mut switches = Switches::default();
-        switches.transmitter.insert("tx-tcp-segmentation".into(), true);
-        switches.receiver.insert("tx-tcp-segmentation".into(), false);
+        let mut switches = InterfaceSwitches::default();
+        switches.features.transmitter.insert("tx-tcp-segmentation".into(), true);
+        switches.features.receiver.insert("tx-tcp-segmentation".into(), false);
         let error = agreed(&switches).unwrap_err();
         assert!(error.to_string().contains("tx-tcp-segmentation"), "{error}");
-        switches.receiver.insert("tx-tcp-segmentation".into(), true);
+        switches.features.receiver.insert("tx-tcp-segmentation".into(), true);
         assert_eq!(agreed(&switches).unwrap().len(), 1);
     }
 }

@@ -1,21 +1,21 @@
 //! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
-use study::{BySide, Side};
+use study::{BySide, Family, Scenario, Side};
 
-use crate::end::End;
+use crate::builder::Options;
+use crate::cpus::oversubscription;
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
-use crate::options::Options;
-use crate::oversubscription::oversubscription;
+use crate::guests::VirtualMachine;
+use crate::launched_agent::{LaunchedAgent, ask};
 use crate::pair::Crossing;
 use crate::path::node::Node;
-use crate::path::{NetworkPath, ReceiveWork};
-use crate::virtual_machines::VirtualMachine;
+use crate::path::{Addresses, NetworkPath};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
@@ -38,20 +38,21 @@ pub struct Testbed {
     pub(crate) named: Option<BySide<NamedMachine>>,
     /// The packets between them that were tried.
     pub(crate) crossed: Vec<Crossing>,
-    notes: Vec<Note>,
+    /// The limitations of this testbed, each with the consequence.
+    pub notes: Vec<Note>,
 }
 
 impl Testbed {
     /// A testbed of two hosts, each with its end of the path.
-    pub(crate) fn two(options: &Options, ends: BySide<End>, path: NetworkPath) -> Self {
-        Self::new(options, ends.transmitter, Some(ends.receiver), path)
+    pub(crate) fn two(options: &Options, ends: BySide<End>) -> Self {
+        Self::new(options, ends.transmitter, Some(ends.receiver))
     }
 
-    pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>, path: NetworkPath) -> Self {
+    pub(crate) fn new(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
         Self {
             transmitter,
             receiver,
-            path,
+            path: NetworkPath::new(options),
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
@@ -68,7 +69,7 @@ impl Testbed {
     pub(crate) fn add_machines(&mut self, machines: Vec<VirtualMachine>) {
         for note in machines.iter().flat_map(VirtualMachine::notes) {
             if !self.notes.contains(&note) {
-                self.note(note);
+                self.notes.push(note);
             }
         }
         self.machines.extend(machines);
@@ -82,17 +83,18 @@ impl Testbed {
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
     /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
     pub(crate) fn steer(&mut self) {
-        let apart = self.named.is_some();
-        if apart || self.path.receive_work == ReceiveWork::Nowhere || self.exact {
+        let scenario = self.path.scenario;
+        if self.named.is_some() || scenario == Scenario::Discard || self.exact {
             return;
         }
         if self.cpus.is_shared() {
-            return self.note(Note::OneCore);
+            return self.notes.push(Note::OneCore);
         }
-        match self.path.receive_work {
-            ReceiveWork::Steered => {}
-            ReceiveWork::AtTheSender => return self.note(Note::Loopback),
-            ReceiveWork::AtItsInterface | ReceiveWork::Nowhere => return,
+        match scenario {
+            Scenario::Veth | Scenario::Vxlan => {}
+            Scenario::Loopback => return self.notes.push(Note::Loopback),
+            // Received packets are processed on the CPUs that the interface chooses.
+            _ => return,
         }
         let steered = self.ends().try_for_each(|end| {
             // A tunnel's packets are steered where they enter the host.
@@ -101,7 +103,7 @@ impl Testbed {
         });
         if let Err(error) = steered {
             // Both ends are refused for the same reason.
-            self.note(Note::NotSteered(error.to_string()));
+            self.notes.push(Note::NotSteered(error.to_string()));
         }
     }
 
@@ -109,7 +111,7 @@ impl Testbed {
     /// bridge.
     #[must_use]
     pub fn bridge(&self) -> Option<(u32, &str)> {
-        self.path.nodes.first().map(|node| (node.agent.pid(), node.bridge.as_str()))
+        self.path.nodes.first().map(|node| (node.agent.pid, node.bridge.as_str()))
     }
 
     /// Compares the settings of the user's machines with the values that the study set; each
@@ -119,13 +121,13 @@ impl Testbed {
         let mut all = Vec::new();
         for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
             let agent = self.on_machine(side);
-            let causes = match agent.call(&Request::MachineDifferences) {
-                Ok(Answer::MachineDiffers { differences }) => {
-                    differences.into_iter().map(Cause::Setting).collect()
-                }
-                Ok(other) => vec![Cause::SettingsUnread(agent.client.unexpected(&other).to_string())],
-                Err(error) => vec![Cause::SettingsUnread(error.to_string())],
+            let mut ask = || {
+                let differences = ask!(
+                    agent, &Request::MachineDifferences, Answer::MachineDiffers { differences } => differences
+                );
+                Ok::<_, Error>(differences.into_iter().map(Cause::Setting).collect())
             };
+            let causes = ask().unwrap_or_else(|error| vec![Cause::SettingsUnread(error.to_string())]);
             let at = Some(match side {
                 Side::Transmitter => Part::Transmitter,
                 Side::Receiver => Part::Receiver,
@@ -137,29 +139,24 @@ impl Testbed {
 
     /// The agent of the machine that a side, or its guest, is on.
     fn on_machine(&mut self, side: Side) -> &mut LaunchedAgent {
-        if let Some((number, _)) = self.path.node(side) {
-            return &mut self.path.nodes[number].agent;
-        }
-        match (side, &mut self.receiver) {
-            (Side::Receiver, Some(receiver)) => &mut receiver.agent,
-            _ => &mut self.transmitter.agent,
+        match self.path.node(side) {
+            Some((number, _)) => &mut self.path.nodes[number].agent,
+            None => &mut self.end(side).agent,
         }
     }
 
-    /// The limitations of this testbed, each with the consequence.
-    #[must_use]
-    pub fn notes(&self) -> &[Note] {
-        &self.notes
+    /// The end of a side; without a receiver the transmitter's.
+    pub(crate) fn end(&mut self, side: Side) -> &mut End {
+        match (side, &mut self.receiver) {
+            (Side::Receiver, Some(receiver)) => receiver,
+            _ => &mut self.transmitter,
+        }
     }
 
     /// The device that discards the packets, if there is one.
     #[must_use]
     pub fn discard_device(&self) -> Option<DiscardDevice> {
         self.path.discard.as_ref().map(|discard| discard.device)
-    }
-
-    pub(crate) fn note(&mut self, note: Note) {
-        self.notes.push(note);
     }
 
     /// The host of a side, as messages name it.
@@ -183,10 +180,7 @@ impl Testbed {
                 node.underlay.clone().expect("nodes with a tunnel between them know its underlay");
             return (&mut node.agent, interface);
         }
-        let end = match (side, &mut self.receiver) {
-            (Side::Receiver, Some(receiver)) => receiver,
-            _ => &mut self.transmitter,
-        };
+        let end = self.end(side);
         let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
         (&mut end.agent, interface)
     }
@@ -199,10 +193,8 @@ impl Testbed {
         let mut hosts = Vec::new();
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
-            match end.agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => hosts.push(*about),
-                other => return Err(end.agent.client.unexpected(&other).into()),
-            }
+            let environment = Request::Environment { interfaces };
+            hosts.push(ask!(end.agent, &environment, Answer::Environment(about) => *about));
         }
         let nodes = self
             .path
@@ -211,8 +203,9 @@ impl Testbed {
             .chain(&mut self.watcher)
             .map(Node::environment)
             .collect::<Result<Vec<_>, _>>()?;
+        let guests = self.machines.iter();
         let guests: BTreeMap<_, _> =
-            self.machines.iter().map(|machine| (machine.name.clone(), machine.describe())).collect();
+            guests.map(|machine| (machine.name().to_owned(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
         Ok(Environment {
             scenario: self.path.scenario,
@@ -229,5 +222,65 @@ impl Testbed {
             machines: self.named.clone(),
             changed: Vec::new(),
         })
+    }
+}
+
+/// One host of a workload: its agent, its interface and its addresses.
+#[derive(Debug)]
+pub struct End {
+    /// Its part in a workload.
+    pub side: Side,
+    /// The interface that the traffic uses.
+    pub interface: String,
+    /// The interface under it, if it is a tunnel.
+    pub underlay: Option<String>,
+    /// Its IPv4 address on that interface.
+    pub ipv4: IpAddr,
+    /// Its IPv6 address on that interface.
+    pub ipv6: IpAddr,
+    /// The CPUs it runs on, by number.
+    pub cpus: Vec<u32>,
+    /// Its CPUs in conditions without a placement of their own.
+    pub(crate) home: Vec<u32>,
+    pub(crate) agent: LaunchedAgent,
+}
+
+impl End {
+    pub(crate) fn new(
+        side: Side,
+        agent: LaunchedAgent,
+        cpus: &[u32],
+        interface: &str,
+        addresses: Addresses,
+    ) -> Self {
+        Self {
+            side,
+            interface: interface.to_owned(),
+            underlay: None,
+            ipv4: addresses.ipv4,
+            ipv6: addresses.ipv6,
+            cpus: cpus.to_vec(),
+            home: cpus.to_vec(),
+            agent,
+        }
+    }
+
+    pub(crate) fn address(&self, family: Family) -> IpAddr {
+        match family {
+            Family::Ipv4 => self.ipv4,
+            Family::Ipv6 => self.ipv6,
+        }
+    }
+
+    /// Its host, as messages name it.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.agent.client.host()
+    }
+
+    /// The agent's process id in its own namespace.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.agent.pid
     }
 }

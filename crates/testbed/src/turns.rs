@@ -52,9 +52,6 @@ impl TurnsOrder {
     }
 }
 
-/// An end's answer: the account of each condition, or the reason why there is none.
-type TurnsAnswer = Result<Vec<InTurns>, String>;
-
 impl Testbed {
     /// Makes a flow in which conditions take turns: each end switches its own interface, machine
     /// and sockets, by a schedule that it gets before the first turn. The account of each
@@ -73,7 +70,7 @@ impl Testbed {
     }
 
     fn in_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> Result<Vec<RunAccount>, Error> {
-        let (shared, apart) = (self.path.is_one_interface(), self.named.is_some());
+        let shared = self.path.is_one_interface();
         let request = |side: Side| Request::Alternate {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),
@@ -81,22 +78,21 @@ impl Testbed {
             states: order.states.iter().map(|one| one.turn_state(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
-        let understand = |answer| match answer {
-            Answer::Alternated { states } if states.len() == order.states.len() => Ok(Ok(states)),
-            Answer::NotInTurns { why } => Ok(Err(why)),
-            other => Err(Box::new(other)),
-        };
-        let flow = self.flow::<TurnsAnswer>(&order.flow, &request, &understand, tick)?;
-        let sides = Side::BOTH.into_iter().zip(flow.sides);
-        let sides = sides
-            .map(|(side, (states, whole))| {
-                let states =
-                    states.map_err(|why| Error::NotInTurns { host: self.host(side).to_owned(), why })?;
-                Ok((states, whole))
-            })
-            .collect::<Result<Vec<_>, Error>>()?;
+        let mut flow = self.flow(&order.flow, &request, tick)?;
+        let mut sides = Vec::new();
+        for (side, (answer, whole)) in Side::BOTH.into_iter().zip(std::mem::take(&mut flow.sides)) {
+            match answer {
+                Answer::Alternated { states } if states.len() == order.states.len() => {
+                    sides.push((states, whole));
+                }
+                Answer::NotInTurns { why } => {
+                    return Err(Error::NotInTurns { host: self.host(side).to_owned(), why });
+                }
+                other => return Err(self.end(side).agent.client.unexpected(&other).into()),
+            }
+        }
         let account = |own: usize| {
-            let mut ends = sides
+            let accounts = sides
                 .iter()
                 .map(|(states, whole)| SideAccount { window: states[own].sum.clone(), whole: whole.clone() });
             // Where the traffic arrives: a reversed stream at the transmitter.
@@ -112,25 +108,15 @@ impl Testbed {
                 }
                 _ => 0,
             };
-            RunAccount {
-                transmitter: ends.next().expect("there always is a transmitter"),
-                receiver: ends.next(),
-                hosts: flow.hosts.clone(),
-                around: flow.around.clone(),
-                others: flow.others.clone(),
-                apart,
-                search: None,
-                turns: Some(Turns {
-                    turn_ns: nanoseconds(order.turn),
-                    settle_ns: nanoseconds(order.settle),
-                    own: u8::try_from(own).unwrap_or(u8::MAX),
-                    turns,
-                    response,
-                    from_others,
-                }),
-                disturbed: Vec::new(),
-                traces: Vec::new(),
-            }
+            let turns = Turns {
+                turn_ns: nanoseconds(order.turn),
+                settle_ns: nanoseconds(order.settle),
+                own: u8::try_from(own).unwrap_or(u8::MAX),
+                turns,
+                response,
+                from_others,
+            };
+            flow.account(accounts, Some(turns))
         };
         Ok((0..order.states.len()).map(account).collect())
     }

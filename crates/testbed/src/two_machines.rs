@@ -4,25 +4,22 @@ use std::net::IpAddr;
 use std::path;
 use std::time::Duration;
 
+use agent::Interrupt;
 use agent::message::{Answer, Request};
-use agent::{CallError, Interrupt, Isolation};
 use host::journal::Change;
 use host::{InterfaceEnvironment, LocatedInterface, same_network};
-use record::NamedMachine;
+use record::{CpuSplit, NamedMachine};
 use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
-use crate::builder::Builder;
-use crate::end::End;
+use crate::builder::{Builder, Options};
 use crate::error::Error;
+use crate::guests::RemoteGuests;
 use crate::hosts::{HostPlace, Hosts};
-use crate::launched_agent::LaunchedAgent;
-use crate::options::Options;
-use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
-use crate::path::tunnel::{free_number, numbered, vxlan_of};
-use crate::path::veth::await_running;
-use crate::path::{NetworkPath, ReceiveWork};
+use crate::launched_agent::{AgentStart, LaunchedAgent, answer, ask};
+use crate::path::node::{Node, TAPS};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY, await_running, free_number, numbered, vxlan_of};
 use crate::settings::WORK;
-use crate::testbed::Testbed;
+use crate::testbed::{End, Testbed};
 
 /// An agent on a machine, with the interface for the traffic.
 pub(crate) struct ConnectedMachine {
@@ -60,14 +57,11 @@ impl Hosts {
     ) -> Result<BySide<FoundMachine>, Error> {
         let mut machines = machines(self, program, interrupt)?;
         let found = BySide::try_from_fn(|side| {
-            let ConnectedMachine { agent, located, .. } = &mut machines[side];
+            let ConnectedMachine { agent, located } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
-            match agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => {
-                    Ok(FoundMachine { located: located.clone(), environment: *about })
-                }
-                other => Err(Error::from(agent.client.unexpected(&other))),
-            }
+            let environment =
+                ask!(agent, &Request::Environment { interfaces }, Answer::Environment(about) => *about);
+            Ok::<_, Error>(FoundMachine { located: located.clone(), environment })
         })?;
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
@@ -82,7 +76,7 @@ impl Hosts {
     /// them has, and can have, no address.
     ///
     /// # Errors
-    /// [`Error::NoAddress`], [`Error::Ipv6Off`].
+    /// [`Error::Unfit`].
     pub fn check_addresses(
         &self,
         found: &BySide<FoundMachine>,
@@ -99,9 +93,10 @@ impl Hosts {
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         for (side, FoundMachine { located, .. }) in found.each_ref() {
             let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
-                (Family::Ipv6, false) => {
-                    Err(Error::Ipv6Off { end: self.end(side), interface: interface.to_owned() })
-                }
+                (Family::Ipv6, false) => Err(Error::Unfit(format!(
+                    "IPv6 is off on the {}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)",
+                    self.end(side)
+                ))),
                 _ => Ok(()),
             };
             if self.own_addresses {
@@ -115,50 +110,89 @@ impl Hosts {
     }
 }
 
-/// Two machines and the network between them.
-pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
-    let hosts = hosts(builder)?;
-    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
-    let own = hosts.own_addresses.then_some(TRAFFIC);
-    let addresses = prepare(&mut machines, own, &builder.options.families)?;
-    let set = apply_settings(builder, &hosts, &mut machines)?;
-    let ends = machines.map(|side, machine| {
-        let ConnectedMachine { agent, located, .. } = machine;
-        End::new(side, agent, &set[side].cpus, &located.interface, addresses[side])
-    });
-    Ok(testbed(builder, ends, set, NetworkPath::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
-}
-
-/// Two machines, and a tunnel over the network between them with the traffic's addresses.
-pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
-    let hosts = hosts(builder)?;
-    let family = builder.options.state.underlay_family;
-    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
-    let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
-    let set = apply_settings(builder, &hosts, &mut machines)?;
-    let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
-    let [tunnel, _] = numbered(number);
-    for (side, machine) in machines.each_mut() {
-        let local = reachable(under[side].in_family(family), family, hosts.end(side))?;
-        let remote = reachable(under[side.other()].in_family(family), family, hosts.end(side.other()))?;
-        let vxlan = vxlan_of(local, remote, &machine.located.interface, number);
-        let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
-        let name = tunnel.clone();
-        machine.agent.order(&Request::CreateVxlan { name, vxlan, addresses, bridge: None })?;
+/// Two machines and the network between them; a tunnel over it, and a guest on each, where the
+/// scenario has them.
+pub(crate) fn between_machines(builder: &Builder<'_>) -> Result<Testbed, Error> {
+    let options = builder.options;
+    let (scenario, tunnel) = (options.state.scenario, options.tunnel());
+    let hosts = options.hosts.as_ref().ok_or_else(|| Error::no_hosts(scenario))?;
+    let mut machines = machines(hosts, &options.program, builder.interrupt)?;
+    let is_bridged = scenario.has_guests() && tunnel.is_none();
+    for (side, machine) in machines.each_ref() {
+        if is_bridged && machine.located.carries {
+            let (host, interface) = (&hosts.places[side], &machine.located.interface);
+            return Err(Error::Machine(format!(
+                "{host}: the interface {interface} carries this connection, and in the scenario \"vm\" it becomes a port of a bridge, which would cut netassay off: name another interface (USER@HOST:INTERFACE)"
+            )));
+        }
     }
-    for (_, machine) in machines.each_mut() {
-        await_running(&mut machine.agent, &tunnel)?;
-    }
-    let path = NetworkPath {
-        tunnel: Some(family),
-        ..NetworkPath::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface)
+    let guests = scenario.has_guests().then(|| RemoteGuests::open(builder, hosts, &machines)).transpose()?;
+    let (own, families) = match tunnel {
+        Some(family) => (Some(UNDERLAY), vec![family]),
+        None if is_bridged => (None, Vec::new()),
+        None => (Some(TRAFFIC), options.families.clone()),
     };
-    let ends = machines.map(|side, machine| {
-        let ConnectedMachine { agent, located, .. } = machine;
-        let end = End::new(side, agent, &set[side].cpus, &tunnel, TRAFFIC[side]);
-        End { underlay: Some(located.interface), ..end }
+    let addresses = prepare(&mut machines, own.filter(|_| hosts.own_addresses), &families)?;
+    let set = apply_settings(builder, hosts, &mut machines)?;
+    let [vxlan, bridge] = numbered(free_number(&machines.each_ref().map(|_, machine| &machine.located)));
+    if guests.is_some() {
+        for (_, machine) in machines.each_mut() {
+            machine.agent.order(&Request::CreateBridge { name: bridge.clone() })?;
+        }
+    }
+    if let Some(family) = tunnel {
+        let bridge = guests.as_ref().map(|_| bridge.clone());
+        let inside = if guests.is_some() { &[] } else { options.families.as_slice() };
+        let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
+        let reach = |side: Side| reachable(addresses[side].in_family(family), family, hosts.end(side));
+        for (side, ConnectedMachine { agent, located }) in machines.each_mut() {
+            let vxlan_end = vxlan_of(reach(side)?, reach(side.other())?, &located.interface, number);
+            let (name, addresses) = (vxlan.clone(), TRAFFIC[side].with_prefixes(inside));
+            agent.order(&Request::CreateVxlan {
+                name,
+                vxlan: vxlan_end,
+                addresses,
+                bridge: bridge.clone(),
+            })?;
+        }
+        for (_, machine) in machines.each_mut() {
+            await_running(&mut machine.agent, &vxlan)?;
+        }
+    }
+    let cpus = set.each_ref().map(|_, set| set.cpus.clone());
+    let named = set.map(|side, set| NamedMachine {
+        host: hosts.places[side].to_string(),
+        interface: machines[side].located.interface.clone(),
+        changed: set.changes,
     });
-    Ok(testbed(builder, ends, set, path))
+    let mut testbed = if let Some(guests) = guests {
+        let nodes = machines.try_map(|side, ConnectedMachine { agent, located }| {
+            let mut node = Node { bridge: bridge.clone(), ..Node::without_bridge(agent) };
+            if tunnel.is_some() {
+                node.ports.push(vxlan.clone());
+                node.underlay = Some(located.interface);
+            } else {
+                node.add_wire(&located.interface, located.mtu)?;
+            }
+            node.add_tap(TAPS[side])?;
+            Ok::<_, Error>(node)
+        })?;
+        guests.testbed(options, nodes, cpus)?
+    } else {
+        let ends = machines.map(|side, ConnectedMachine { agent, located }| {
+            let interface = located.interface;
+            match tunnel {
+                Some(_) => End {
+                    underlay: Some(interface),
+                    ..End::new(side, agent, &cpus[side], &vxlan, TRAFFIC[side])
+                },
+                None => End::new(side, agent, &cpus[side], &interface, addresses[side]),
+            }
+        });
+        Testbed::two(&with_cpus(options, cpus.clone()), ends)
+    };
+    testbed.named = Some(named);
+    Ok(testbed)
 }
 
 /// The addresses that the interfaces of the machines have for the traffic.
@@ -171,10 +205,6 @@ pub(crate) fn addresses(
     Ok(pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice())))
 }
 
-pub(crate) fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
-    builder.options.hosts.clone().ok_or(Error::NoHosts(builder.options.state.scenario))
-}
-
 /// Starts both agents, and finds their interfaces.
 pub(crate) fn machines(
     hosts: &Hosts,
@@ -182,8 +212,8 @@ pub(crate) fn machines(
     interrupt: &Interrupt,
 ) -> Result<BySide<ConnectedMachine>, Error> {
     let launch = |side: Side| {
-        let (place, name) = (&hosts.places[side], side.to_string());
-        LaunchedAgent::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
+        let name = side.to_string();
+        LaunchedAgent::on_machine(&hosts.places[side], AgentStart::of_machine(&name, program, interrupt))
     };
     // Both start in parallel.
     let mut agents = BySide::try_from_fn(launch)?;
@@ -216,12 +246,13 @@ fn locate(
 ) -> Result<LocatedInterface, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
-    let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
-        Answer::Located(located) => located,
-        other => return Err(agent.client.unexpected(&other).into()),
-    };
+    let request = Request::Locate { interface, beside, towards, connection };
+    let located = ask!(agent, &request, Answer::Located(located) => located);
     if located.carries && place.interface.is_none() {
-        return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
+        return Err(Error::Machine(format!(
+            "{place}: the interface that leads to the other machine, {}, carries this connection too, so a change of it may cut netassay off: name another interface (USER@HOST:INTERFACE), or this one to accept that; what is changed is undone when the connection is lost",
+            located.interface
+        )));
     }
     if located.carries {
         // Traffic may hold the signs of life up that share its interface.
@@ -269,7 +300,10 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
 
 pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
     if address.is_unspecified() {
-        Err(Error::NoAddress { family, end: end.to_string() })
+        Err(Error::Unfit(format!(
+            "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)",
+            end.to_string()
+        )))
     } else {
         Ok(address)
     }
@@ -277,7 +311,7 @@ pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> 
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
 pub(crate) fn cpus(agent: &LaunchedAgent, located: &LocatedInterface) -> Vec<u32> {
-    let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+    let all = agent.cpu_numbers();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
 }
@@ -294,14 +328,14 @@ pub(crate) fn apply_settings(
     hosts: &Hosts,
     machines: &mut BySide<ConnectedMachine>,
 ) -> Result<BySide<MachineSetup>, Error> {
-    let mut set_one = |side: Side| {
-        let ConnectedMachine { agent, located, .. } = &mut machines[side];
+    BySide::try_from_fn(|side| {
+        let ConnectedMachine { agent, located } = &mut machines[side];
         let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
         let settings = &builder.options.machine[side];
         let wanted = settings.request(&located.interface);
         let mut cpus = cpus(agent, located);
         if let Some(Placement { traffic, .. }) = settings.placement {
-            let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+            let all = agent.cpu_numbers();
             if !all.contains(&traffic) {
                 let all = host::affinity::format_cpu_list(&all);
                 return Err(refused(format!(
@@ -313,50 +347,21 @@ pub(crate) fn apply_settings(
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;
-        let changes = match answer {
-            Ok(Answer::MachineChanged { changes }) => changes,
-            Ok(other) => return Err(agent.client.unexpected(&other).into()),
-            Err(Error::Call(CallError::Refused { why, .. })) => return Err(refused(why)),
-            Err(error) => return Err(error),
-        };
+        let answer = answer.map_err(|error| match error.refusal() {
+            Ok(why) => refused(why),
+            Err(error) => error,
+        })?;
+        let changes = answer!(agent, answer, Answer::MachineChanged { changes } => changes);
         // Another number of queues restarts some cards.
         await_running(agent, &located.interface)?;
         Ok(MachineSetup { cpus, changes })
-    };
-    BySide::try_from_fn(&mut set_one)
+    })
 }
 
-fn testbed(
-    builder: &Builder<'_>,
-    ends: BySide<End>,
-    set: BySide<MachineSetup>,
-    path: NetworkPath,
-) -> Testbed {
-    let options = options(builder, ends.each_ref().map(|_, end| end.cpus.clone()));
-    let interfaces = ends.each_ref().map(|_, end| end.underlay.as_ref().unwrap_or(&end.interface).clone());
-    let mut testbed = Testbed::two(&options, ends, path);
-    testbed.named = named_machines(builder, interfaces, set);
-    testbed
-}
-
-/// The options of a testbed between machines, with their CPUs.
-pub(crate) fn options(builder: &Builder<'_>, cpus: BySide<Vec<u32>>) -> Options {
+/// The options of a testbed with these CPUs.
+pub(crate) fn with_cpus(options: &Options, cpus: BySide<Vec<u32>>) -> Options {
     let BySide { transmitter, receiver } = cpus;
-    let cpus = record::CpuSplit { transmitter, receiver, controller: Vec::new() };
-    Options { cpus, ..builder.options.clone() }
-}
-
-/// The machines, as a record names them.
-pub(crate) fn named_machines(
-    builder: &Builder<'_>,
-    mut interfaces: BySide<String>,
-    set: BySide<MachineSetup>,
-) -> Option<BySide<NamedMachine>> {
-    let hosts = builder.options.hosts.as_ref()?;
-    Some(set.map(|side, MachineSetup { changes: changed, .. }| {
-        let (host, interface) = (hosts.places[side].to_string(), std::mem::take(&mut interfaces[side]));
-        NamedMachine { host, interface, changed }
-    }))
+    Options { cpus: CpuSplit { transmitter, receiver, controller: Vec::new() }, ..options.clone() }
 }
 
 #[cfg(test)]

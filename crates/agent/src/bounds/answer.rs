@@ -101,15 +101,12 @@ fn pair_facts(facts: &host::PairFacts) -> Checked {
 }
 
 fn booted(guest: &Booted) -> Checked {
-    let Booted { process: _, acceleration, kvm_tried, stays_root, boot_ms: _, failed_first } = guest;
+    let Booted { process: _, acceleration, stays_root, boot_ms: _, failed_first } = guest;
     let why = match acceleration {
         Accelerated::Kvm => None,
         Accelerated::Emulation { why } => Some(why),
     };
-    texts(
-        "guest",
-        [why, kvm_tried.as_ref(), stays_root.as_ref(), failed_first.as_ref()].into_iter().flatten(),
-    )
+    texts("guest", [why, stays_root.as_ref(), failed_first.as_ref()].into_iter().flatten())
 }
 
 fn surveyed(survey: &trace::Survey) -> Checked {

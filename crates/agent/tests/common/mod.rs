@@ -130,7 +130,6 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Booted(Box::new(Booted {
             process: 1,
             acceleration: words::Accelerated::Emulation { why: "no".to_owned() },
-            kvm_tried: Some("today".to_owned()),
             stays_root: Some("no".to_owned()),
             boot_ms: 1.0,
             failed_first: Some("no".to_owned()),

@@ -12,9 +12,6 @@ pub(crate) enum KernelCommand {
     Fetch(Fetch),
     /// List the kernels that were fetched
     List(Listing),
-    /// Forget the results of earlier trials of kernels (KVM, features): the next session tries
-    /// again
-    Forget,
 }
 
 #[derive(Debug, Args)]

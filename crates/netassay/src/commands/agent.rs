@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testbed::guest::{RemoteGuestError, serve_remote_guest};
+use testbed::guest::serve_remote_guest;
 
 use crate::failure::Failure;
 
@@ -22,7 +22,7 @@ pub(crate) fn agent() -> Result<(), Failure> {
 pub(crate) fn guest() -> Result<(), Failure> {
     let _ = std::fs::write("/proc/self/comm", "netassay guest");
     serve_remote_guest(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
-        RemoteGuestError::Serve(error) => error.into(),
-        RemoteGuestError::Gone(error) => error.into(),
+        testbed::Error::Serve(error) => error.into(),
+        error => error.into(),
     })
 }

@@ -16,13 +16,6 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             Ok(())
         }
         KernelCommand::List(flags) => list(flags),
-        KernelCommand::Forget => {
-            let count = guest::TrialCache::of_this_user()
-                .forget_all()
-                .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
-            say(&format!("{} of earlier trials forgotten", results::counted(count, "finding")));
-            Ok(())
-        }
     }
 }
 

@@ -168,7 +168,6 @@ fn lab(
             ..here::options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
-        memory: testbed::guest::TrialCache::of_this_user(),
         // The program is kept in memory only for machines that need it again.
         restarter: restarter.filter(|_| study.protocol.how == BootKind::Reboot),
     })

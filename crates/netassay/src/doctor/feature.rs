@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agent::Interrupt;
 use host::Privileges;
-use study::{Family, Scenario, feature};
-use testbed::{Switches, Testbed};
+use study::{BySide, Family, Scenario, feature};
+use testbed::{InterfaceSwitches, Switches, Testbed};
 
 use super::finding::Finding;
 use crate::failure::Failure;
@@ -55,7 +55,9 @@ fn state(
 ) -> Result<Vec<&'static str>, Failure> {
     let features: BTreeMap<String, bool> =
         on.map(|on| names.iter().map(|name| ((*name).to_owned(), on)).collect()).unwrap_or_default();
-    let switches = Switches { transmitter: features.clone(), receiver: features, ..Switches::default() };
+    let features = BySide::from_fn(|_| features.clone());
+    let own = InterfaceSwitches { features, ..InterfaceSwitches::default() };
+    let switches = Switches { own, ..Switches::default() };
     let effective = testbed.settle(&switches)?;
     let active = &effective.transmitter.active;
     Ok(names.iter().copied().filter(|name| active.get(*name).copied().unwrap_or(false)).collect())

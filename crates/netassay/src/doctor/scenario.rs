@@ -41,10 +41,10 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                     let mut how = String::new();
                     if scenario == Scenario::Discard {
                         // The device influences the figures, but is no limit.
-                        how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
+                        how = testbed.notes.iter().map(|note| format!("; {note}")).collect();
                     } else {
                         let limit = |note: &Note| Finding::warn("limit", &name, note.to_string(), remedy);
-                        notes.extend(testbed.notes().iter().map(limit));
+                        notes.extend(testbed.notes.iter().map(limit));
                     }
                     drop(testbed);
                     let what = format!(

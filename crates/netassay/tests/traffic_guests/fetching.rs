@@ -97,8 +97,7 @@ fn sources(directory: &Path, package: &Path) {
     );
     tool(directory, "apt-cache", &cache);
     let get = format!(
-        "case \"$*\" in indextargets*) echo bookworm http://d/debian/ main; echo bookworm-backports http://d/debian/ main ;; \
-         '-q download linux-image-t/bookworm-backports') cp {} . ;; *) exit 100 ;; esac",
+        "case \"$*\" in '-q download linux-image-t/bookworm-backports') cp {} . ;; *) exit 100 ;; esac",
         package.display()
     );
     tool(directory, "apt-get", &get);
@@ -129,11 +128,7 @@ fn a_release_is_asked_for_behind_a_slash() {
     assert!(!stderr(&tried).contains("no kernel \"linux-image-t-meta"), "{}", stderr(&tried));
 
     for (asked, words) in [
-        ("linux-image-t-meta/trixie", "`deb http://d/debian trixie main`"),
-        (
-            "linux-image-t-meta/bookworm",
-            "apt knows no package linux-image-t-meta in bookworm, but has it in another",
-        ),
+        ("linux-image-t-meta/bookworm", "apt knows no such package"),
         ("linux-image-none/bookworm", "apt-cache search"),
     ] {
         let output = fetch(asked);

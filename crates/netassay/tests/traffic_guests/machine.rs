@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use testbed::guest::{Error, Guest, GuestOrder, Tools, TrialCache};
+use testbed::guest::{Guest, GuestOrder, Tools};
 use words::{Accelerated, Acceleration};
 
 use crate::{fake_qemu, order};
@@ -27,9 +27,8 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
 fn kvm_that_brings_no_guest_to_life_is_not_used() {
     // A device that can be opened, and a QEMU that under KVM does nothing, for ever.
     let script = "#!/bin/sh\ncase \"$*\" in *-version) ;; *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
-    let (directory, tools) = fake_qemu(script);
-    let kept = tempfile::tempdir().unwrap();
-    let tools = Tools { kvm: "/dev/null".into(), memory: TrialCache::in_directory(kept.path()), ..tools };
+    let (_directory, tools) = fake_qemu(script);
+    let tools = Tools { kvm: "/dev/null".into(), ..tools };
     let guest =
         Guest::start_with(&GuestOrder { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
     let Accelerated::Emulation { why } = &guest.accelerated else { panic!("KVM?") };
@@ -39,21 +38,11 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let begun = std::time::Instant::now();
     let error =
         Guest::start_with(&GuestOrder { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
-    assert!(matches!(error, Error::NoKvm(_)) && begun.elapsed().as_secs() < 5, "{error}");
-
-    // Another process recalls it, as long as nothing has changed that it depends on.
-    let image = order().kernel.image;
-    let again = tools.try_kvm(&image);
-    assert!(again.recalled.is_some_and(|when| when.elapsed().is_ok()), "{again:?}");
-    assert_eq!(again.outcome.unwrap_err(), *why);
-    fs::write(directory.path().join("qemu-system-x86_64"), "#!/bin/sh\nexit 1\n").unwrap();
-    let other = tools.try_kvm(&image);
-    assert_eq!(other, tools.try_kvm(&image), "what is quick to find is found each time");
-    assert!(other.recalled.is_none() && other.outcome.unwrap_err().contains("QEMU exited under KVM"));
+    assert!(error.to_string().contains(why.as_str()) && begun.elapsed().as_secs() < 5, "{error}");
 
     let (_directory, tools) = fake_qemu("#!/bin/sh\necho 'qemu: assertion failed' >&2\nexit 1\n");
     let tools = Tools { kvm: "/dev/null".into(), ..tools };
-    let why = tools.try_kvm(&order().kernel.image).outcome.unwrap_err();
+    let why = tools.try_kvm(&order().kernel.image).unwrap_err();
     assert_eq!(why, "QEMU exited under KVM: qemu: assertion failed");
 }
 
@@ -73,8 +62,8 @@ fn sleepers(seconds: &str) -> usize {
 #[test]
 #[ignore = "may wait 5 s for KVM"]
 fn kvm_of_this_machine_is_tried() {
-    let tools = Tools { memory: TrialCache::none(), ..Tools::of_this_machine() };
-    match tools.try_kvm(&order().kernel.image).outcome {
+    let tools = Tools::of_this_machine();
+    match tools.try_kvm(&order().kernel.image) {
         Ok(()) => {
             let mut guest = Guest::start(&GuestOrder { acceleration: Acceleration::Kvm, ..order() }).unwrap();
             guest.await_life(&agent::Interrupt::new().unwrap()).unwrap();
@@ -83,7 +72,7 @@ fn kvm_of_this_machine_is_tried() {
             assert!(!why.is_empty());
             let insists = GuestOrder { acceleration: Acceleration::Kvm, ..order() };
             let error = Guest::start_with(&insists, &tools).unwrap_err();
-            assert!(matches!(&error, Error::NoKvm(told) if *told == why), "{error}");
+            assert!(error.to_string().contains(&why), "{error}");
             eprintln!("note: no guest under KVM on this machine: {why}");
         }
     }

@@ -252,7 +252,7 @@ fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
                 limited_by: ConditionLimit::for_condition(stored, index),
                 acted: ActedOffloads::for_condition(condition, stored.plan.effective.get(index), &means),
-                means: means.into_iter().collect(),
+                means: means.iter().map(|(key, mean)| (key.to_owned(), *mean)).collect(),
             }
         })
         .collect()

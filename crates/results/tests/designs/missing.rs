@@ -6,7 +6,7 @@ use std::path::Path;
 
 use netassay_results::Results;
 use serde_json::{Value, json};
-use store::{RunStatus, StoredStudy, StudyStatus};
+use store::{Metrics, RunStatus, StoredStudy, StudyStatus};
 use study::{Condition, DesignKind, Plan};
 
 use crate::made::{design, is_on, means, stored, study, wobble};
@@ -244,7 +244,7 @@ fn each_reason_is_reported() {
     assert_eq!(failed, "2 failed, 4 disturbed; the last try, in boot 3: a neighbour");
     let without = why(|stored, off| {
         for run in stored.runs.iter_mut().filter(|run| run.condition == off) {
-            run.metrics.clear();
+            run.metrics = Metrics::default();
         }
     });
     assert_eq!(without, "its runs do not have throughput");

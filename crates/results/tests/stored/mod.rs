@@ -62,5 +62,5 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         tags: Vec::new(),
         toml: study.text.to_owned(),
     };
-    StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs }
+    StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs, documents_are_plain: false }
 }

@@ -37,7 +37,6 @@
 mod busy;
 mod contended;
 mod end;
-mod losses;
 
 use load::{Direction, Kind};
 use record::{Driver, Dropped, Evidence, HostAccount, Label, Limit, LossPlace, OnHost, RunAccount};
@@ -216,7 +215,7 @@ impl OneWay<'_> {
 
     fn of_udp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
-        let losses = losses::find_losses(self);
+        let losses = end::find_losses(self);
         let evidence = |first: Vec<Evidence>| -> Vec<Evidence> {
             let others = losses.evidence.iter().chain(&takes.evidence).chain(&sends.evidence);
             let rest: Vec<Evidence> = others.filter(|what| !first.contains(what)).cloned().collect();
@@ -282,7 +281,7 @@ impl OneWay<'_> {
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
-            let losses = losses::find_losses(self);
+            let losses = end::find_losses(self);
             label = (losses.socket >= LOST).then_some(Label::ReceiverSocket);
             rest.extend(losses.evidence);
         }

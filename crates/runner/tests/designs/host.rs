@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
 use record::{Environment, Note, sample};
-use study::{BootState, BySide, Condition, Effective, Settled};
+use study::{BootState, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
 /// The rules by which an interface turns wanted features into applied ones.
@@ -127,12 +127,12 @@ impl RuledLab {
     /// The state after setting these switches.
     pub(crate) fn settled(&self, switches: &Switches) -> Effective {
         let under = |interface: &Interface| {
-            BySide { transmitter: &switches.underlay.transmitter, receiver: &switches.underlay.receiver }
-                .map(|_, asked| interface.settle(asked, self.rules))
+            let asked = switches.underlay.features.each_ref();
+            asked.map(|_, asked| interface.settle(asked, self.rules))
         };
         Effective {
-            transmitter: self.transmitter.settle(&switches.transmitter, self.rules),
-            receiver: Some(self.receiver.settle(&switches.receiver, self.rules)),
+            transmitter: self.transmitter.settle(&switches.own.features.transmitter, self.rules),
+            receiver: Some(self.receiver.settle(&switches.own.features.receiver, self.rules)),
             underlay: self.underlay.as_ref().map(under),
             fragments: None,
         }

@@ -266,7 +266,7 @@ impl Bench for SimulatedBench {
     }
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
-        let transmitter = self.side(&switches.transmitter);
+        let transmitter = self.side(&switches.own.features.transmitter);
         let tuned = switches.tuning.receiver.sysctl.iter();
         let tuning = tuned.map(|(name, value)| (TuningKey::Sysctl, format!("{name}={value}"))).collect();
         let receiver = Some(Settled { tuning, ..transmitter.clone() });

@@ -8,11 +8,9 @@ use serde::Serialize;
 use serde_json::json;
 use words::csv_field as field;
 
-use super::csv::{HEADER, head};
-use super::{Number, keys, units};
+use super::{HEADER, Number, head, keys, units};
 use crate::metrics::Metrics;
-use crate::new_records::{RunId, RunStatus};
-use crate::stored::{StoredRun, StoredStudy};
+use crate::records::{RunId, RunStatus, StoredRun, StoredStudy};
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
 /// record of a run (`detail` in [`super::json()`]) is left out: it has ten times the room of the

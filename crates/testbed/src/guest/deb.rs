@@ -7,8 +7,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::error::Error;
 use crate::guest::apt::{self, Candidate, candidate};
-use crate::guest::error::Error;
+use crate::guest::fetch::unfetched;
 use crate::guest::tar::{EntryKind, entries};
 use crate::guest::tools::Tools;
 
@@ -36,7 +37,7 @@ impl Package<'_> {
     /// Reads its description.
     ///
     /// # Errors
-    /// [`Error::NoTool`], [`Error::Fetch`].
+    /// Without the tool, or for what is no such package.
     pub(crate) fn describe(&self) -> Result<Candidate, Error> {
         let control =
             self.read("--ctrl-tarfile", |stream| control(stream).map_err(|error| self.bad(&error)))?;
@@ -46,7 +47,7 @@ impl Package<'_> {
     /// Writes its kernel and its modules into the directory `tree`, beside those of other packages.
     ///
     /// # Errors
-    /// [`Error::NoTool`], [`Error::Fetch`]; [`Error::Write`].
+    /// Without the tool, for what is no such package, or if nothing can be written.
     pub(crate) fn unpack(&self, tree: &Path) -> Result<(), Error> {
         directory(tree)?;
         self.read("--fsys-tarfile", |stream| unpack(stream, tree, |error| self.bad(error)))
@@ -92,7 +93,7 @@ impl Package<'_> {
     }
 
     fn error(&self, why: String) -> Error {
-        Error::Fetch { package: self.name.to_owned(), why }
+        unfetched(self.name, why)
     }
 
     fn bad(&self, error: &io::Error) -> Error {
@@ -207,7 +208,7 @@ mod tests {
 
     fn unpacked(entries: &[Vec<u8>], tree: &Path) -> Result<(), String> {
         let bytes = [entries.concat(), END.to_vec()].concat();
-        let bad = |error: &io::Error| Error::Fetch { package: "t".to_owned(), why: error.to_string() };
+        let bad = |error: &io::Error| Error::Failed(error.to_string());
         unpack(&mut bytes.as_slice(), tree, bad).map_err(|error| error.to_string())
     }
 

@@ -1,17 +1,15 @@
 //! Kernels of distributions: fetched and unpacked, never installed.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::guest::apt::{self, Candidate, candidate};
+use crate::error::Error;
+use crate::guest::apt::{self, Candidate, RequestedPackage, candidate};
 use crate::guest::deb::Package;
-use crate::guest::directories;
-use crate::guest::error::Error;
-use crate::guest::kernel::Kernel;
-use crate::guest::requested_package::RequestedPackage;
-use crate::guest::sources::{FORMAT, advice, sources};
+use crate::guest::kernel::{Kernel, fetched_kernels};
 use crate::guest::tools::Tools;
 
 /// A fetched kernel.
@@ -35,10 +33,10 @@ pub struct Fetched {
 /// fetched again.
 ///
 /// # Errors
-/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's message for an unknown
+/// [`Error::NoTool`] without these tools; the tool's message for an unknown
 /// package, without a network, or without a kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
-    fetch_into(&directories::kernels()?, package, &Tools::of_this_machine())
+    fetch_into(&fetched_kernels()?, package, &Tools::of_this_machine())
 }
 
 /// The fetched kernels, by name.
@@ -46,7 +44,7 @@ pub fn fetch(package: &str) -> Result<Fetched, Error> {
 /// # Errors
 /// When their directory cannot be read.
 pub fn fetched() -> Result<Vec<Fetched>, Error> {
-    let kept = directories::kernels()?;
+    let kept = fetched_kernels()?;
     let entries = match fs::read_dir(&kept) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -110,9 +108,9 @@ fn sweep(kept: &Path) -> Result<(), Error> {
 fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
     let asked = file.display().to_string();
     if !file.is_file() {
-        return Err(Error::Fetch { package: asked, why: "the file does not exist".to_owned() });
+        return Err(unfetched(&asked, "the file does not exist"));
     }
-    let file = absolute(file)?;
+    let file = file.canonicalize().map_err(Error::read(file))?;
     let package = Package { name: &asked, file: &file, workplace, tools };
     let described = package.describe()?;
     package.unpack(&workplace.join(TREE))?;
@@ -120,10 +118,8 @@ fn unpack_local(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Re
 }
 
 fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
-    let asked = RequestedPackage::read(text).ok_or_else(|| Error::Fetch {
-        package: text.to_owned(),
-        why: "this is not a package name: write PACKAGE or PACKAGE/RELEASE".to_owned(),
-    })?;
+    let asked = RequestedPackage::read(text)
+        .ok_or_else(|| unfetched(text, "this is not a package name: write PACKAGE or PACKAGE/RELEASE"))?;
     let mut package = describe(tools, workplace, &asked)?;
     // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
     for _ in 0..4 {
@@ -142,10 +138,8 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
                 let (place, name) = (workplace.join("packages"), asked.in_same_release(name).to_string());
                 fs::create_dir_all(&place).map_err(Error::write(&place))?;
                 run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
-                let file = only_file(&place).ok_or_else(|| Error::Fetch {
-                    package: name.clone(),
-                    why: "apt-get downloaded no file".to_owned(),
-                })?;
+                let file = fs::read_dir(&place).ok().and_then(|mut files| Some(files.next()?.ok()?.path()));
+                let file = file.ok_or_else(|| unfetched(&name, "apt-get downloaded no file"))?;
                 Package { name: &name, file: &file, workplace, tools }.unpack(&workplace.join(TREE))?;
                 remove(&place)?;
             }
@@ -160,20 +154,16 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
 
 fn describe(tools: &Tools, workplace: &Path, asked: &RequestedPackage) -> Result<Candidate, Error> {
     let named = asked.to_string();
-    let show = |what: &str| {
-        let arguments = ["--no-all-versions", "show", what].map(OsStr::new);
-        run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said))
-    };
-    match show(&named) {
+    let arguments = ["--no-all-versions", "show", &named].map(OsStr::new);
+    match run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said)) {
         Ok(Some(found)) => Ok(found),
         Err(error @ Error::NoTool(_)) => Err(error),
         // It fails for an unknown package, and prints nothing for an unknown release.
-        Ok(None) | Err(_) => {
-            let known = matches!(show(&asked.package), Ok(Some(_)));
-            let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);
-            let told = run(tools, "apt-get", &named, workplace, &arguments)?;
-            Err(Error::Fetch { package: named, why: advice(asked, known, &sources(&told)) })
-        }
+        Ok(None) | Err(_) => Err(unfetched(
+            &named,
+            "apt knows no such package (of this release); `apt-get update` updates the package lists of apt, and \
+             `apt-cache search --names-only '^linux-image'` lists the kernels that it knows",
+        )),
     }
 }
 
@@ -196,8 +186,13 @@ fn alias(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
     fs::rename(&beside, &link).map_err(Error::write(&link))
 }
 
+/// The error of a package that does not exist, or cannot be fetched.
+pub(crate) fn unfetched(package: &str, why: impl Display) -> Error {
+    Error::Failed(format!("cannot fetch {package}: {why}"))
+}
+
 fn no_kernel(package: &str) -> Error {
-    Error::Fetch { package: package.to_owned(), why: "it holds no kernel image (boot/vmlinuz-*)".to_owned() }
+    unfetched(package, "it holds no kernel image (boot/vmlinuz-*)")
 }
 
 /// The file in an unpacked tree with its package's version.
@@ -230,28 +225,18 @@ fn run(
         .env("LC_ALL", "C")
         .env("PATH", &tools.path)
         .stdin(Stdio::null());
-    let output = command.output().map_err(|error| Error::Fetch {
-        package: package.to_owned(),
-        why: format!("{program} cannot be started: {error}"),
-    })?;
+    let output = command.output();
+    let output =
+        output.map_err(|error| unfetched(package, format_args!("{program} cannot be started: {error}")))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let why = format!("{program}: {}", apt::complaint(&String::from_utf8_lossy(&output.stderr)));
-    Err(Error::Fetch { package: package.to_owned(), why })
+    let why = apt::complaint(&String::from_utf8_lossy(&output.stderr));
+    Err(unfetched(package, format_args!("{program}: {why}")))
 }
 
 fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn only_file(directory: &Path) -> Option<PathBuf> {
-    let mut files = fs::read_dir(directory).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    files.next()
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, Error> {
-    path.canonicalize().map_err(Error::read(path))
 }
 
 fn remove(directory: &Path) -> Result<(), Error> {

@@ -1,16 +1,15 @@
 //! Finding a kernel: its image, and the modules that belong to it.
 
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use host::user_file;
 use serde::{Deserialize, Serialize};
 
-use crate::guest::directories;
-use crate::guest::error::Error;
+use crate::error::Error;
+use crate::guest::apt::RequestedPackage;
 use crate::guest::image::{self, release_of};
-use crate::guest::requested_package::RequestedPackage;
 
 /// A kernel to boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +34,7 @@ impl Kernel {
     pub fn find(asked: Option<&str>) -> Result<Self, Error> {
         match asked {
             None => running(Path::new("/")),
-            Some(asked) => by_name(asked, &directories::kernels()),
+            Some(asked) => by_name(asked, fetched_kernels().ok().as_deref()),
         }
     }
 
@@ -45,7 +44,10 @@ impl Kernel {
             .and_then(|file| file.take(image::HEAD).read_to_end(&mut head))
             .map_err(Error::read(image))?;
         if !image::is_image(&head) {
-            return Err(Error::NotAnImage(image.to_owned()));
+            let image = image.display();
+            return Err(Error::Failed(format!(
+                "{image} is no bootable x86 kernel image: give the path of a vmlinuz (bzImage)"
+            )));
         }
         let release = release_of(&head);
         let modules = release.as_deref().and_then(|release| modules_of(image, release));
@@ -69,7 +71,7 @@ impl Kernel {
     }
 }
 
-fn by_name(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> {
+fn by_name(asked: &str, kept: Option<&Path>) -> Result<Kernel, Error> {
     let path = Path::new(asked);
     if path.is_dir() {
         return Kernel::in_directory(path);
@@ -80,9 +82,23 @@ fn by_name(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> 
     let name = RequestedPackage::read(asked).map_or_else(|| asked.to_owned(), |asked| asked.file_name());
     let plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     match kept {
-        Ok(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),
-        _ => Err(Error::NoKernel(asked.to_owned())),
+        Some(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),
+        _ => Err(Error::Failed(format!(
+            "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
+             shows those; `{}` may download it)",
+            words::shell_command(["netassay", "kernel", "fetch", asked])
+        ))),
     }
+}
+
+/// The directory of fetched kernels: `$XDG_DATA_HOME/netassay/kernels`, or
+/// `~/.local/share/netassay/kernels` (XDG base directory specification: relative directories do not
+/// count).
+pub(crate) fn fetched_kernels() -> Result<PathBuf, Error> {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")));
+    let none = "cannot store fetched kernels: neither XDG_DATA_HOME nor HOME is set; set one";
+    Ok(base.ok_or_else(|| Error::Failed(none.to_owned()))?.join("netassay/kernels"))
 }
 
 fn running(root: &Path) -> Result<Kernel, Error> {
@@ -137,28 +153,24 @@ mod tests {
         tree
     }
 
-    fn nowhere() -> Result<PathBuf, Error> {
-        Err(Error::NoHome)
-    }
-
     #[test]
     fn an_unpacked_package_is_found_by_its_directory_its_image_and_its_name() {
         let tree = tree("6.1.0-x");
-        let found = by_name(tree.path().to_str().unwrap(), &nowhere()).unwrap();
+        let found = by_name(tree.path().to_str().unwrap(), None).unwrap();
         assert_eq!(found.release.as_deref(), Some("6.1.0-x"));
         assert!(found.modules.as_ref().unwrap().ends_with("usr/lib/modules/6.1.0-x"));
-        assert_eq!(by_name(found.image.to_str().unwrap(), &nowhere()).unwrap(), found);
+        assert_eq!(by_name(found.image.to_str().unwrap(), None).unwrap(), found);
         let kept = tree.path().parent().unwrap().to_owned();
         let name = tree.path().file_name().unwrap().to_str().unwrap();
         if !name.starts_with('.') {
-            assert_eq!(by_name(name, &Ok(kept.clone())).unwrap(), found);
+            assert_eq!(by_name(name, Some(&kept)).unwrap(), found);
         }
-        assert!(by_name("..", &Ok(kept)).is_err_and(|error| !matches!(error, Error::NoKernel(_))));
+        assert!(by_name("..", Some(&kept)).is_err_and(|error| !error.to_string().contains("no kernel")));
     }
 
     #[test]
     fn what_is_not_there_is_reported_with_the_way_out() {
-        let error = by_name("linux-image-none", &nowhere()).unwrap_err().to_string();
+        let error = by_name("linux-image-none", None).unwrap_err().to_string();
         assert!(error.contains("netassay kernel fetch linux-image-none"), "{error}");
         let empty = tempfile::tempdir().unwrap();
         let error = running(empty.path()).unwrap_err().to_string();
@@ -168,7 +180,8 @@ mod tests {
         );
         let text = empty.path().join("vmlinuz");
         fs::write(&text, "text").unwrap();
-        assert!(matches!(by_name(text.to_str().unwrap(), &nowhere()), Err(Error::NotAnImage(_))));
+        let error = by_name(text.to_str().unwrap(), None).unwrap_err().to_string();
+        assert!(error.contains("is no bootable x86 kernel image"), "{error}");
         let tree = tree("6.1.0-x");
         fs::write(tree.path().join("boot/vmlinuz-2"), "").unwrap();
         let error = Kernel::in_directory(tree.path()).unwrap_err().to_string();

@@ -18,7 +18,6 @@ pub(crate) struct QemuParts<'a> {
     pub(crate) initramfs: RawFd,
     pub(crate) tap: Option<RawFd>,
     pub(crate) ports: &'a [RawFd],
-    pub(crate) monitor: RawFd,
 }
 
 /// The kernel's command line: that of every guest, then exact mode's, then the order's, which comes
@@ -77,8 +76,6 @@ pub(crate) fn arguments(order: &GuestOrder, parts: &QemuParts<'_>) -> Vec<String
         add("-chardev", format!("socket,id=port{index},fd={fd}"));
         add("-device", format!("virtserialport,chardev=port{index},name={}", port_name(index)));
     }
-    add("-chardev", format!("socket,id=monitor,fd={}", parts.monitor));
-    add("-mon", "chardev=monitor,mode=control".to_owned());
     if let Some(tap) = parts.tap {
         add("-netdev", format!("tap,id=net,fd={tap}"));
         let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
@@ -198,16 +195,7 @@ mod tests {
     fn line(order: &GuestOrder, kvm: bool) -> String {
         let tap = order.tap.as_ref().map(|_| 11);
         let ports = &[7, 8][..order.ports];
-        let parts = QemuParts {
-            kvm,
-            firmware: None,
-            sandbox: true,
-            kernel: 10,
-            initramfs: 9,
-            tap,
-            ports,
-            monitor: 12,
-        };
+        let parts = QemuParts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports };
         arguments(order, &parts).join(" ")
     }
 
@@ -229,7 +217,6 @@ mod tests {
                     "-device virtio-serial-pci,max_ports=3",
                     "-chardev socket,id=port1,fd=8 -device virtserialport,chardev=port1,name=netassay.1",
                     "-netdev tap,id=net,fd=11",
-                    "-chardev socket,id=monitor,fd=12 -mon chardev=monitor,mode=control",
                     "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
                     "-device virtio-net-pci,netdev=net,mac=02:00:00:00:ab:01,romfile=",
                 ],

@@ -4,28 +4,23 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use agent::Interrupt;
-use agent::message::Booted;
+use agent::message::{Answer, Booted};
+use agent::{Interrupt, Relay, RelayEnd, ServeError};
+use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
 use host::user_file;
 use words::{Accelerated, Nic};
 
-use crate::guest::accelerator::{self, FIRST_LINE};
-use crate::guest::boot_sign::BootSign;
-use crate::guest::console::Console;
-use crate::guest::error::Error;
-use crate::guest::hang::{GuestState, HangDetector};
+use crate::console::{BootSign, Console};
+use crate::error::{Error, GuestFault};
+use crate::guest::hang::{GuestState, HangDetector, Threads};
 use crate::guest::initramfs::{self, Initramfs, LARGEST_IMAGE};
-use crate::guest::monitor::Monitor;
 use crate::guest::order::GuestOrder;
 use crate::guest::qemu::{self, QemuParts};
 use crate::guest::sandbox;
-use crate::guest::spawn::{ProcessContext, in_memory, spawn};
-use crate::guest::tap::Tap;
-use crate::guest::threads::Threads;
-use crate::guest::tools::Tools;
-use crate::guest::trial_cache::date;
+use crate::guest::spawn::{ProcessContext, Tap, in_memory, spawn};
+use crate::guest::tools::{Tools, decide};
 
 /// Longest boot of a guest, not counting waits for a CPU: ten times the slowest emulated kernel
 /// tried (7 s).
@@ -33,8 +28,7 @@ const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 /// Interval of the checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// Interval of the checks of the virtual CPUs; long for a guest at work, because QEMU answers while
-/// it works.
+/// Interval of the checks of the virtual CPUs.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_WORK: Duration = Duration::from_secs(10);
 /// Longest time from the end of QEMU's console to QEMU's exit.
@@ -47,21 +41,17 @@ pub struct Guest {
     name: String,
     process: Child,
     console: Console,
-    monitor: Monitor,
     /// The hang detector of its work, and the time of the next look.
     patience: (HangDetector, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// The accelerator: KVM or emulation.
     pub accelerated: Accelerated,
-    /// The time of an earlier session's trial of KVM, if it decided the accelerator.
-    kvm_recalled: Option<SystemTime>,
     /// The reason why QEMU runs as root, without capabilities, with the way out; `None`: it runs as
     /// nobody.
     stays_root: Option<String>,
     /// Requested modules that the kernel has neither built in nor as files.
     pub absent_modules: Vec<String>,
     pin: Vec<u32>,
-    exact: bool,
     started: Instant,
 }
 
@@ -83,7 +73,7 @@ impl Guest {
         check(order)?;
         let qemu = tools.qemu()?;
         let Initramfs { bytes, absent } = initramfs::pack_or_read(order)?;
-        let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
+        let accelerated = decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {
                 format!("cannot start QEMU for the {}: cannot {step}: {source}", order.name)
@@ -116,8 +106,6 @@ impl Guest {
             theirs.push(their.into());
         }
         let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
-        let (our, monitor) = UnixStream::pair().map_err(failed("make its monitor"))?;
-        let our_monitor = Monitor::new(our).map_err(failed("make its monitor"))?;
         let parts = QemuParts {
             kvm,
             firmware: firmware.as_deref(),
@@ -126,12 +114,11 @@ impl Guest {
             tap: place.tap.as_ref().map(Tap::fd),
             initramfs: initramfs.as_raw_fd(),
             ports: &ports,
-            monitor: monitor.as_raw_fd(),
         };
         let arguments = qemu::arguments(order, &parts);
         let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
         let console = Console::read(reader).map_err(failed("read its console"))?;
-        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd(), monitor.as_raw_fd()];
+        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd()];
         let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
         let started = Instant::now();
         let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
@@ -139,12 +126,9 @@ impl Guest {
             name: order.name.clone(),
             process,
             console,
-            monitor: our_monitor,
-            patience: (HangDetector::for_work(Duration::ZERO, order.exact), Duration::ZERO),
-            exact: order.exact,
+            patience: (HangDetector::for_work(Duration::ZERO), Duration::ZERO),
             ports: ours,
             accelerated,
-            kvm_recalled,
             stays_root,
             absent_modules: absent,
             pin: order.pin.clone(),
@@ -163,25 +147,19 @@ impl Guest {
     /// the start.
     ///
     /// # Errors
-    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`]
-    /// with the console's last lines; [`Error::Interrupted`].
+    /// [`Error::Guest`] with the console's last lines; [`Error::Interrupted`].
     pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
         let most = match self.accelerated {
             Accelerated::Kvm => PATIENCE_KVM,
             Accelerated::Emulation { .. } => PATIENCE_EMULATED,
         };
-        let mut patience = HangDetector::for_boot(most, self.exact);
+        let mut patience = HangDetector::for_boot(most);
         let mut next_look = LOOK;
         loop {
             match self.console.sign_within(GLANCE) {
                 Some(BootSign::Serving) => break,
-                Some(_) => return Err(self.end()),
-                None if self.console.closed_within(Duration::ZERO) => {
-                    return Err(match self.end() {
-                        Error::Exited { name, well: true, console, .. } => Error::Reset { name, console },
-                        error => error,
-                    });
-                }
+                Some(_) => return Err(self.end(true)),
+                None if self.console.closed_within(Duration::ZERO) => return Err(self.end(true)),
                 None => {}
             }
             if interrupt.is_tripped() {
@@ -194,9 +172,8 @@ impl Guest {
             next_look = now + LOOK;
             let look = self.look();
             if let Some(hang) = patience.look(look) {
-                let (name, console) = (self.name.clone(), self.console.tail());
-                let packed = patience.is_before_kernel() && !self.console.says(FIRST_LINE);
-                return Err(Error::Hung { name, waited: now, hang, packed, console });
+                let what = format!("the {} did not boot within {} s: {hang}", self.name, now.as_secs());
+                return Err(self.error(what, GuestFault::Passing));
             }
         }
         let life = self.started.elapsed();
@@ -225,7 +202,7 @@ impl Guest {
         match again {
             Ok((again, boot)) => Ok((again, boot, Some(first))),
             Err(error @ Error::Interrupted) => Err(error),
-            Err(second) => Err(Error::Twice { first: Box::new(first), second: Box::new(second) }),
+            Err(second) => Err(Error::Twice(Box::new(first), Box::new(second))),
         }
     }
 
@@ -236,13 +213,13 @@ impl Guest {
             Some(BootSign::Panicked(_) | BootSign::Cannot(_))
         );
         let gone = self.console.closed_within(Duration::ZERO) || !matches!(self.process.try_wait(), Ok(None));
-        (dying || gone).then(|| self.end())
+        (dying || gone).then(|| self.end(false))
     }
 
     /// Its agents begin to work, or have told of their work: from now on they have time.
     pub(crate) fn works(&mut self) {
         let now = self.started.elapsed();
-        self.patience = (HangDetector::for_work(now, self.exact), now + LOOK_AT_WORK);
+        self.patience = (HangDetector::for_work(now), now + LOOK_AT_WORK);
     }
 
     /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
@@ -254,13 +231,12 @@ impl Guest {
         let look = self.look();
         self.patience.1 = look.now + LOOK_AT_WORK;
         let hang = self.patience.0.look(look)?;
-        Some(Error::Stuck { name: self.name.clone(), hang, console: self.console.tail() })
+        Some(self.error(format!("the {} makes no progress: {hang}", self.name), GuestFault::Machine))
     }
 
-    fn look(&mut self) -> GuestState {
+    fn look(&self) -> GuestState {
         let work = self.threads().ok().and_then(|threads| threads.work());
-        let (said, cpu) = (self.console.count(), self.monitor.look());
-        GuestState { now: self.started.elapsed(), work, said, cpu }
+        GuestState { now: self.started.elapsed(), work, said: self.console.count() }
     }
 
     /// The console's last lines.
@@ -279,7 +255,6 @@ impl Guest {
         Booted {
             process: self.pid(),
             acceleration: self.accelerated.clone(),
-            kvm_tried: self.kvm_recalled.map(date),
             stays_root: self.stays_root.clone(),
             boot_ms: boot.as_secs_f64() * 1e3,
             failed_first: first.map(ToString::to_string),
@@ -306,23 +281,40 @@ impl Guest {
         pinned.map_err(failed)
     }
 
-    /// Waits for the end of a failing guest, and returns why.
-    fn end(&mut self) -> Error {
+    fn error(&self, what: String, fault: GuestFault) -> Error {
+        Error::Guest { what, console: self.console.tail(), fault }
+    }
+
+    /// Waits for the end of a failing guest, and returns why. `boots`: it has not served yet.
+    fn end(&mut self, boots: bool) -> Error {
         // The lines after a panic's first tell where it was; and powering off takes some time.
         let closed = self.console.ended_within(LAST_BREATH);
-        let (name, console) = (self.name.clone(), self.console.tail());
-        match self.console.sign_within(Duration::ZERO) {
-            Some(BootSign::Panicked(what)) => Error::Panicked { name, what, console },
-            Some(BootSign::Cannot(why)) => Error::Init { name, why, console },
+        let name = &self.name;
+        let (what, fault) = match self.console.sign_within(Duration::ZERO) {
+            Some(BootSign::Panicked(what)) => {
+                (format!("the {name}'s kernel panicked: {what}"), GuestFault::Passing)
+            }
+            Some(BootSign::Cannot(why)) => {
+                (format!("the {name} booted, but its agent did not start: {why}"), GuestFault::Kernel)
+            }
             Some(BootSign::Serving) | None => {
                 let status =
                     if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
                 let well = status.is_some_and(|status| status.success());
                 let status =
                     status.map_or_else(|| "unknown exit status".to_owned(), |status| status.to_string());
-                Error::Exited { name, status, well, console }
+                let exited = format!("the {name}'s QEMU exited ({status})");
+                match (well, boots) {
+                    // A triple fault, or a command line that ends the guest.
+                    (true, true) => {
+                        (format!("the {name} reset or powered off before it booted"), GuestFault::Passing)
+                    }
+                    (true, false) => (exited, GuestFault::Kernel),
+                    (false, _) => (exited, GuestFault::Machine),
+                }
             }
-        }
+        };
+        self.error(what, fault)
     }
 }
 
@@ -349,4 +341,50 @@ fn check(order: &GuestOrder) -> Result<(), Error> {
         return wrong("it has less than 64 MiB of memory: give it more");
     }
     Ok(())
+}
+
+/// Capabilities until the guest has booted. `DacOverride` reads files of a login that is not root;
+/// `SetGid`, `SetUid` and `SetPcap` start QEMU as nobody without capabilities; `NetAdmin` opens its
+/// tap; `SysNice` pins its threads; `Kill` ends a guest that fails.
+const UNTIL_BOOTED: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+
+/// Capabilities of a guest's relay once the guest runs: it may still end QEMU.
+const WHILE_RUNNING: [Capability; 1] = [Kill];
+
+/// Boots the guest that the controller orders on standard input, and relays its agent's
+/// conversation. The guest ends with this process, and this process ends with its controller or its
+/// lease. `version`: the program's.
+///
+/// # Errors
+/// When the conversation fails, or the guest is gone. A boot that fails is no error here: the
+/// controller gets the reason as an answer.
+pub fn serve_remote_guest(version: &str) -> Result<(), Error> {
+    let keep =
+        |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
+    // While this is the only thread: those that it starts inherit what is left.
+    keep(&UNTIL_BOOTED)?;
+    let tools = Tools::of_this_machine();
+    let cannot = tools.qemu().err().map(|error| error.to_string());
+    let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
+    let Some(order) = relay.receive::<GuestOrder>()? else { return Ok(()) };
+    // The end of the controller ends this process, whatever it does.
+    let interrupt = Interrupt::new().map_err(ServeError::from)?;
+    let alive = Guest::start_with(&order, &tools).and_then(|guest| guest.alive(&order, &tools, &interrupt));
+    let (mut guest, boot, first) = match alive {
+        Ok(alive) => alive,
+        Err(error) => {
+            return Ok(relay.answer(&Answer::Failed { why: error.to_string(), broken: true })?);
+        }
+    };
+    let Some(port) = guest.port(0) else {
+        return Err(Error::Failed(format!("the {} has no port for its agent", order.name)));
+    };
+    keep(&WHILE_RUNNING)?;
+    relay.answer(&Answer::Booted(Box::new(guest.booted(boot, first.as_ref()))))?;
+    match relay.join(port)? {
+        RelayEnd::Controller => Ok(()),
+        RelayEnd::Agent => Err(guest
+            .explain()
+            .unwrap_or_else(|| Error::Failed(format!("the agent of the {} ended", order.name)))),
+    }
 }

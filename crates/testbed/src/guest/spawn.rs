@@ -11,7 +11,6 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::guest::sandbox::{self, ProcessUser};
-use crate::guest::tap::{self, Tap};
 
 /// The namespaces to enter, opened by the parent: the child may do little between `fork` and
 /// `exec`.
@@ -77,7 +76,7 @@ pub(crate) fn spawn(
 
 fn settle(
     namespaces: &[RawFd],
-    tap: Option<tap::TapRequest>,
+    tap: Option<TapRequest>,
     closed: &[RawFd],
     kept: &[RawFd],
     user: Option<ProcessUser>,
@@ -92,7 +91,7 @@ fn settle(
         // SAFETY: plain numbers; a closed descriptor is an error without effect.
         unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
-    tap.map_or(Ok(()), tap::open)?;
+    tap.map_or(Ok(()), open_tap)?;
     for &fd in kept {
         // SAFETY: an open descriptor, and no flags: it is no longer closed by exec.
         check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
@@ -106,6 +105,62 @@ fn settle(
         return Err(io::ErrorKind::NotFound.into());
     }
     Ok(())
+}
+
+/// A tap by its name, and the descriptor number under which QEMU finds it.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    /// Reserves the number, which the command line names before the tap can be opened.
+    place: OwnedFd,
+    name: [libc::c_char; libc::IFNAMSIZ],
+    flags: libc::c_short,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TapRequest {
+    place: RawFd,
+    name: [libc::c_char; libc::IFNAMSIZ],
+    flags: libc::c_short,
+}
+
+impl Tap {
+    /// The tap of this name; `header`: with the header for unfinished checksums and segments.
+    pub(crate) fn named(name: &str, header: bool) -> io::Result<Self> {
+        let mut bytes = [0; libc::IFNAMSIZ];
+        if name.len() >= bytes.len() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        for (to, from) in bytes.iter_mut().zip(name.bytes()) {
+            *to = libc::c_char::from_ne_bytes([from]);
+        }
+        let flags = libc::IFF_TAP | libc::IFF_NO_PI | if header { libc::IFF_VNET_HDR } else { 0 };
+        // The flags are far below 2^15.
+        Ok(Self { place: File::open("/dev/null")?.into(), name: bytes, flags: flags as libc::c_short })
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.place.as_raw_fd()
+    }
+
+    pub(crate) fn wanted(&self) -> TapRequest {
+        TapRequest { place: self.fd(), name: self.name, flags: self.flags }
+    }
+}
+
+/// Opens it in the network namespace of the calling process, between `fork` and `exec`: a device
+/// belongs to the namespace that opened it. `exec` does not close it.
+fn open_tap(wanted: TapRequest) -> io::Result<()> {
+    let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
+    // SAFETY: a text that ends with zero.
+    let device = check(unsafe { libc::open(c"/dev/net/tun".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    request.ifr_name = wanted.name;
+    request.ifr_ifru.ifru_flags = wanted.flags;
+    // SAFETY: the request outlives the call, which reads it and writes the name back.
+    check(unsafe { libc::ioctl(device, libc::TUNSETIFF, &raw mut request) })?;
+    // SAFETY: two descriptors of this process; nobody uses the second yet.
+    check(unsafe { libc::dup2(device, wanted.place) }).map(drop)
 }
 
 #[cfg(test)]

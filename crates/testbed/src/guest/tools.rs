@@ -2,47 +2,57 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::guest::error::Error;
-use crate::guest::sandbox::{self, ProcessUser};
-use crate::guest::trial_cache::TrialCache;
+use host::user_file;
+use words::{Accelerated, Acceleration};
+
+use crate::console::Console;
+use crate::error::Error;
+use crate::guest::hang::Threads;
+use crate::guest::initramfs::LARGEST_IMAGE;
+use crate::guest::order::GuestOrder;
+use crate::guest::qemu;
+use crate::guest::sandbox::{self, ProcessUser, has_sandbox};
+use crate::guest::spawn::{ProcessContext, in_memory, spawn};
 
 const QEMU: &str = "qemu-system-x86_64";
 /// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
-/// The places of QEMU and KVM, and the cache of trials.
+/// The places of QEMU and KVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
     pub path: OsString,
     /// KVM's device.
     pub kvm: PathBuf,
-    /// Results of earlier sessions' trials.
-    pub memory: TrialCache,
 }
 
 impl Tools {
     /// This machine's tools.
     #[must_use]
     pub fn of_this_machine() -> Self {
-        Self {
-            path: env::var_os("PATH").unwrap_or_default(),
-            kvm: "/dev/kvm".into(),
-            memory: TrialCache::of_this_user(),
-        }
+        Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into() }
     }
 
     /// QEMU's path.
     ///
     /// # Errors
-    /// [`Error::NoQemu`]; this machine is no x86-64 one.
+    /// There is none, or this machine is no x86-64 one.
     pub fn qemu(&self) -> Result<PathBuf, Error> {
         if env::consts::ARCH != "x86_64" {
             return Err(format!("guests need an x86-64 machine, and this is {}", env::consts::ARCH).into());
         }
-        self.program(QEMU).ok_or(Error::NoQemu(QEMU))
+        self.program(QEMU).ok_or_else(|| {
+            Error::Failed(format!(
+                "no {QEMU} in the PATH: guests need it; on Debian: apt-get install --no-install-recommends qemu-system-x86"
+            ))
+        })
     }
 
     /// The quick firmware's path; `None`: QEMU's usual one works too.
@@ -67,6 +77,118 @@ impl Tools {
     }
 }
 
+/// Longest time until a kernel prints its first line under KVM, not counting waits of QEMU's
+/// threads for a CPU. Normally a fraction of a second.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest time with those waits.
+const MOST: Duration = Duration::from_secs(30);
+const GLANCE: Duration = Duration::from_millis(20);
+/// The first words of a kernel.
+pub(crate) const FIRST_LINE: &str = "Linux version";
+
+/// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
+pub type TrialOutcome = Result<(), String>;
+
+impl Tools {
+    /// Whether `image` boots under KVM: boots it for at most a few seconds, until it prints
+    /// anything.
+    pub fn try_kvm(&self, image: &Path) -> TrialOutcome {
+        let device = self.kvm.display();
+        if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
+            return Err(match error.kind() {
+                std::io::ErrorKind::NotFound => format!("{device} does not exist"),
+                std::io::ErrorKind::PermissionDenied => {
+                    format!("no permission to open {device}: become a member of its group (usually kvm)")
+                }
+                _ => format!("{device} cannot be opened: {error}"),
+            });
+        }
+        self.boot_under_kvm(image)
+    }
+
+    /// Tries KVM for guests that may use either, so that the first one need not wait for the trial.
+    pub fn settle_kvm(&self, image: &Path) {
+        let _ = kvm_trial(self, image);
+    }
+
+    fn boot_under_kvm(&self, image: &Path) -> TrialOutcome {
+        let qemu = self.qemu().map_err(|error| error.to_string())?;
+        let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
+        let console = Console::read(reader).map_err(|error| error.to_string())?;
+        // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
+        let kernel = user_file::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
+        let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
+        let firmware = self.firmware();
+        let mut place = ProcessContext::default();
+        place.user = self.user(&qemu, Some(&self.kvm)).unwrap_or(None);
+        let mut arguments = qemu::machine(true, false, firmware.as_deref(), has_sandbox(&qemu));
+        arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
+        arguments.push(qemu::file(kernel.as_raw_fd()));
+        arguments.extend(["-append", "console=ttyS0 earlyprintk=ttyS0 panic=-1"].map(str::to_owned));
+        let mut process = spawn(&qemu, &arguments, &place, &[kernel.as_raw_fd()], writer)
+            .map_err(|error| format!("QEMU cannot be started: {error}"))?;
+        let begun = Instant::now();
+        let outcome = loop {
+            let has_ended = console.closed_within(GLANCE);
+            if console.says(FIRST_LINE) {
+                break Ok(());
+            }
+            if has_ended {
+                break Err(format!("QEMU exited under KVM: {}", console.last_line()));
+            }
+            let waited = || Threads::read(process.id()).map_or(Duration::ZERO, |threads| threads.waited());
+            if is_silent(begun.elapsed(), waited) {
+                break Err(format!("a guest under KVM printed nothing within {} s", PATIENCE.as_secs()));
+            }
+        };
+        // Both fail only if it has ended already.
+        let _ = process.kill();
+        let _ = process.wait();
+        outcome
+    }
+}
+
+/// Whether silence so far means that KVM does not work. `waited`: how long QEMU's threads waited for
+/// a CPU: on a busy machine they have longer.
+fn is_silent(elapsed: Duration, waited: impl FnOnce() -> Duration) -> bool {
+    elapsed > MOST || (elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE)
+}
+
+/// The accelerator of an order. KVM is tried once in a process for each set of tools (only tests
+/// have two): the kernel makes no difference to it.
+///
+/// # Errors
+/// Where KVM is required but not available.
+pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, Error> {
+    const EXACT: &str = "exact mode counts instructions, which only emulation can";
+    let why = match order.acceleration {
+        _ if order.exact => EXACT.to_owned(),
+        Acceleration::Emulation => "requested".to_owned(),
+        Acceleration::Auto | Acceleration::Kvm => match kvm_trial(tools, &order.kernel.image) {
+            Ok(()) => return Ok(Accelerated::Kvm),
+            Err(why) => why,
+        },
+    };
+    if order.acceleration == Acceleration::Kvm {
+        return Err(Error::Failed(format!(
+            "KVM cannot run a guest here: {why}; acceleration = \"auto\" falls back to emulation"
+        )));
+    }
+    Ok(Accelerated::Emulation { why })
+}
+
+fn kvm_trial(tools: &Tools, image: &Path) -> TrialOutcome {
+    static TRIALS: Mutex<Vec<(Tools, TrialOutcome)>> = Mutex::new(Vec::new());
+    // Held through the trial: other threads wait for its outcome.
+    let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
+        return known.clone();
+    }
+    let outcome = tools.try_kvm(image);
+    trials.push((tools.clone(), outcome.clone()));
+    outcome
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,5 +203,51 @@ mod tests {
             "{error}"
         );
         assert_eq!(empty.firmware(), None);
+    }
+}
+
+#[cfg(test)]
+mod accelerator_tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::guest::sandbox::{NOBODY, is_root};
+
+    /// A QEMU that says who it is, and the kernel that it got.
+    const FAKE: &str = r#"#!/bin/sh
+[ "$3" = -version ] && exit 0
+echo "user $(id -u)"
+for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
+"#;
+
+    #[test]
+    fn the_trial_runs_as_the_guests_do_and_reads_a_kernel_that_only_root_may() {
+        let directory = tempfile::tempdir().unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let (qemu, image) = (directory.path().join("qemu-system-x86_64"), directory.path().join("vmlinuz"));
+        fs::write(&qemu, FAKE).unwrap();
+        // Without the first words of a kernel, the verdict has the last line.
+        fs::write(&image, "a kernel\n").unwrap();
+        set(directory.path(), 0o755);
+        set(&qemu, 0o755);
+        set(&image, 0o600);
+        // A device that every user may open.
+        let tools = Tools { path: directory.path().into(), kvm: "/dev/null".into() };
+        let why = tools.try_kvm(&image).unwrap_err();
+        assert_eq!(why, "QEMU exited under KVM: a kernel");
+        fs::write(&image, "").unwrap();
+        let why = tools.try_kvm(&image).unwrap_err();
+        let expected = if is_root() { NOBODY } else { nix::unistd::geteuid().as_raw() };
+        assert_eq!(why, format!("QEMU exited under KVM: user {expected}"));
+    }
+
+    #[test]
+    fn silence_on_a_busy_machine_is_waited_for_longer() {
+        let silent = |elapsed: u64, waited: u64| {
+            is_silent(Duration::from_secs(elapsed), || Duration::from_secs(waited))
+        };
+        assert_eq!([silent(5, 0), silent(6, 0), silent(6, 2), silent(8, 2)], [false, true, false, true]);
+        assert_eq!([silent(30, 26), silent(31, 26)], [false, true]);
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
@@ -25,91 +26,83 @@ const SIGNS: Duration = Duration::from_millis(400);
 /// The command of the program that boots a guest and relays its agent.
 const GUEST: &str = "guest";
 
+/// An agent that is to be launched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AgentStart<'a> {
+    /// Its host in messages.
+    pub(crate) name: &'a str,
+    /// The netassay binary.
+    pub(crate) program: &'a Path,
+    pub(crate) isolation: Isolation,
+    /// The CPUs that it runs on; empty: any.
+    pub(crate) cpus: &'a [u32],
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl<'a> AgentStart<'a> {
+    /// An agent of a machine as it is.
+    pub(crate) fn plain(name: &'a str, program: &'a Path, interrupt: &'a Interrupt) -> Self {
+        Self { name, program, isolation: Isolation::None, cpus: &[], interrupt }
+    }
+
+    /// An agent that may change the machine.
+    pub(crate) fn of_machine(name: &'a str, program: &'a Path, interrupt: &'a Interrupt) -> Self {
+        Self { isolation: Isolation::Machine, ..Self::plain(name, program, interrupt) }
+    }
+}
+
 impl LaunchedAgent {
     /// Starts an agent as a process of this machine; [`LaunchedAgent::greet`] waits until it runs
     /// there.
-    pub(crate) fn process(
-        program: &Path,
-        name: &str,
-        isolation: Isolation,
-        cpus: &[u32],
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        let launch =
-            Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), ..of_this_session() };
-        Self::spawn(own_command(program, AGENT), name, launch, interrupt)
+    pub(crate) fn process(start: AgentStart<'_>) -> Result<Self, Error> {
+        let launch = Launch { parent: Some(std::process::id()), ..of_this_session(start) };
+        Self::spawn(own_command(start.program, AGENT), start, launch)
     }
 
-    pub(crate) fn on_machine(
-        place: &HostPlace,
-        program: &Path,
-        name: &str,
-        isolation: Isolation,
-        cpus: &[u32],
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        Self::of_machine(place, AGENT, program, name, (isolation, cpus), interrupt)
+    /// Starts an agent on a machine of the user's.
+    pub(crate) fn on_machine(place: &HostPlace, start: AgentStart<'_>) -> Result<Self, Error> {
+        Self::of_machine(place, AGENT, start)
     }
 
     /// Starts what will boot a guest on a machine of the user's, and be the pipe of its agent. It
     /// is greeted twice: before it boots the guest, and as the guest's agent.
-    pub(crate) fn remote_guest(
-        place: &HostPlace,
-        program: &Path,
-        name: &str,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        Self::of_machine(place, GUEST, program, name, (Isolation::Machine, &[]), interrupt)
+    pub(crate) fn remote_guest(place: &HostPlace, start: AgentStart<'_>) -> Result<Self, Error> {
+        Self::of_machine(place, GUEST, start)
     }
 
-    fn of_machine(
-        place: &HostPlace,
-        word: &'static str,
-        program: &Path,
-        name: &str,
-        (isolation, cpus): (Isolation, &[u32]),
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        let (start, name, patience) = match &place.by {
-            Some(reached) => (reached.program(&[word]), format!("{name} ({place})"), TO_ANSWER),
-            None => (own_command(program, word), name.to_owned(), PATIENCE),
+    fn of_machine(place: &HostPlace, word: &'static str, start: AgentStart<'_>) -> Result<Self, Error> {
+        let (command, name, patience) = match &place.by {
+            Some(reached) => (reached.program(&[word]), format!("{} ({place})", start.name), TO_ANSWER),
+            None => (own_command(start.program, word), start.name.to_owned(), PATIENCE),
         };
-        let started = start.program();
+        let program = command.program();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
-        let lease_ms = u64::try_from(place.lease.as_millis()).ok();
         let launch = Launch {
-            isolation,
-            cpus: cpus.to_vec(),
-            lease_ms,
+            lease_ms: u64::try_from(place.lease.as_millis()).ok(),
             shares_machine: place.shares_machine,
-            ..of_this_session()
+            ..of_this_session(start)
         };
-        let mut agent = Self::spawn(start, &name, launch, interrupt)?;
+        let mut agent = Self::spawn(command, AgentStart { name: &name, ..start }, launch)?;
         let alive = agent.client.keep_alive_every(SIGNS, patience);
-        alive.map_err(|source| Error::Start { host: name, program: started, source })?;
+        alive.map_err(|error| not_started(&name, &program, &error))?;
         agent.on_machine = Some(word);
         agent.reached.clone_from(&place.by);
         Ok(agent)
     }
 
     /// Starts an agent by a command of this machine.
-    fn spawn(start: PipedCommand, name: &str, launch: Launch, interrupt: &Interrupt) -> Result<Self, Error> {
-        let (host, program) = (name.to_owned(), start.program());
-        let started = start.spawn().map_err(|source| Error::Start { host, program, source })?;
+    fn spawn(command: PipedCommand, start: AgentStart<'_>, launch: Launch) -> Result<Self, Error> {
+        let program = command.program();
+        let started = command.spawn().map_err(|error| not_started(start.name, &program, &error))?;
         let PipedProcess { process, input, output, stderr } = started;
         let pid = process.id();
         let pipes = (input.into(), output.into());
-        Self::launch(name, launch, pipes, (pid, Carrier::Process(process, stderr)), interrupt)
+        Self::launch(start, launch, pipes, (pid, Carrier::Process(process, stderr)))
     }
 
     /// Starts and greets an agent that serves this machine as it is, under the name "host".
-    pub(crate) fn on_this_machine(
-        program: &Path,
-        isolation: Isolation,
-        cpus: &[u32],
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        let mut agent = Self::process(program, "host", isolation, cpus, interrupt)?;
+    pub(crate) fn on_this_machine(start: AgentStart<'_>) -> Result<Self, Error> {
+        let mut agent = Self::process(AgentStart { name: "host", ..start })?;
         agent.greet()?;
         Ok(agent)
     }
@@ -118,36 +111,31 @@ impl LaunchedAgent {
     pub(crate) fn in_guest(
         guest: &Rc<RefCell<Guest>>,
         port: usize,
-        name: &str,
-        isolation: Isolation,
-        cpus: &[u32],
-        interrupt: &Interrupt,
+        start: AgentStart<'_>,
     ) -> Result<Self, Error> {
-        let (to, from) =
-            guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let launch = Launch { isolation, cpus: cpus.to_vec(), ..Launch::default() };
-        Self::launch(name, launch, (to, from), (0, Carrier::Guest(Rc::clone(guest))), interrupt)
+        let pipes = guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
+        let launch = Launch { isolation: start.isolation, cpus: start.cpus.to_vec(), ..Launch::default() };
+        Self::launch(start, launch, pipes, (0, Carrier::Guest(Rc::clone(guest))))
     }
 
     /// Sends the first line to an agent that may still start.
     fn launch(
-        name: &str,
+        start: AgentStart<'_>,
         launch: Launch,
         (to, from): (OwnedFd, OwnedFd),
         (pid, carrier): (u32, Carrier),
-        interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let mut client = Client::new(name, to, from, interrupt.clone());
-        let is_guest = matches!(carrier, Carrier::Guest(_));
-        client.runs_as(match &carrier {
-            Carrier::Process(process, _) => process.id(),
-            Carrier::Guest(guest) => guest.borrow().pid(),
-        });
+        let mut client = Client::new(start.name, to, from, start.interrupt.clone());
+        let (process, patience) = match &carrier {
+            Carrier::Process(process, _) => (process.id(), PATIENCE),
+            Carrier::Guest(guest) => (guest.borrow().pid(), PATIENCE_WITH_A_GUEST),
+        };
+        client.runs_as(process);
         let mut launched = Self {
-            name: name.to_owned(),
+            name: start.name.to_owned(),
             client,
             work: Duration::ZERO,
-            patience: if is_guest { PATIENCE_WITH_A_GUEST } else { PATIENCE },
+            patience,
             pid,
             cpus: Vec::new(),
             carrier,
@@ -155,16 +143,21 @@ impl LaunchedAgent {
             reached: None,
             has_failed: false,
         };
-        let told = launched.client.launch(&launch, launched.patience);
+        let told = launched.client.launch(&launch, patience);
         told.map_err(|error| launched.explain(error))?;
         Ok(launched)
     }
 }
 
-/// The launch of this session's agents, without isolation and CPUs.
-fn of_this_session() -> Launch {
+fn not_started(host: &str, program: &str, error: &io::Error) -> Error {
+    Error::Agent(format!("cannot start the {host}'s agent ({program}): {error}"))
+}
+
+/// The launch of an agent of this session.
+fn of_this_session(start: AgentStart<'_>) -> Launch {
     static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
-    Launch { session: *SESSION, ..Launch::default() }
+    let (isolation, cpus) = (start.isolation, start.cpus.to_vec());
+    Launch { session: *SESSION, isolation, cpus, ..Launch::default() }
 }
 
 /// The command that runs this program as an agent or a guest's relay on this machine.

@@ -11,9 +11,29 @@ use std::time::{Duration, Instant};
 use agent::message::{Answer, Booted, PROTOCOL, Request};
 use agent::{CallError, Client};
 
+use crate::console::Console;
 use crate::error::Error;
 use crate::guest::{Guest, GuestOrder};
-use crate::reach::{RemoteHost, StderrTail, TO_ANSWER};
+use crate::reach::{RemoteHost, TO_ANSWER};
+
+/// The value that the expected answer of an agent holds; any other answer is an error.
+macro_rules! answer {
+    ($agent:expr, $answer:expr, $expected:pat => $value:expr) => {
+        match $answer {
+            $expected => $value,
+            other => return Err($crate::error::Error::from($agent.client.unexpected(&other))),
+        }
+    };
+}
+
+/// Asks an agent; the value that the expected answer holds.
+macro_rules! ask {
+    ($agent:expr, $request:expr, $expected:pat => $value:expr) => {
+        $crate::launched_agent::answer!($agent, $agent.call($request)?, $expected => $value)
+    };
+}
+
+pub(crate) use {answer, ask, launch::AgentStart};
 
 /// The command of the program that is an agent.
 const AGENT: &str = "agent";
@@ -62,8 +82,9 @@ pub(crate) struct LaunchedAgent {
     patience: Duration,
     /// Its process id in its own namespace; of a guest's agent, known after
     /// [`LaunchedAgent::greet`].
-    pid: u32,
-    cpus: Vec<(u32, u32)>,
+    pub(crate) pid: u32,
+    /// The usable CPUs of its machine, each with its core; empty before [`LaunchedAgent::greet`].
+    pub(crate) cpus: Vec<(u32, u32)>,
     carrier: Carrier,
     /// netassay's command that serves a machine of the user's; that stays when the agent ends.
     on_machine: Option<&'static str>,
@@ -75,47 +96,41 @@ pub(crate) struct LaunchedAgent {
 
 #[derive(Debug)]
 enum Carrier {
-    Process(Child, StderrTail),
+    Process(Child, Console),
     /// A guest, which may hold other agents too.
     Guest(Rc<RefCell<Guest>>),
 }
 
 impl LaunchedAgent {
-    /// The usable CPUs of its machine, each with its core; empty before [`LaunchedAgent::greet`].
-    pub(crate) fn cpus(&self) -> &[(u32, u32)] {
-        &self.cpus
+    pub(crate) fn cpu_numbers(&self) -> Vec<u32> {
+        self.cpus.iter().map(|(cpu, _)| *cpu).collect()
     }
 
     pub(crate) fn is_on_machine(&self) -> bool {
         self.on_machine.is_some()
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
-    }
-
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
         // A login may take its time.
         let login = self.reached.as_ref().map_or(Duration::ZERO, |_| TO_ANSWER);
-        match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login)) {
-            Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
-                self.cpus = cpus;
-                // A process of this machine is known, whatever it says. Elsewhere the number means
-                // something to that host's agents only.
-                if self.is_on_machine() || matches!(self.carrier, Carrier::Guest(_)) {
-                    self.pid = pid;
-                }
-                if self.is_on_machine() {
-                    self.client.wait_for_answers_within(SIGN_OF_LIFE);
-                }
-                if let Some(reached) = &self.reached {
-                    reached.set_lost(false);
-                }
-                Ok(())
-            }
-            Ok(other) => Err(self.client.unexpected(&other).into()),
-            Err(error) => Err(self.explain(error)),
+        let hello = self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login));
+        let hello = hello.map_err(|error| self.explain(error))?;
+        let (pid, cpus) = answer!(
+            self, hello, Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ } => (pid, cpus)
+        );
+        self.cpus = cpus;
+        // A process of this machine is known, whatever it says. Elsewhere the number means something
+        // to that host's agents only.
+        if self.is_on_machine() || matches!(self.carrier, Carrier::Guest(_)) {
+            self.pid = pid;
         }
+        if self.is_on_machine() {
+            self.client.wait_for_answers_within(SIGN_OF_LIFE);
+        }
+        if let Some(reached) = &self.reached {
+            reached.set_lost(false);
+        }
+        Ok(())
     }
 
     /// (of a remote guest) Orders the guest; [`LaunchedAgent::booted`] waits for it as long as its
@@ -126,14 +141,10 @@ impl LaunchedAgent {
 
     /// Waits for the guest, whose agent answers from then on.
     pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
-        match self.client.receive() {
-            Ok(Answer::Booted(booted)) => {
-                self.patience = PATIENCE_WITH_A_GUEST;
-                Ok(*booted)
-            }
-            Ok(other) => Err(self.client.unexpected(&other).into()),
-            Err(error) => Err(self.explain(error)),
-        }
+        let booted = self.client.receive().map_err(|error| self.explain(error))?;
+        let booted = answer!(self, booted, Answer::Booted(booted) => *booted);
+        self.patience = PATIENCE_WITH_A_GUEST;
+        Ok(booted)
     }
 
     pub(crate) fn patience(&self) -> Duration {
@@ -141,7 +152,7 @@ impl LaunchedAgent {
     }
 
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.client.order(request, self.patience()).map_err(|error| self.explain(error))
+        self.order_within(request, self.patience())
     }
 
     /// Orders a request that takes up to `patience`.
@@ -151,6 +162,12 @@ impl LaunchedAgent {
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
+    }
+
+    /// The answer to a request whose work may take any time.
+    pub(crate) fn work_through(&mut self, request: &Request) -> Result<Answer, Error> {
+        self.begin(request)?;
+        self.next_answer()
     }
 
     /// Sends a request whose work may take any time; [`LaunchedAgent::next_answer`] waits for it.
@@ -172,7 +189,7 @@ impl LaunchedAgent {
             match &self.carrier {
                 Carrier::Guest(guest) => {
                     if let Some(stuck) = guest.borrow_mut().stuck() {
-                        return Err(stuck.into());
+                        return Err(stuck);
                     }
                 }
                 Carrier::Process(..) if Instant::now() < until => {}
@@ -193,39 +210,28 @@ impl LaunchedAgent {
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         self.has_failed |= !matches!(error, CallError::Interrupted);
-        let gone = matches!(error, CallError::Gone { .. });
+        let is_gone = matches!(error, CallError::Gone { .. });
+        let is_silent = matches!(
+            error,
+            CallError::Silent { .. } | CallError::NotReading { .. } | CallError::Garbled { .. }
+        );
         match &mut self.carrier {
-            Carrier::Process(process, said) if gone => {
+            Carrier::Process(process, said) if is_gone => {
                 // The pipe closes a moment before the process can be waited for.
-                let ended = soon(|| process.try_wait().ok().flatten());
-                match ended {
-                    Some(status) => Error::Died {
-                        host: self.name.clone(),
-                        pid: self.pid,
-                        how: status.to_string(),
-                        said: match said.last_words() {
-                            words if words.is_empty() => words,
-                            words => format!("; it said: {words}"),
-                        },
-                    },
-                    None => error.into(),
-                }
+                let Some(status) = soon(|| process.try_wait().ok().flatten()) else { return error.into() };
+                let said = match said.last_words() {
+                    words if words.is_empty() => words,
+                    words => format!("; it said: {words}"),
+                };
+                let (name, pid) = (&self.name, self.pid);
+                Error::Agent(format!(
+                    "the {name}'s agent (process {pid}) exited unexpectedly: {status}{said}"
+                ))
             }
-            Carrier::Guest(guest) if gone => match soon(|| guest.borrow_mut().explain()) {
-                Some(why) => why.into(),
-                None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
-            },
-            Carrier::Guest(guest)
-                if matches!(
-                    error,
-                    CallError::Silent { .. } | CallError::NotReading { .. } | CallError::Garbled { .. }
-                ) =>
-            {
-                let why = guest.borrow_mut().explain();
-                match why {
-                    Some(why) => why.into(),
-                    None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
-                }
+            Carrier::Guest(guest) if is_gone || is_silent => {
+                let look = || guest.borrow_mut().explain();
+                let why = if is_gone { soon(look) } else { look() };
+                why.unwrap_or_else(|| Error::SilentGuest(error, guest.borrow().last_words()))
             }
             _ => error.into(),
         }
@@ -294,7 +300,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::path::Path;
 
-    use agent::{Interrupt, Isolation};
+    use agent::Interrupt;
     use tempfile::TempDir;
 
     use super::*;
@@ -303,7 +309,7 @@ mod tests {
     /// Starts an agent that is this shell script, which is there as long as its directory.
     fn started(script: &str) -> (LaunchedAgent, TempDir) {
         started_by(script, |program, interrupt| {
-            LaunchedAgent::process(program, "receiver", Isolation::None, &[], interrupt)
+            LaunchedAgent::process(AgentStart::plain("receiver", program, interrupt))
         })
     }
 
@@ -347,7 +353,7 @@ mod tests {
             ("signs of life after a refusal", &*refuses, Some(true)),
         ] {
             let (mut agent, _directory) = started_by(script, |program, interrupt| {
-                LaunchedAgent::on_machine(&place, program, "receiver", Isolation::Machine, &[], interrupt)
+                LaunchedAgent::on_machine(&place, AgentStart::of_machine("receiver", program, interrupt))
             });
             if is_greeted.is_some() {
                 assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");
@@ -376,7 +382,7 @@ mod tests {
         ));
         agent.greet().unwrap();
         let Carrier::Process(process, _) = &agent.carrier else { panic!("it is a process") };
-        assert_eq!(agent.pid(), process.id(), "not the 7 that it says");
+        assert_eq!(agent.pid, process.id(), "not the 7 that it says");
         let error = agent.order(&Request::Hello { protocol: PROTOCOL }).unwrap_err().to_string();
         assert!(error.contains("exit status: 3; it said: (cut) …") && error.ends_with(" done"), "{error}");
         assert!(error.len() < 1200, "{} bytes", error.len());

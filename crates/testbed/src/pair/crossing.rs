@@ -3,7 +3,7 @@
 use load::{Arrived, Direction, Kind, TCP, UDP};
 use study::{BootState, BySide, Family, Scenario, Side};
 
-use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::{Addresses, TRAFFIC, UNDERLAY};
 use crate::run::RunOrder;
 use crate::switches::Switches;
 use crate::two_machines::{FoundMachine, pairs};
@@ -27,7 +27,7 @@ impl Crossing {
     pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
         match state.scenario {
             // Full packets of an MTU that the study sets are tried once it is set.
-            Scenario::Ssh if switches.mtu.is_some() => {
+            Scenario::Ssh if switches.own.mtu.is_some() => {
                 Some(Self::of_workload(order).within(BySide::from_fn(|_| 0)))
             }
             Scenario::Ssh => Some(Self::of_workload(order)),
@@ -104,6 +104,7 @@ mod tests {
     use load::Traffic;
 
     use super::*;
+    use crate::switches::InterfaceSwitches;
 
     fn order(traffic: Traffic) -> RunOrder {
         let [ramp, window, step] = [Duration::from_secs(1); 3];
@@ -141,7 +142,8 @@ mod tests {
     #[test]
     fn full_packets_wait_for_the_mtu_that_a_study_sets_and_guests_have_their_own() {
         let sent = |scenario: Scenario, mtu| {
-            let switches = Switches { mtu, ..Switches::default() };
+            let own = InterfaceSwitches { mtu, ..Default::default() };
+            let switches = Switches { own, ..Switches::default() };
             let order = order(Traffic::new(Kind::UdpStream));
             Some(Crossing::of_condition(&scenario.into(), &order, &switches)?.sent.transmitter[UDP])
         };

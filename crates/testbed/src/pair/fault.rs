@@ -213,7 +213,7 @@ mod tests {
     use study::Family;
 
     use super::*;
-    use crate::path::address::TRAFFIC;
+    use crate::path::TRAFFIC;
 
     fn end(side: Side) -> PairEnd {
         let (number, host) = if side == Side::Transmitter { (1, "root@a") } else { (2, "b") };

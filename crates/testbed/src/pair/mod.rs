@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 use agent::message::{Answer, Request};
 use load::{TCP, UDP};
-use study::{BySide, Effective, Family, Side};
+use study::{BySide, Effective, Side};
 
 use crate::error::Error;
 use crate::hosts::Hosts;
-use crate::launched_agent::LaunchedAgent;
-use crate::path::veth::await_running;
+use crate::launched_agent::{LaunchedAgent, ask};
+use crate::path::await_running;
 use crate::run::RunOrder;
 use crate::testbed::Testbed;
 use crate::two_machines::{self, pairs, reachable};
@@ -138,10 +138,7 @@ impl Testbed {
             return Ok(());
         }
         let ends = BySide { transmitter: &mut self.transmitter, receiver };
-        let addresses = ends.each_ref().map(|_, end| match crossing.family {
-            Family::Ipv4 => end.ipv4,
-            Family::Ipv6 => end.ipv6,
-        });
+        let addresses = ends.each_ref().map(|_, end| end.address(crossing.family));
         let mut places = ends.map(|side, end| PairMachine {
             side,
             host: named[side].host.clone(),
@@ -164,10 +161,7 @@ struct PairMachine<'a> {
 impl PairMachine<'_> {
     fn tell(&mut self, asked: &[IpAddr]) -> Result<PairEnd, Error> {
         let request = Request::PairFacts { interface: self.interface.clone(), addresses: asked.to_vec() };
-        let facts = match self.agent.call(&request)? {
-            Answer::PairFacts(facts) => *facts,
-            other => return Err(self.agent.client.unexpected(&other).into()),
-        };
+        let facts = ask!(self.agent, &request, Answer::PairFacts(facts) => *facts);
         Ok(PairEnd { side: self.side, host: self.host.clone(), facts })
     }
 
@@ -193,9 +187,11 @@ fn cross(
         let PairMachine { agent, interface, .. } = &mut places[side];
         let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
         let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
-        match agent.call(&Request::OpenProbe { interface, local, ports, listens })? {
-            Answer::Sockets { addresses } if addresses.len() == 2 => Ok([addresses[UDP], addresses[TCP]]),
-            other => Err(agent.client.unexpected(&other).into()),
+        let request = Request::OpenProbe { interface, local, ports, listens };
+        let addresses = ask!(agent, &request, Answer::Sockets { addresses } => addresses);
+        match addresses[..] {
+            [udp, tcp] => Ok([udp, tcp]),
+            _ => Err(agent.client.unexpected(&Answer::Sockets { addresses }).into()),
         }
     });
     let sockets = match sockets {
@@ -210,10 +206,7 @@ fn cross(
             let exchange =
                 Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
             let agent = &mut places[side].agent;
-            match agent.call(&exchange)? {
-                Answer::Arrived(arrived) => Ok(arrived),
-                other => Err(Error::from(agent.client.unexpected(&other))),
-            }
+            Ok(ask!(agent, &exchange, Answer::Arrived(arrived) => arrived))
         })?;
         if crossing.lost(&arrived).is_empty() {
             return Ok(Vec::new());

@@ -1,16 +1,18 @@
 //! The path between the hosts: links, a tunnel over them, the nodes of virtual machines, or a
 //! device that discards packets.
 
-pub(crate) mod address;
-pub(crate) mod discard;
 pub(crate) mod node;
-pub(crate) mod tunnel;
-pub(crate) mod tunnel_mtu;
-pub(crate) mod veth;
 
-use host::Discard;
-use study::{Family, Scenario, Side};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use agent::CallError;
+use agent::message::{Answer, Request};
+use host::{Discard, DiscardDevice, LocatedInterface, NUMBERED, NUMBERS, Vxlan};
+use study::{BySide, Family, Fragments, Scenario, Side};
+
+use crate::builder::Options;
+use crate::error::Error;
+use crate::launched_agent::{LaunchedAgent, ask};
 use crate::path::node::Node;
 
 /// The path between the hosts, for runs and switches.
@@ -18,7 +20,6 @@ use crate::path::node::Node;
 pub(crate) struct NetworkPath {
     /// Its scenario, which gives its name and its default MTU.
     pub(crate) scenario: Scenario,
-    pub(crate) receive_work: ReceiveWork,
     /// The IP version that carries the tunnel, if there is one.
     pub(crate) tunnel: Option<Family>,
     /// The host's side of virtual machines: one node for both, or one for each.
@@ -26,30 +27,258 @@ pub(crate) struct NetworkPath {
     pub(crate) discard: Option<Discard>,
 }
 
-/// The place where received packets are processed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReceiveWork {
-    /// Processed on CPUs of the receiving host, if the kernel allows steering.
-    Steered,
-    /// Processed on the sending CPU: both ends are one interface.
-    AtTheSender,
-    /// Processed on the receiving machine or guest, on the CPUs that its interface chooses.
-    AtItsInterface,
-    /// Nowhere: there is no receiver.
-    Nowhere,
-}
-
 impl NetworkPath {
-    pub(crate) fn new(scenario: Scenario, receive_work: ReceiveWork) -> Self {
-        Self { scenario, receive_work, tunnel: None, nodes: Vec::new(), discard: None }
+    pub(crate) fn new(options: &Options) -> Self {
+        let (scenario, tunnel) = (options.state.scenario, options.tunnel());
+        Self { scenario, tunnel, nodes: Vec::new(), discard: None }
     }
 
+    /// Whether both ends are one interface, and packets are received on the CPU that sends.
     pub(crate) fn is_one_interface(&self) -> bool {
-        self.receive_work == ReceiveWork::AtTheSender
+        self.scenario == Scenario::Loopback
     }
 
     /// The node of this side's virtual machine, and the index of its guest there.
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
         self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, node.guest_of(side)?)))
+    }
+}
+
+/// The addresses of an end, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and
+/// RFC 5180 section 8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Addresses {
+    pub(crate) ipv4: IpAddr,
+    pub(crate) ipv6: IpAddr,
+}
+
+pub(crate) const TRAFFIC: BySide<Addresses> =
+    BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
+
+/// Addresses of the interfaces under a tunnel.
+pub(crate) const UNDERLAY: BySide<Addresses> =
+    BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
+
+pub(crate) const LOOPBACK: Addresses =
+    Addresses { ipv4: IpAddr::V4(Ipv4Addr::LOCALHOST), ipv6: IpAddr::V6(Ipv6Addr::LOCALHOST) };
+
+impl Addresses {
+    pub(crate) const NONE: Self =
+        Self { ipv4: IpAddr::V4(Ipv4Addr::UNSPECIFIED), ipv6: IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
+
+    const fn in_network(network: u8, host: u8) -> Self {
+        Self {
+            ipv4: IpAddr::V4(Ipv4Addr::new(198, 18 + network, 0, host)),
+            ipv6: IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, network as u16, 0, 0, 0, host as u16)),
+        }
+    }
+
+    pub(crate) fn in_family(self, family: Family) -> IpAddr {
+        match family {
+            Family::Ipv4 => self.ipv4,
+            Family::Ipv6 => self.ipv6,
+        }
+    }
+
+    /// The addresses of these families, each with the length of its prefix.
+    pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
+        let length = |family| if family == Family::Ipv4 { 24 } else { 64 };
+        families.iter().map(|family| (self.in_family(*family), length(*family))).collect()
+    }
+}
+
+pub(crate) const DISCARD: &str = "discard0";
+
+/// The port of the discard service (RFC 863), where nothing listens here.
+const DISCARD_PORT: u16 = 9;
+
+/// Creates an interface that discards all packets, of this kind or of the first that the kernel
+/// has. Routes come with its addresses, and its neighbour is permanent: the kernel never has to
+/// resolve it.
+pub(crate) fn create_discard(
+    host: &mut LaunchedAgent,
+    device: Option<DiscardDevice>,
+    families: &[Family],
+) -> Result<Discard, Error> {
+    let create = Request::CreateDiscard {
+        name: DISCARD.to_owned(),
+        device,
+        addresses: TRAFFIC.transmitter.with_prefixes(families),
+        behind: families.iter().map(|family| TRAFFIC.receiver.in_family(*family)).collect(),
+    };
+    Ok(ask!(host, &create, Answer::Discards(discard) => discard))
+}
+
+/// The destinations of a workload's flows without a receiver: the discard port, or ports from the
+/// requested one.
+pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
+    let address = TRAFFIC.receiver.in_family(family);
+    let step = u16::from(port.is_some());
+    let first = port.unwrap_or(DISCARD_PORT);
+    let ports = std::iter::successors(Some(first), |port| Some(port.saturating_add(step)));
+    (0..flows).zip(ports).map(|(_, port)| SocketAddr::new(address, port)).collect()
+}
+
+pub(crate) const VETH: BySide<&str> = BySide { transmitter: "transmit0", receiver: "receive0" };
+
+/// The tunnel's name in network namespaces of our own.
+pub(crate) const TUNNEL: &str = "vxlan0";
+
+/// A link between two network namespaces.
+#[derive(Debug, Default)]
+pub(crate) struct LinkSetup {
+    /// The IP version that carries a VXLAN tunnel over the veth pair; `None`: there is none.
+    pub(crate) tunnel: Option<Family>,
+    /// The addresses of each end of the tunnel, or of the pair.
+    pub(crate) addresses: BySide<Vec<(IpAddr, u8)>>,
+    /// The CPUs of each end's receive work; empty where that is not steered.
+    pub(crate) steered: BySide<Vec<u32>>,
+    /// The bridge that each end of the tunnel is a port of.
+    pub(crate) bridge: Option<&'static str>,
+}
+
+/// Makes a veth pair between two agents' namespaces and a tunnel over it, and waits until packets
+/// are forwarded.
+pub(crate) fn create_link(hosts: &mut BySide<&mut LaunchedAgent>, setup: LinkSetup) -> Result<(), Error> {
+    let LinkSetup { tunnel, mut addresses, steered, bridge } = setup;
+    // An ordinary user may steer future interfaces only.
+    steer_new(hosts, &steered)?;
+    let peer_pid = hosts.receiver.pid;
+    hosts.transmitter.order(&Request::CreateVeth {
+        name: VETH.transmitter.to_owned(),
+        peer: VETH.receiver.to_owned(),
+        peer_pid,
+    })?;
+    // Later interfaces, such as a tunnel over this pair, must not be steered again.
+    steer_new(hosts, &BySide::default())?;
+    for (side, host) in hosts.each_mut() {
+        let addresses = match tunnel {
+            Some(family) => UNDERLAY[side].with_prefixes(&[family]),
+            None => std::mem::take(&mut addresses[side]),
+        };
+        host.order(&Request::Configure { interface: VETH[side].to_owned(), addresses })?;
+    }
+    let interfaces = |side: Side| [VETH[side]].into_iter().chain(tunnel.map(|_| TUNNEL));
+    if let Some(family) = tunnel {
+        let both = UNDERLAY.map(|_, addresses| addresses.in_family(family));
+        for (side, host) in hosts.each_mut() {
+            let vxlan = vxlan_of(both[side], both[side.other()], VETH[side], 0);
+            let (addresses, bridge) = (std::mem::take(&mut addresses[side]), bridge.map(str::to_owned));
+            host.order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
+        }
+    }
+    for (side, host) in hosts.each_mut() {
+        interfaces(side).try_for_each(|interface| await_running(host, interface))?;
+    }
+    Ok(())
+}
+
+/// A refusal is ignored: steering the interfaces themselves tells what is missing. Silence is an
+/// error: the late answer would be mistaken for that to the next request.
+fn steer_new(hosts: &mut BySide<&mut LaunchedAgent>, cpus: &BySide<Vec<u32>>) -> Result<(), Error> {
+    for (side, host) in hosts.each_mut() {
+        match host.order(&Request::SteerNew { cpus: cpus[side].clone() }) {
+            Err(Error::Call(CallError::Refused { .. })) => {}
+            answer => answer?,
+        }
+    }
+    Ok(())
+}
+
+/// Waits until an interface forwards packets.
+pub(crate) fn await_running(agent: &mut LaunchedAgent, interface: &str) -> Result<(), Error> {
+    agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
+}
+
+/// The name of a tunnel, and of a bridge, with this number.
+pub(crate) fn numbered(number: u16) -> [String; 2] {
+    NUMBERED.map(|kind| format!("{kind}{number}"))
+}
+
+/// The least number of which nobody has anything at either end.
+pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
+    let is_free =
+        |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
+    // Without any the kernel tells which is taken.
+    (0..NUMBERS).find(is_free).unwrap_or_default()
+}
+
+/// An end of the tunnel with this number.
+pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u16) -> Vxlan {
+    let (id, port) = Vxlan::numbered(number);
+    Vxlan { id, local, remote, port, underlay: underlay.to_owned() }
+}
+
+/// The default MTU of an underlay, in bytes: that of Ethernet.
+const UNDERLAY_MTU: u32 = 1_500;
+
+/// The MTUs of a tunnel and of its underlay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TunnelMtu {
+    pub(crate) inner: u32,
+    pub(crate) outer: u32,
+    /// The outer packet of the largest inner one.
+    needed: u32,
+}
+
+impl TunnelMtu {
+    /// The requested MTUs and their defaults: Ethernet's outside, and what fits inside.
+    pub(crate) fn resolve(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
+        let outer = outer.unwrap_or(UNDERLAY_MTU);
+        let overhead = Vxlan::overhead(family == Family::Ipv6);
+        let inner = inner.unwrap_or(outer.saturating_sub(overhead));
+        Self { inner, outer, needed: inner.saturating_add(overhead) }
+    }
+
+    /// The outer MTU under which the kernel accepts this inner one: it rejects a tunnel larger than
+    /// its underlay, but the underlay may shrink afterwards.
+    pub(crate) fn roomy(&self) -> u32 {
+        self.outer.max(self.needed)
+    }
+
+    /// The packet sizes, if full packets do not fit.
+    pub(crate) fn fragments(&self) -> Option<Fragments> {
+        let Self { inner, outer, needed } = *self;
+        (needed > outer).then_some(Fragments { inner, needed, outer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_inner_follows_the_outer_and_what_does_not_fit_is_reported() {
+        let mtu = TunnelMtu::resolve(None, None, Family::Ipv4);
+        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
+        assert_eq!(TunnelMtu::resolve(None, Some(9000), Family::Ipv6).inner, 8930);
+        let tight = TunnelMtu::resolve(Some(1500), None, Family::Ipv4);
+        assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
+        assert_eq!(
+            tight.fragments().unwrap().to_string(),
+            "the tunnel's MTU of 1500 bytes makes packets of 1550 bytes on an underlay of 1500: those are sent in fragments, or not at all; an \
+             MTU of 1450 fits"
+        );
+    }
+
+    #[test]
+    fn every_flow_has_somebody_to_send_to() {
+        let texts = |family, flows, port| {
+            nobody(family, flows, port).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(Family::Ipv4, 2, None), ["198.18.0.2:9", "198.18.0.2:9"]);
+        assert_eq!(texts(Family::Ipv6, 2, Some(7000)), ["[2001:2::2]:7000", "[2001:2::2]:7001"]);
+        assert_eq!(texts(Family::Ipv4, 2, Some(65535))[1], "198.18.0.2:65535");
+    }
+
+    proptest! {
+        #[test]
+        fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
+            let mtu = TunnelMtu::resolve(inner, outer, Family::from_ipv6(ipv6));
+            prop_assert!(mtu.roomy() >= mtu.outer);
+            prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
+        }
     }
 }

@@ -5,7 +5,7 @@ use agent::message::{Answer, Request, Watched};
 use study::{BySide, Side};
 
 use crate::error::Error;
-use crate::launched_agent::LaunchedAgent;
+use crate::launched_agent::{LaunchedAgent, answer, ask};
 
 /// The bridge's name in network namespaces of our own.
 pub(crate) const BRIDGE: &str = "bridge0";
@@ -35,23 +35,16 @@ pub(crate) struct NodeGuest {
 }
 
 impl Node {
-    /// A node with a bridge that has no ports yet.
-    pub(crate) fn new(mut agent: LaunchedAgent, bridge: &str) -> Result<Self, Error> {
-        let bridge = bridge.to_owned();
-        agent.order(&Request::CreateBridge { name: bridge.clone() })?;
-        Ok(Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None })
+    /// A node that only watches guests from outside.
+    pub(crate) fn without_bridge(agent: LaunchedAgent) -> Self {
+        let bridge = String::new();
+        Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None }
     }
 
-    /// A node that only watches a guest from outside.
-    pub(crate) fn watching(agent: LaunchedAgent, guest: NodeGuest) -> Self {
-        Self {
-            agent,
-            bridge: String::new(),
-            ports: Vec::new(),
-            wire: None,
-            guests: vec![guest],
-            underlay: None,
-        }
+    /// A node with a bridge that has no ports yet.
+    pub(crate) fn new(mut agent: LaunchedAgent, bridge: &str) -> Result<Self, Error> {
+        agent.order(&Request::CreateBridge { name: bridge.to_owned() })?;
+        Ok(Self { bridge: bridge.to_owned(), ..Self::without_bridge(agent) })
     }
 
     pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
@@ -95,11 +88,8 @@ impl Node {
     }
 
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
-        match self.agent.client.receive() {
-            Ok(Answer::Watched(watched)) => Ok(*watched),
-            Ok(other) => Err(self.agent.client.unexpected(&other).into()),
-            Err(error) => Err(self.agent.explain(error)),
-        }
+        let watched = self.agent.client.receive().map_err(|error| self.agent.explain(error))?;
+        Ok(answer!(self.agent, watched, Answer::Watched(watched) => *watched))
     }
 
     /// Describes this host, with the interfaces of the node.
@@ -110,9 +100,6 @@ impl Node {
         if !interfaces.is_empty() {
             interfaces.push(self.bridge.clone());
         }
-        match self.agent.call(&Request::Environment { interfaces })? {
-            Answer::Environment(about) => Ok(*about),
-            other => Err(self.agent.client.unexpected(&other).into()),
-        }
+        Ok(ask!(self.agent, &Request::Environment { interfaces }, Answer::Environment(about) => *about))
     }
 }

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::read::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
-use crate::reach::error::Error;
+use crate::error::Error;
 
 /// The program, as it is sent to hosts.
 #[derive(Debug)]
@@ -33,9 +33,12 @@ impl Binary {
     /// # Errors
     /// A file that cannot be read, or is not a program for Linux.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let plain = fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
-        let architecture =
-            architecture(&plain).map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
+        let wrong = |what: String| Error::Machine(words::sanitised_line(&what).into_owned());
+        let name = path.display();
+        let plain = fs::read(path).map_err(|error| wrong(format!("cannot read {name}: {error}")))?;
+        let architecture = architecture(&plain).map_err(|why| {
+            wrong(format!("{name} is not a program for Linux on a machine that netassay knows (ELF): {why}"))
+        })?;
         Ok(Self { file: SentFile::new(plain), architecture })
     }
 }

@@ -1,14 +1,9 @@
 //! The present boot of a host: its identity, which the kernel draws at each start, and the kernel.
+//! The kernels that are installed there, and how one of them is chosen for the next boot alone.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
-
-use agent::Interrupt;
-
-use crate::reach::error::Error;
-use crate::reach::launcher::Launcher;
-use crate::reach::script::BOOT;
-use crate::reach::session::{ScriptSession, unexpected_answer};
+use crate::error::Error;
+use crate::reach::script::{BOOT, KERNELS};
+use crate::reach::session::{Deadline, RootShell, TO_ANSWER, unexpected_answer};
 
 /// A boot of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,23 +27,9 @@ impl HostBoot {
 
 const LENGTH: usize = 36;
 
-/// A host's present boot, over the connection of this socket. `by_sudo`: the login is not root.
-pub(crate) fn present_boot(
-    launcher: &Launcher,
-    by_sudo: bool,
-    control: &Path,
-    patience: Duration,
-    interrupt: &Interrupt,
-) -> Result<HostBoot, Error> {
-    let host = launcher.to_string();
-    let mut session =
-        ScriptSession::start(&host, launcher.command(BOOT, &[sudo_argument(by_sudo)], control))?;
-    read(&host, &session.line(Instant::now() + patience, patience, interrupt)?)
-}
-
-/// The first argument of a script that needs root.
-pub(crate) fn sudo_argument(by_sudo: bool) -> &'static str {
-    if by_sudo { "yes" } else { "no" }
+/// A host's present boot.
+pub(crate) fn present_boot(shell: &RootShell<'_>, deadline: Deadline) -> Result<HostBoot, Error> {
+    read(&shell.launcher.to_string(), &shell.start(BOOT, &[])?.line(deadline)?)
 }
 
 /// Reads `boot ID RELEASE DEFAULT`, the last of which may be missing.
@@ -59,10 +40,10 @@ pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
     let (id, release, default) = match parts[..] {
         ["boot", id, release] => (id, release, release),
         ["boot", id, release, noted] => (id, release, noted),
-        _ => return Err(unexpected_answer(host, line)),
+        _ => return Err(unexpected_answer(host, line, "")),
     };
     if !plain(id) || !is_release(release) || !is_release(default) {
-        return Err(unexpected_answer(host, line));
+        return Err(unexpected_answer(host, line, ""));
     }
     Ok(HostBoot { id: id.to_owned(), release: release.to_owned(), default: default.to_owned() })
 }
@@ -71,4 +52,243 @@ pub(crate) fn read(host: &str, line: &str) -> Result<HostBoot, Error> {
 pub(crate) fn is_release(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._+~-".contains(&byte);
     (1..=64).contains(&text.len()) && !text.starts_with(['.', '-']) && text.bytes().all(plain)
+}
+
+/// The most lines that are read: a menu of GRUB has some 300 of these.
+const MOST: usize = 4096;
+
+/// Means of a host to boot another kernel once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Kernels {
+    /// The releases that have an image in `/boot`.
+    installed: Vec<String>,
+    grub: Option<Grub>,
+    has_kexec: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Grub {
+    /// `grub` or `grub2`: the beginning of its programs' names.
+    name: String,
+    /// Whether its menu boots what was chosen once.
+    obeys: bool,
+    /// The storage of its environment if GRUB cannot write there: it would boot the chosen kernel
+    /// again and again.
+    unwritable: Option<String>,
+    /// The kernel's release of each entry, with the name of the entry.
+    entries: Vec<(String, String)>,
+}
+
+/// Abstractions (of which `grub-reboot` warns) and file systems (for which Debian and Ubuntu leave
+/// out what must be written at each start) that GRUB reads and cannot write.
+const UNWRITABLE: [&str; 10] =
+    ["diskfilter", "lvm", "btrfs", "cpiofs", "newc", "odc", "romfs", "squash4", "tarfs", "zfs"];
+
+/// A way to boot a kernel once: `grub` or `grub2` and the entry of its menu, or `kexec` and the
+/// release, as arguments of the scripts.
+pub(crate) type KernelChoice = [String; 2];
+
+impl Kernels {
+    /// The kernels of a host.
+    pub(crate) fn ask(shell: &RootShell<'_>) -> Result<Self, Error> {
+        let (mut session, deadline) = (shell.start(KERNELS, &[])?, Deadline::after(TO_ANSWER));
+        let mut lines = Vec::new();
+        while lines.len() < MOST {
+            match session.line(deadline)? {
+                end if end == "end" => return Ok(Self::read(&lines)),
+                line => lines.push(line),
+            }
+        }
+        let what = "more kernels and entries of GRUB's menu than any machine has";
+        Err(unexpected_answer(&shell.launcher.to_string(), what, ""))
+    }
+
+    /// Reads what the script tells.
+    fn read(lines: &[String]) -> Self {
+        let mut all = Self::default();
+        let mut menu = Vec::new();
+        for line in lines {
+            match line.split_once(' ').unwrap_or((line, "")) {
+                ("kernel", release) if is_release(release) => all.installed.push(release.to_owned()),
+                ("grub", words) => all.grub = Grub::read(words),
+                ("menu", line) => menu.push(line),
+                ("kexec", _) => all.has_kexec = true,
+                _ => {}
+            }
+        }
+        if let Some(grub) = &mut all.grub {
+            grub.obeys = menu.iter().any(|line| line.contains("next_entry"));
+            grub.entries = entries(&menu);
+        }
+        all
+    }
+
+    /// Finds a way to choose this kernel for the next boot.
+    ///
+    /// # Errors
+    /// The obstacle: it is not installed, or nothing here boots another kernel once.
+    pub(crate) fn choice(&self, release: &str) -> Result<KernelChoice, String> {
+        if !self.installed.iter().any(|known| known == release) {
+            return Err(match self.installed.as_slice() {
+                [] => format!("there is no kernel {release}: /boot has no vmlinuz-RELEASE at all"),
+                all => format!("there is no kernel {release}: /boot has those of {}", all.join(", ")),
+            });
+        }
+        let grub = match &self.grub {
+            None => "there is no grub-reboot, or no environment of GRUB (grubenv)".to_owned(),
+            Some(grub) if !grub.obeys => "GRUB's menu does not read what grub-reboot chooses".to_owned(),
+            Some(Grub { unwritable: Some(on), .. }) => {
+                format!(
+                    "GRUB cannot write to its environment on {on}, so it would boot {release} again and again"
+                )
+            }
+            Some(grub) => match grub.entries.iter().find(|(of, _)| of == release) {
+                Some((_, entry)) => return Ok([grub.name.clone(), entry.clone()]),
+                None => format!("GRUB's menu has no entry for {release}"),
+            },
+        };
+        if self.has_kexec {
+            return Ok(["kexec".to_owned(), release.to_owned()]);
+        }
+        Err(format!(
+            "{release} cannot be chosen for one boot: {grub}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
+        ))
+    }
+}
+
+impl Grub {
+    /// Reads its name, and on what its environment lies.
+    fn read(words: &str) -> Option<Self> {
+        let mut words = words.split(' ');
+        let name = words.next().filter(|name| ["grub", "grub2"].contains(name))?.to_owned();
+        let unwritable = words.find(|on| UNWRITABLE.contains(on)).map(str::to_owned);
+        Some(Self { name, obeys: false, unwritable, entries: Vec::new() })
+    }
+}
+
+/// The entries of GRUB's menu that boot a kernel, each with its release and with the names that
+/// lead to it. Those that repair the machine are left out.
+fn entries(menu: &[&str]) -> Vec<(String, String)> {
+    // The names of the blocks that are open; those of other blocks are empty.
+    let mut open: Vec<(bool, String)> = Vec::new();
+    let mut found = Vec::new();
+    for line in menu.iter().map(|line| line.trim()) {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        if line == "}" {
+            open.pop();
+        } else if line.ends_with('{') {
+            let is_of_menu = matches!(word, "menuentry" | "submenu");
+            open.push((is_of_menu, is_of_menu.then(|| name_of(rest)).flatten().unwrap_or_default()));
+        } else if matches!(word, "linux" | "linux16" | "linuxefi") {
+            let mut words = rest.split_whitespace();
+            let image = words.next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            let repairs = words.any(|word| matches!(word, "single" | "recovery" | "1" | "rescue"));
+            let path: Vec<&str> =
+                open.iter().filter(|(is_of_menu, _)| *is_of_menu).map(|(_, name)| &**name).collect();
+            // In a name of several, this sign separates them; a first `-` makes an option of it.
+            let is_plain = |name: &&str| !name.is_empty() && !name.contains('>') && !name.starts_with('-');
+            let is_named = !path.is_empty() && path.iter().all(is_plain);
+            if let Some(release) = image.strip_prefix("vmlinuz-").filter(|_| is_named && !repairs) {
+                found.push((release.to_owned(), path.join(">")));
+            }
+        }
+    }
+    found
+}
+
+/// The name of an entry: its identity if it has one, else its title.
+fn name_of(rest: &str) -> Option<String> {
+    let quoted = |text: &str| {
+        let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let (name, _) = text[1..].split_once(quote)?;
+        Some(name.to_owned())
+    };
+    let identity = ["$menuentry_id_option ", "--id "].iter().find_map(|before| rest.split_once(before));
+    identity.and_then(|(_, text)| quoted(text.trim_start())).or_else(|| quoted(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Debian's update-grub writes it, cut to the lines that the script tells.
+    const DEBIAN: &str = r#"
+running 6.1.0-47-amd64
+kernel 6.1.0-47-amd64
+kernel 6.1.0-50-amd64
+grub grub ext2
+menu if [ "${next_entry}" ] ; then
+menu    set default="${next_entry}"
+menu function gfxmode {
+menu }
+menu menuentry 'Debian GNU/Linux' --class debian --class os $menuentry_id_option 'gnulinux-simple-0a1b' {
+menu 	linux	/boot/vmlinuz-6.1.0-50-amd64 root=UUID=0a1b ro  quiet
+menu }
+menu submenu 'Advanced options for Debian GNU/Linux' $menuentry_id_option 'gnulinux-advanced-0a1b' {
+menu 	menuentry 'Debian GNU/Linux, with Linux 6.1.0-50-amd64' --class debian $menuentry_id_option 'gnulinux-6.1.0-50-amd64-advanced-0a1b' {
+menu 		linux	/boot/vmlinuz-6.1.0-50-amd64 root=UUID=0a1b ro  quiet
+menu 	}
+menu 	menuentry 'Debian GNU/Linux, with Linux 6.1.0-47-amd64 (recovery mode)' $menuentry_id_option 'gnulinux-6.1.0-47-amd64-recovery-0a1b' {
+menu 		linux	/boot/vmlinuz-6.1.0-47-amd64 root=UUID=0a1b ro single
+menu 	}
+menu 	menuentry 'Debian GNU/Linux, with Linux 6.1.0-47-amd64' $menuentry_id_option 'gnulinux-6.1.0-47-amd64-advanced-0a1b' {
+menu 		linux	/boot/vmlinuz-6.1.0-47-amd64 root=UUID=0a1b ro  quiet
+menu 	}
+menu }
+"#;
+
+    fn read(text: &str) -> Kernels {
+        Kernels::read(&text.trim().lines().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn grub_boots_the_entry_of_a_kernel_once_by_the_names_that_lead_to_it() {
+        let kernels = read(DEBIAN);
+        let entry = |release: &str| match kernels.choice(release) {
+            Ok([name, entry]) => (name, entry),
+            other => panic!("{other:?}"),
+        };
+        let grub = || "grub".to_owned();
+        let older = "gnulinux-advanced-0a1b>gnulinux-6.1.0-47-amd64-advanced-0a1b".to_owned();
+        assert_eq!(entry("6.1.0-47-amd64"), (grub(), older));
+        assert_eq!(entry("6.1.0-50-amd64"), (grub(), "gnulinux-simple-0a1b".to_owned()));
+    }
+
+    #[test]
+    fn a_kernel_that_is_not_there_is_refused_with_those_that_are() {
+        let why = read(DEBIAN).choice("6.6.0").unwrap_err();
+        assert_eq!(why, "there is no kernel 6.6.0: /boot has those of 6.1.0-47-amd64, 6.1.0-50-amd64");
+        assert!(read("running 6.1").choice("6.1").unwrap_err().contains("no vmlinuz-RELEASE"));
+    }
+
+    #[test]
+    fn without_grub_it_is_kexec_and_without_both_the_reasons_are_told() {
+        let kexec = read("kernel 6.1\nkexec").choice("6.1");
+        assert_eq!(kexec, Ok(["kexec", "6.1"].map(str::to_owned)));
+        let why = read("kernel 6.1").choice("6.1").unwrap_err();
+        assert!(
+            why.contains("no grub-reboot")
+                && why.contains("no kexec, or its kernel does not allow it: install kexec-tools"),
+            "{why}"
+        );
+        let no_menu = read("kernel 6.1\ngrub grub2\nmenu next_entry").choice("6.1").unwrap_err();
+        assert!(no_menu.contains("no entry for 6.1"), "{no_menu}");
+        let on_lvm = DEBIAN.replace("grub ext2", "grub lvm ext2");
+        let why = read(&on_lvm).choice("6.1.0-47-amd64").unwrap_err();
+        assert!(why.contains("GRUB cannot write to its environment on lvm"), "{why}");
+        let by_kexec = read(&format!("{on_lvm}kexec")).choice("6.1.0-47-amd64");
+        assert_eq!(by_kexec, Ok(["kexec", "6.1.0-47-amd64"].map(str::to_owned)));
+        let deaf = DEBIAN.replace("next_entry", "default");
+        assert!(read(&deaf).choice("6.1.0-47-amd64").unwrap_err().contains("does not read what grub-reboot"));
+    }
+
+    #[test]
+    fn a_name_of_a_kernel_that_leads_elsewhere_is_none() {
+        let hostile =
+            read("kernel ../../etc/passwd\nkernel -x\nkernel a b\nkernel \nkernel 6.1;reboot\nkexec");
+        assert_eq!(hostile.installed, Vec::<String>::new());
+        // Quotes that do not end, and blocks that do not either.
+        assert_eq!(entries(&["menuentry 'x {", "linux /vmlinuz-6.1", "}", "}", "submenu {"]), []);
+        assert_eq!(entries(&["menuentry '--boot-directory=/x' {", "linux /vmlinuz-6.1", "}"]), []);
+    }
 }

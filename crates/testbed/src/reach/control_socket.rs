@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{geteuid, mkdtemp};
 
-use crate::reach::error::Error;
+use crate::error::Error;
 
 /// A directory for the socket that sessions with one host share; it goes when this is dropped.
 /// Sockets have short names (108 bytes), so it is not below a long directory of the user's.
@@ -24,7 +24,12 @@ const PREFIX: &str = "netassay-ssh-";
 impl ControlSocket {
     pub(crate) fn for_host(host: &str) -> Result<Self, Error> {
         let place = Self::parent();
-        Self::make(&place).map_err(|source| Error::Control { host: host.to_owned(), place, source })
+        Self::make(&place).map_err(|error| {
+            let place = place.display();
+            Error::Machine(format!(
+                "cannot make a directory for the connection to {host} in {place}: {error}"
+            ))
+        })
     }
 
     /// Makes the directory, for this user alone and under a name that nobody could have taken

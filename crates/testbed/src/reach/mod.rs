@@ -7,25 +7,16 @@
 mod binary;
 mod boot;
 mod control_socket;
-mod error;
-mod kernels;
 mod launcher;
-mod output_lines;
-mod piped;
 mod reboot;
 mod remote_host;
 mod script;
 mod session;
-mod spec;
-mod stderr_tail;
 
 pub use binary::Binary;
 pub use boot::HostBoot;
-pub use error::Error;
 pub use launcher::Launcher;
-pub(crate) use piped::{PipedCommand, PipedProcess};
+pub use launcher::{HostSpec, SpecError};
 pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
-pub(crate) use session::TO_ANSWER;
-pub use spec::{HostSpec, SpecError};
-pub(crate) use stderr_tail::StderrTail;
+pub(crate) use session::{PipedCommand, PipedProcess, TO_ANSWER};

@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::reach::boot::{self, HostBoot, sudo_argument};
+use crate::error::Error;
+use crate::reach::boot::{self, HostBoot, KernelChoice, Kernels, present_boot};
 use crate::reach::control_socket::ControlSocket;
-use crate::reach::error::Error;
-use crate::reach::kernels::{KernelChoice, Kernels};
 use crate::reach::launcher::Launcher;
 use crate::reach::script::{REBOOT, SETTLE};
-use crate::reach::session::{ScriptSession, TO_ANSWER};
+use crate::reach::session::{Deadline, RootShell, TO_ANSWER};
 
 /// Time for an order to begin. A host whose shutdown has begun no longer answers.
 const TO_OBEY: Duration = Duration::from_secs(20);
@@ -48,59 +47,69 @@ pub(crate) fn reboot_all(
                 Err(error) => errors.push(error),
             }
         }
-        match errors.len() {
-            0 => Ok(boots),
-            1 => Err(errors.remove(0)),
-            _ => Err(Error::Several(errors)),
-        }
+        let errors: Vec<String> = errors.iter().map(Error::to_string).collect();
+        if errors.is_empty() { Ok(boots) } else { Err(Error::Machine(errors.join("; "))) }
     })
 }
 
 /// Restarts those hosts with their default kernel that run another kernel. Nobody waits for them;
 /// after a failure their next restart does the same.
 pub(crate) fn restart_with_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
-    let one = |host: &Restart<'_>| {
-        let of = Restart { kernel: None, ..*host };
-        let control = ControlSocket::for_host(&of.launcher.to_string())?;
-        let now = boot::present_boot(of.launcher, of.by_sudo, &control.socket(), TO_ANSWER, interrupt)?;
-        if now.is_of_default() { Ok(()) } else { order(of, None, &now, interrupt) }
-    };
-    let _: Vec<Result<(), Error>> = hosts.iter().map(one).collect();
+    for host in hosts {
+        let _ = connected(host, interrupt, |shell| {
+            let now = present_boot(shell, Deadline::after(TO_ANSWER))?;
+            if now.is_of_default() { Ok(()) } else { order(shell, None, &now) }
+        });
+    }
+}
+
+/// Does something over a connection of its own.
+fn connected<T>(
+    of: &Restart<'_>,
+    interrupt: &Interrupt,
+    work: impl FnOnce(&RootShell<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let Restart { launcher, by_sudo, .. } = *of;
+    let control = ControlSocket::for_host(&launcher.to_string())?;
+    work(&RootShell { launcher, by_sudo, control: &control.socket(), interrupt })
 }
 
 fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-    let Restart { launcher, by_sudo, kernel } = of;
-    let host = launcher.to_string();
-    let asked = || {
-        boot::present_boot(launcher, by_sudo, &ControlSocket::for_host(&host)?.socket(), TO_ANSWER, interrupt)
+    let (host, kernel) = (of.launcher.to_string(), of.kernel);
+    let before = retry(interrupt, || {
+        connected(&of, interrupt, |shell| present_boot(shell, Deadline::after(TO_ANSWER)))
+    })?;
+    let choose = |release: &str| {
+        let kernels = retry(interrupt, || connected(&of, interrupt, Kernels::ask))?;
+        kernels.choice(release).map_err(|why| unbootable(&host, &why))
     };
-    let before = retry(asked, interrupt)?;
-    let choice = kernel.map(|release| retry(|| choose(of, release, interrupt), interrupt)).transpose()?;
+    let choice = kernel.map(choose).transpose()?;
     let begun = Instant::now();
-    retry(|| order(of, choice.as_ref(), &before, interrupt), interrupt)?;
-    let (by, _) = choice_arguments(choice.as_ref());
+    retry(interrupt, || connected(&of, interrupt, |shell| order(shell, choice.as_ref(), &before)))?;
+    let by = choice.as_ref().map_or("default", |[by, _]| by);
     let is_to_settle = choice.is_some() || !before.is_of_default();
     let mut last = None;
     loop {
-        // A connection of its own each time: that of the boot before is dead.
-        let control = ControlSocket::for_host(&host)?;
         let left = within.saturating_sub(begun.elapsed());
-        let answer = boot::present_boot(launcher, by_sudo, &control.socket(), left.min(TO_ANSWER), interrupt);
-        let settled = answer.and_then(|now| {
+        // The connection of the boot before is dead.
+        let settled = connected(&of, interrupt, |shell| {
+            let now = present_boot(shell, Deadline::after(left.min(TO_ANSWER)))?;
             if now.id != before.id && is_to_settle {
-                clean_up(of, by, &control, interrupt)?;
+                // Nothing of what was chosen for that boot is left.
+                shell.start(SETTLE, &[by])?.line(Deadline::after(TO_ANSWER))?;
             }
             Ok(now)
         });
         match settled {
-            Ok(now) if now.id != before.id => {
-                return match kernel {
-                    Some(wanted) if wanted != now.release => {
-                        Err(Error::OtherKernel { host, wanted: wanted.to_owned(), got: now.release })
-                    }
-                    _ => Ok(now),
-                };
+            Ok(HostBoot { id, release, .. })
+                if id != before.id && kernel.is_some_and(|wanted| wanted != release) =>
+            {
+                let wanted = kernel.unwrap_or_default();
+                return Err(Error::Machine(format!(
+                    "{host} came up with kernel {release}, and {wanted} was chosen for this boot: look at its console for why its boot loader did not start that; its default kernel is unchanged"
+                )));
             }
+            Ok(now) if now.id != before.id => return Ok(now),
             Ok(_) => last = Some("it still answers from the boot before".to_owned()),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // The reason of a try that the end of the wait cut off says nothing.
@@ -108,73 +117,44 @@ fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Ho
             Err(_) => {}
         }
         if begun.elapsed() >= within {
-            let last = last.unwrap_or_default();
-            return Err(Error::NotBack { host, seconds: within.as_secs(), last });
+            let (seconds, last) = (within.as_secs(), last.unwrap_or_default());
+            return Err(Error::Machine(format!(
+                "{host} did not come back within {seconds} s after its reboot ({last}): look at its console; `--resume` goes on once it is back, and `--reboot-within` waits longer"
+            )));
         }
         pause(interrupt)?;
     }
 }
 
+fn unbootable(host: &str, why: &str) -> Error {
+    Error::Machine(format!(
+        "{host} cannot be rebooted: {why}: let its login be root, or let sudo run systemctl, reboot and sh without a password"
+    ))
+}
+
 /// Retries an attempt: a host may be so busy that a connection fails now and then.
-fn retry<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt) -> Result<T, Error> {
+fn retry<T>(interrupt: &Interrupt, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     let until = Instant::now() + TO_BEGIN;
     loop {
         match attempt() {
-            Err(Error::Unreachable { .. } | Error::Refused { .. } | Error::Silent { .. })
-                if Instant::now() < until =>
-            {
-                pause(interrupt)?;
-            }
+            Err(Error::Unanswered(_)) if Instant::now() < until => pause(interrupt)?,
             answer => return answer,
         }
     }
 }
 
-/// The means by which the kernel is chosen, and its entry or release, as arguments of the scripts.
-fn choice_arguments(choice: Option<&KernelChoice>) -> (&str, &str) {
-    match choice {
-        None => ("default", ""),
-        Some(KernelChoice::Grub { name, entry }) => (name, entry),
-        Some(KernelChoice::Kexec { release }) => ("kexec", release),
-    }
-}
-
-/// Finds a way to choose the kernel of this release for the host's next boot.
-fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<KernelChoice, Error> {
-    let host = of.launcher.to_string();
-    let control = ControlSocket::for_host(&host)?;
-    let kernels = Kernels::ask(of.launcher, of.by_sudo, &control.socket(), interrupt)?;
-    kernels.choice(release).map_err(|said| Error::NoReboot { host, said })
-}
-
-/// Follows a restart up: nothing of what was chosen for that boot is left.
-fn clean_up(of: Restart<'_>, by: &str, control: &ControlSocket, interrupt: &Interrupt) -> Result<(), Error> {
-    let command = of.launcher.command(SETTLE, &[sudo_argument(of.by_sudo), by], &control.socket());
-    let mut session = ScriptSession::start(&of.launcher.to_string(), command)?;
-    session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt).map(drop)
-}
-
 /// Orders the restart, unless the host has already left this boot: the answer to an order may be
 /// lost.
-fn order(
-    of: Restart<'_>,
-    choice: Option<&KernelChoice>,
-    before: &HostBoot,
-    interrupt: &Interrupt,
-) -> Result<(), Error> {
-    let host = of.launcher.to_string();
-    let control = ControlSocket::for_host(&host)?;
-    let (by, what) = choice_arguments(choice);
-    let arguments = [sudo_argument(of.by_sudo), by, what, &before.id];
-    let command = of.launcher.command(REBOOT, &arguments, &control.socket());
-    let mut session = ScriptSession::start(&host, command)?;
-    boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
-    match session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt) {
+fn order(shell: &RootShell<'_>, choice: Option<&KernelChoice>, before: &HostBoot) -> Result<(), Error> {
+    let host = shell.launcher.to_string();
+    let [by, what] = choice.map_or(["default", ""], |choice| choice.each_ref().map(String::as_str));
+    let mut session = shell.start(REBOOT, &[by, what, &before.id])?;
+    boot::read(&host, &session.line(Deadline::after(TO_ANSWER))?)?;
+    match session.line(Deadline::after(TO_OBEY)) {
         // What the host said when its shutdown cut the session is of no interest.
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Ok(line) if line.starts_with("failed") => {
-            let said = line.trim_start_matches("failed").trim().to_owned();
-            Err(Error::NoReboot { host, said })
+            Err(unbootable(&host, line.trim_start_matches("failed").trim()))
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -229,11 +209,10 @@ mod tests {
         fs::write(directory.path().join("next"), SECOND).unwrap();
         let launcher = host(directory.path(), GOES_DOWN);
         let interrupt = Interrupt::new().unwrap();
-        let control = ControlSocket::for_host("host").unwrap();
-        assert_eq!(
-            boot::present_boot(&launcher, false, &control.socket(), TO_ANSWER, &interrupt).unwrap().id,
-            FIRST
-        );
+        let control = ControlSocket::for_host("host").unwrap().socket();
+        let shell =
+            RootShell { launcher: &launcher, by_sudo: false, control: &control, interrupt: &interrupt };
+        assert_eq!(present_boot(&shell, Deadline::after(TO_ANSWER)).unwrap().id, FIRST);
         let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap();
         let [id, release, default] = [SECOND, "6.1", "6.1"].map(str::to_owned);
         assert_eq!(boots, [HostBoot { id, release, default }]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
+use std::path::Path;
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -12,15 +13,15 @@ use std::time::{Duration, Instant};
 
 use agent::{Interrupt, Launch};
 
+use crate::error::Error;
 use crate::reach::binary::{Binary, SentFile};
-use crate::reach::boot::{self, HostBoot, sudo_argument};
+use crate::reach::boot::{self, HostBoot, Kernels};
 use crate::reach::control_socket::ControlSocket;
-use crate::reach::error::Error;
-use crate::reach::kernels::Kernels;
 use crate::reach::launcher::Launcher;
-use crate::reach::piped::PipedCommand;
 use crate::reach::script::{KEEP, RUN, TAKE};
-use crate::reach::session::{ScriptSession, TO_ANSWER, unexpected_answer};
+use crate::reach::session::{
+    Deadline, PipedCommand, RootShell, ScriptSession, TO_ANSWER, sudo_argument, unexpected_answer,
+};
 
 /// Space in the program's directory beside the program, in KiB.
 const BESIDE: usize = 1 << 10;
@@ -34,11 +35,13 @@ const TO_ARRIVE: Duration = Duration::from_secs(120);
 /// A host that answered and holds the program. Dropping it removes the program there.
 #[derive(Debug)]
 pub struct RemoteHost {
-    launcher: Launcher,
+    /// The way to run commands there.
+    pub launcher: Launcher,
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
     holder: ScriptSession,
-    signs: Option<SignsOfLife>,
+    /// Dropping it ends the signs of life.
+    signs: Option<Sender<()>>,
     control: ControlSocket,
     /// The directory of the program and of files, which goes with the connection.
     directory: String,
@@ -139,21 +142,20 @@ impl RemoteHost {
         let lease = format!("{}ms", stay.lease.as_millis());
         let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
         let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
-        let mut session = ScriptSession::start(&host, launcher.command(KEEP, &arguments, &control.socket()))?;
-        let deadline = || Instant::now() + TO_ANSWER;
-        let first = session.first_line("connection ", deadline(), TO_ANSWER, interrupt)?;
+        let command = launcher.command(KEEP, &arguments, &control.socket());
+        let mut session = ScriptSession::start(&host, command, interrupt)?;
+        let first = session.first_line("connection ", Deadline::after(TO_ANSWER))?;
         let connection = ConnectionAddresses::read(&first);
-        let deadline = deadline();
-        let second = session.line(deadline, TO_ANSWER, interrupt)?;
-        let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second))?;
-        let third = session.line(deadline, TO_ANSWER, interrupt)?;
-        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third))?.to_owned();
+        let deadline = Deadline::after(TO_ANSWER);
+        let second = session.line(deadline)?;
+        let answer = SetupAnswer::read(&second).ok_or_else(|| unexpected_answer(&host, &second, ""))?;
+        let third = session.line(deadline)?;
+        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| unexpected_answer(&host, &third, ""))?;
         if answer.architecture != binary.architecture {
-            return Err(Error::Architecture {
-                host,
-                theirs: answer.architecture,
-                ours: binary.architecture.to_owned(),
-            });
+            return Err(Error::Machine(format!(
+                "{host} is of the architecture {}, and this netassay is of {}: give one for it with --agent-binary FILE",
+                answer.architecture, binary.architecture
+            )));
         }
         let mut reached = Self {
             launcher: launcher.clone(),
@@ -165,7 +167,7 @@ impl RemoteHost {
             brought: Mutex::default(),
             rights: answer.rights,
             by_sudo: answer.sudo,
-            no_sudo,
+            no_sudo: no_sudo.to_owned(),
             connection,
             sent: 0,
             is_lost: AtomicBool::new(false),
@@ -173,10 +175,10 @@ impl RemoteHost {
         if !answer.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
-        let signs =
-            reached.holder.input.take().map(|input| SignsOfLife::give(input, stay.lease / 3)).transpose();
-        let program = launcher.to_string();
-        reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
+        let input = reached.holder.input.take();
+        let signs = input.map(|input| give_signs_of_life(input, stay.lease / 3)).transpose();
+        reached.signs =
+            signs.map_err(|error| Error::Machine(format!("{host}: cannot start {launcher}: {error}")))?;
         Ok(reached)
     }
 
@@ -224,37 +226,35 @@ impl RemoteHost {
         let form = if packed { "yes" } else { "no" };
         let arguments = [self.directory.as_str(), &file.sum, form, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
-        let mut session = ScriptSession::start(&host, command)?;
+        let mut session = ScriptSession::start(&host, command, interrupt)?;
         let input = session.input.take();
         let (line, sent) = thread::scope(|scope| {
             // A host that stops reading blocks the writer; the end of the session frees it.
             let writer = scope.spawn(move || input.map_or(Ok(0), |mut input| file.send(packed, &mut input)));
-            let line = session.line(Instant::now() + TO_ARRIVE, TO_ARRIVE, interrupt);
+            let line = session.line(Deadline::after(TO_ARRIVE));
             session.end();
             // What stopped the writer, the host's answer tells.
             (line, writer.join().map_or(0, Result::unwrap_or_default))
         });
         let line = line?;
-        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line)) }
+        if line == "taken" { Ok(sent) } else { Err(unexpected_answer(&host, &line, "")) }
     }
 
     /// Runs the program there with these arguments to its end, which must come `within` this time.
     ///
     /// # Errors
-    /// [`Error::Silent`] if it does not; the program is left there, and its connection closed.
+    /// If it does not; the program is left there, and its connection closed.
     pub fn run(
         &self,
         arguments: &[&str],
         within: Duration,
         interrupt: &Interrupt,
     ) -> Result<ProgramOutput, Error> {
-        let mut session = ScriptSession::start(&self.launcher.to_string(), self.program(arguments))?;
-        let (printed, status) = session.read_to_end(LONGEST, Instant::now() + within, within, interrupt)?;
-        Ok(ProgramOutput {
-            code: status.and_then(|status| status.code()),
-            stdout: printed,
-            stderr: session.last_words(),
-        })
+        let command = self.program(arguments);
+        let mut session = ScriptSession::start(&self.launcher.to_string(), command, interrupt)?;
+        let (stdout, status) = session.read_to_end(LONGEST, Deadline::after(within))?;
+        let code = status.and_then(|status| status.code());
+        Ok(ProgramOutput { code, stdout, stderr: session.last_words() })
     }
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
@@ -264,7 +264,8 @@ impl RemoteHost {
     }
 
     pub(crate) fn boot(&self, interrupt: &Interrupt) -> Result<HostBoot, Error> {
-        boot::present_boot(&self.launcher, self.by_sudo, &self.control.socket(), TO_ANSWER, interrupt)
+        let control = self.control.socket();
+        boot::present_boot(&self.root_shell(&control, interrupt), Deadline::after(TO_ANSWER))
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
@@ -273,8 +274,13 @@ impl RemoteHost {
         releases: &BTreeSet<String>,
         interrupt: &Interrupt,
     ) -> Result<Option<String>, Error> {
-        let kernels = Kernels::ask(&self.launcher, self.by_sudo, &self.control.socket(), interrupt)?;
+        let control = self.control.socket();
+        let kernels = Kernels::ask(&self.root_shell(&control, interrupt))?;
         Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
+    }
+
+    fn root_shell<'a>(&'a self, control: &'a Path, interrupt: &'a Interrupt) -> RootShell<'a> {
+        RootShell { launcher: &self.launcher, by_sudo: self.by_sudo, control, interrupt }
     }
 
     /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
@@ -304,36 +310,23 @@ impl RemoteHost {
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
-
-    /// The way to run commands there.
-    #[must_use]
-    pub fn launcher(&self) -> &Launcher {
-        &self.launcher
-    }
 }
 
-/// Signs of life for what keeps the program on the host, from a thread of their own: without
-/// them it removes the program at the end of the lease. Dropping this ends them.
-#[derive(Debug)]
-struct SignsOfLife {
-    _end: Sender<()>,
-}
-
-impl SignsOfLife {
-    fn give(mut input: ChildStdin, interval: Duration) -> io::Result<Self> {
-        let (end, ended) = channel::<()>();
-        let give = move || {
-            let mut word: &[u8] = b"hold\n";
-            while input.write_all(word).is_ok() {
-                word = b"\n";
-                if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
+/// Gives signs of life to what keeps the program on the host, from a thread of their own: without
+/// them it removes the program at the end of the lease. Dropping the result ends them.
+fn give_signs_of_life(mut input: ChildStdin, interval: Duration) -> io::Result<Sender<()>> {
+    let (end, ended) = channel::<()>();
+    let give = move || {
+        let mut word: &[u8] = b"hold\n";
+        while input.write_all(word).is_ok() {
+            word = b"\n";
+            if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+                return;
             }
-        };
-        thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
-        Ok(Self { _end: end })
-    }
+        }
+    };
+    thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
+    Ok(end)
 }
 
 impl Drop for RemoteHost {

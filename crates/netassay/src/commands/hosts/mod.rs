@@ -303,7 +303,7 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
     if !reached.makes_namespaces() {
         return Err(Failure::Environment(format!(
             "{}: the login there lacks {}{}: log in as root, or let it use sudo without a password",
-            reached.launcher(),
+            &reached.launcher,
             reached.lacks().unwrap_or("CAP_SYS_ADMIN"),
             in_brackets(&reached.no_sudo)
         )));
@@ -341,7 +341,7 @@ pub(crate) fn examine_one(
     let on_interface = interface.map(|name| format!(":{name}"));
     words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
     let ProgramOutput { stdout: printed, stderr: said, .. } = reached.run(&words, TO_END, interrupt)?;
-    let host = reached.launcher().to_string();
+    let host = reached.launcher.to_string();
     let mut examination: Examination = serde_json::from_slice(&printed)
         .map_err(|_| Failure::Environment(format!("{host}: no examination came back; it said: {said}")))?;
     if !said.is_empty() {
@@ -380,7 +380,7 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
     // Text of another machine.
     print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
     if !said.is_empty() {
-        say(&format!("{}: {said}", reached.launcher()));
+        say(&format!("{}: {said}", reached.launcher));
     }
     Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
 }
@@ -409,7 +409,7 @@ impl Drop for SaysUnrestored {
                 Ok(changes) => ("not everything is undone", changes),
                 Err(reason) => ("perhaps not everything is undone", reason),
             };
-            let command = match place.by.as_ref().map(|reached| reached.launcher()) {
+            let command = match place.by.as_ref().map(|reached| &reached.launcher) {
                 Some(Launcher::Ssh { .. }) => format!("`netassay undo --host {host}` from here"),
                 _ => "`netassay undo` there".to_owned(),
             };

@@ -39,7 +39,7 @@ impl Document {
         }
         let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
-        let mut notes: Vec<String> = testbed.notes().iter().map(Note::to_string).collect();
+        let mut notes: Vec<String> = testbed.notes.iter().map(Note::to_string).collect();
         for (side, settled) in
             [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())]
         {

@@ -123,7 +123,7 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = testbed.notes.iter().map(ToString::to_string).collect();
     if ended.is_some() {
         notes.push(finished_rounds(&orders, &traces, rounds));
     }

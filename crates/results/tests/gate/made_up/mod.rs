@@ -63,6 +63,7 @@ pub(crate) fn outline(stored: &StoredStudy) -> Outline {
         environments: stored.boots.iter().take(1).map(|boot| boot.environment.clone()).collect(),
         values: keys.into_iter().map(values).collect(),
         disturbed_runs: stored.measurements().filter(|run| !run.detail.disturbed().is_empty()).count(),
+        documents_are_plain: false,
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use super::*;
-use crate::reach::piped::PipedProcess;
+use crate::reach::session::PipedProcess;
 
 /// A program that, called with the word `hold` and a time, reads its input to the end.
 fn binary() -> Binary {
@@ -58,10 +58,9 @@ fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
     // One that closes its output, and goes on.
     let goes_on = "exec sh -c 'exec >&- 2>&-; sleep 600'";
     let words = ["sh", "-c", goes_on].map(str::to_owned).to_vec();
-    let mut session =
-        ScriptSession::start("the-host", Launcher::Words(words).command("", &[], Path::new("s"))).unwrap();
-    let (soon, second) = (Instant::now() + Duration::from_secs(1), Duration::from_secs(1));
-    let error = session.line(soon, second, &Interrupt::new().unwrap()).unwrap_err();
+    let command = Launcher::Words(words).command("", &[], Path::new("s"));
+    let mut session = ScriptSession::start("the-host", command, &Interrupt::new().unwrap()).unwrap();
+    let error = session.line(Deadline::after(Duration::from_secs(1))).unwrap_err();
     assert!(error.to_string().contains("the-host: it closed its output"), "{error}");
 }
 

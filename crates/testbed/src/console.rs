@@ -1,23 +1,26 @@
-//! The last lines of the guest's console and of QEMU.
+//! The last lines that a process writes: a guest's console with what QEMU says, or the standard
+//! error of an agent and of what leads to one.
 
 use std::collections::VecDeque;
-use std::io::{PipeReader, Read as _};
+use std::io::{ErrorKind, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use agent::ReadLimiter;
-
-use crate::guest::boot_sign::{BootSign, PANIC_END, boot_sign};
+use agent::init::{CANNOT, SERVING};
 
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
 /// Console lines in an error.
 const SHOWN: usize = 12;
 
-/// A console with a thread that reads it, so that a guest never waits for a reader. The thread ends
-/// when QEMU closes its end.
-#[derive(Debug, Clone)]
+/// Time for the reader to end after its process. A child of that may hold the pipe open.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A pipe with a thread that reads it, so that no process ever waits for a reader. The thread ends
+/// when every writer has closed it, or this is dropped.
+#[derive(Debug)]
 pub(crate) struct Console {
     shared: Arc<SharedText>,
 }
@@ -41,16 +44,17 @@ pub(crate) struct Text {
 }
 
 impl Console {
-    pub(crate) fn read(mut pipe: PipeReader) -> std::io::Result<Self> {
+    pub(crate) fn read(mut pipe: impl Read + Send + 'static) -> std::io::Result<Self> {
         let shared = Arc::new(SharedText::default());
         let theirs = Arc::clone(&shared);
         thread::Builder::new().name("console".to_owned()).spawn(move || {
-            let (mut piece, mut pace) = ([0; 1024], ReadLimiter::default());
-            loop {
+            let (mut piece, mut pace) = ([0; 4096], ReadLimiter::default());
+            // Without a reader of its own, what is left of the process is not read either.
+            while Arc::strong_count(&theirs) > 1 {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,
                     Ok(count) => theirs.lock().add(&piece[..count]),
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                     Err(_) => break,
                 }
                 theirs.changed.notify_all();
@@ -64,31 +68,24 @@ impl Console {
 
     /// The first sign of success or failure, within `patience`.
     pub(crate) fn sign_within(&self, patience: Duration) -> Option<BootSign> {
-        let text = self.shared.lock();
-        let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
-        let (text, _) = self
-            .shared
-            .changed
-            .wait_timeout_while(text, patience, waiting)
-            .unwrap_or_else(PoisonError::into_inner);
-        text.sign.clone()
+        self.wait(patience, |text| text.sign.is_none() && !text.closed).sign.clone()
     }
 
-    /// Waits until QEMU has closed it, at most `patience`. Returns whether it has.
+    /// Waits until every writer has closed it, at most `patience`. Returns whether they have.
     pub(crate) fn closed_within(&self, patience: Duration) -> bool {
-        self.wait(patience, |text| !text.closed)
+        self.wait(patience, |text| !text.closed).closed
     }
 
     /// Waits for the end of a panic too: early in a boot, QEMU does not exit when the kernel
     /// panics.
     pub(crate) fn ended_within(&self, patience: Duration) -> bool {
-        self.wait(patience, |text| !text.closed && !text.has_panicked)
+        self.wait(patience, |text| !text.closed && !text.has_panicked).closed
     }
 
-    fn wait(&self, patience: Duration, mut goes_on: impl FnMut(&Text) -> bool) -> bool {
+    fn wait(&self, patience: Duration, goes_on: impl Fn(&Text) -> bool) -> MutexGuard<'_, Text> {
         let text = self.shared.lock();
         let waited = self.shared.changed.wait_timeout_while(text, patience, |text| goes_on(text));
-        waited.unwrap_or_else(PoisonError::into_inner).0.closed
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     pub(crate) fn says(&self, words: &str) -> bool {
@@ -105,6 +102,15 @@ impl Console {
 
     pub(crate) fn count(&self) -> u64 {
         self.shared.lock().count
+    }
+
+    /// The end of what a process wrote that has exited, for an error: one line of bounded length.
+    /// Empty if it wrote nothing.
+    pub(crate) fn last_words(&self) -> String {
+        let text = self.wait(PATIENCE, |text| !text.closed);
+        let pending = plain(&text.pending);
+        let lines = text.lines.iter().map(String::as_str).chain([pending.as_str()]);
+        words::last_words(&lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// The last lines, indented, for an error.
@@ -177,6 +183,33 @@ fn plain(line: &[u8]) -> String {
     words::sanitised_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
 
+/// The state of a guest that a console line reveals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BootSign {
+    /// Its first process serves.
+    Serving,
+    /// Its first process cannot serve; its message.
+    Cannot(String),
+    /// Its kernel panicked; its message.
+    Panicked(String),
+}
+
+/// The kernel's words, in every version (kernel/panic.c).
+const PANIC: &str = "Kernel panic - not syncing";
+
+/// The last line of a panic after which the kernel stops.
+const PANIC_END: &str = "---[ end Kernel panic";
+
+fn boot_sign(line: &str) -> Option<BootSign> {
+    if let Some((_, what)) = line.split_once(PANIC) {
+        return Some(BootSign::Panicked(what.trim_start_matches(':').trim().to_owned()));
+    }
+    if let Some((_, why)) = line.split_once(CANNOT) {
+        return Some(BootSign::Cannot(why.trim().to_owned()));
+    }
+    line.contains(SERVING).then_some(BootSign::Serving)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
@@ -215,6 +248,54 @@ mod tests {
     #[test]
     fn silence_is_reported_as_such() {
         assert_eq!(Text::default().tail(), EMPTY);
+    }
+
+    #[test]
+    fn lines_tell_of_life_and_death() {
+        let panic = "[    1.2] Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000100";
+        assert_eq!(
+            boot_sign(panic),
+            Some(BootSign::Panicked("Attempted to kill init! exitcode=0x00000100".to_owned()))
+        );
+        assert_eq!(boot_sign(&format!("{SERVING} 2 ports")), Some(BootSign::Serving));
+        assert_eq!(boot_sign(&format!("{CANNOT} no port")), Some(BootSign::Cannot("no port".to_owned())));
+        assert_eq!(boot_sign("[    0.0] Linux version 6.1"), None);
+    }
+
+    #[test]
+    fn only_the_end_of_much_is_kept() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let said = Console::read(reader).unwrap();
+        // It would block after 64 KiB without a reader.
+        for _ in 0..1 << 14 {
+            writer.write_all(&[b'x'; 64]).unwrap();
+        }
+        writer.write_all(b"\nthe end\x1b[2J").unwrap();
+        drop(writer);
+        let words = said.last_words();
+        assert!(words.ends_with("xx the end\\u{1b}[2J"), "{words}");
+        assert!(words.len() <= words::LONGEST_REASON);
+    }
+
+    #[test]
+    fn endless_words_are_read_slowly_and_not_at_all_once_nobody_asks() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let said = Console::read(reader).unwrap();
+        let writer = std::thread::spawn(move || (0u128..).find(|_| writer.write_all(&[b'x'; 4096]).is_err()));
+        let begun = std::time::Instant::now();
+        std::thread::sleep(Duration::from_millis(300));
+        drop(said);
+        let (pieces, milliseconds) = (writer.join().unwrap().unwrap(), begun.elapsed().as_millis());
+        assert!(pieces < 2000 + milliseconds + 32, "{pieces} in {milliseconds} ms");
+    }
+
+    #[test]
+    fn what_has_come_is_reported_while_a_writer_is_left() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let said = Console::read(reader).unwrap();
+        writer.write_all(b"so far").unwrap();
+        assert_eq!(said.last_words(), "so far");
+        drop(writer);
     }
 
     proptest! {

@@ -1,0 +1,235 @@
+//! A stored study in other programs' formats (ministat, CSV, JSON), and its counters over time as
+//! CSV.
+//!
+//! The caller gives a function from a metric's key to its unit: this crate knows no metric.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Write as _};
+
+use record::Series;
+use serde_json::{Value, json};
+use words::csv_field as field;
+
+use crate::records::{RunId, StoredRun, StoredSeries, StoredStudy};
+
+mod packed;
+
+pub use packed::{Packed, PackedMetric, packed};
+
+/// The study as one object: `study` (the row), `plan`, `boots`, `runs`, and `units` by metric key.
+pub fn json(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> Value {
+    let units = units(study, &unit);
+    json!({
+        "study": study.row,
+        "plan": study.plan,
+        "boots": study.boots,
+        "runs": study.runs,
+        "units": units,
+    })
+}
+
+/// The units of the metrics that a study's runs have, by key.
+fn units<'a>(
+    study: &'a StoredStudy,
+    unit: &impl Fn(&str) -> Option<&'static str>,
+) -> BTreeMap<&'a str, &'static str> {
+    keys(study).into_iter().filter_map(|metric| Some((metric, unit(metric)?))).collect()
+}
+
+/// The metrics that any run of a study has, by key. Runs mostly have the same ones.
+fn keys(study: &StoredStudy) -> BTreeSet<&str> {
+    let mut keys = BTreeSet::new();
+    let mut before: Option<&StoredRun> = None;
+    for run in &study.runs {
+        if before.is_none_or(|before| !before.metrics.has_keys_of(&run.metrics)) {
+            keys.extend(run.metrics.keys());
+        }
+        before = Some(run);
+    }
+    keys
+}
+
+/// The first line of the CSV of runs (RFC 4180, but lines end in a bare newline).
+const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";
+
+/// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row
+/// per run and metric, and one row with empty metric, unit and value for a run that gave none.
+pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> String {
+    let mut out = String::from(HEADER);
+    for run in &study.runs {
+        let head = head(study, run);
+        if run.metrics.is_empty() {
+            writeln!(out, "{head},,,").expect("writing to a string cannot fail");
+        }
+        for (metric, value) in &run.metrics {
+            let unit = unit(metric).unwrap_or_default();
+            writeln!(out, "{head},{},{},{}", field(metric), field(unit), Number(*value))
+                .expect("writing to a string cannot fail");
+        }
+    }
+    out
+}
+
+/// The columns that say which run it is.
+fn head(study: &StoredStudy, run: &StoredRun) -> String {
+    format!(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{}",
+        study.row.id,
+        field(&study.row.name),
+        run.boot,
+        run.part,
+        run.block,
+        run.repeat,
+        run.position,
+        u8::from(run.warmup),
+        run.condition,
+        field(&study.label(run.condition)),
+        run.started_unix_ms,
+        run.status,
+        field(&words::shortened_reason(run.reason.as_deref().unwrap_or_default())),
+    )
+}
+
+/// The counters over time of a study's runs, warm-ups and disturbed ones included. The first
+/// columns say which run, `t_ms` is the time since its window opened; the counters follow, each
+/// counted from there on.
+pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
+    let counters: BTreeSet<&str> = Series::default().columns().map(|column| column.name).into();
+    let mut out = String::from("study,boot,part,run,warmup,condition,label,status,side,t_ms");
+    for counter in &counters {
+        write!(out, ",{counter}").expect("writing to a string cannot fail");
+    }
+    out.push('\n');
+    let runs: BTreeMap<RunId, &StoredRun> = study.runs.iter().map(|run| (run.id, run)).collect();
+    for StoredSeries { run, side, series } in series {
+        // A run that was recorded after the study was loaded.
+        let Some(run) = runs.get(run) else { continue };
+        let head = format!(
+            "{},{},{},{},{},{},{},{},{side}",
+            study.row.id,
+            run.boot,
+            run.part,
+            run.repeat,
+            u8::from(run.warmup),
+            run.condition,
+            field(&study.label(run.condition)),
+            run.status,
+        );
+        let columns: BTreeMap<&str, &[u64]> =
+            series.columns().map(|column| (column.name, column.values)).into();
+        for (row, at_ns) in series.at_ns.iter().enumerate() {
+            write!(out, "{head},{}", *at_ns as f64 / 1e6).expect("writing to a string cannot fail");
+            for values in columns.values() {
+                write!(out, ",{}", values[row]).expect("writing to a string cannot fail");
+            }
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// One file in ministat's input format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatFile {
+    /// Its name, made of the condition's slug: `udp4_default_nocksum.stat`. Only letters, digits,
+    /// `.`, `_` and `-`.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The recorded runs of one metric, warm-ups and failed runs left out, one file per condition that
+/// has any.
+///
+/// Comment lines name study, condition, metric and unit. Column 1 is the value, for ministat;
+/// column 2 is the planned boot, for programs that group the runs of a boot.
+pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'static str>) -> Vec<StatFile> {
+    let mut taken = BTreeSet::new();
+    let mut files = Vec::new();
+    for condition in 0..study.plan.conditions.len() {
+        let mut lines = String::new();
+        for (_, boot, value) in study.values(metric).filter(|(of, ..)| *of == condition) {
+            writeln!(lines, "{}\t{boot}", Number(value)).expect("writing to a string cannot fail");
+        }
+        if lines.is_empty() {
+            continue;
+        }
+        let unit = unit(metric).map_or(String::new(), |unit| format!(" ({unit})"));
+        let text = format!(
+            "# study: {} (netassay {})\n# condition: {}\n# metric: {}{unit}\n# columns: value, boot\n{lines}",
+            words::sanitised_line(&study.row.name),
+            words::sanitised_line(&study.row.version),
+            words::sanitised_line(&study.label(condition)),
+            words::sanitised_line(metric),
+        );
+        files.push(StatFile { name: file_name(&study.slug(condition), &mut taken), text });
+    }
+    files
+}
+
+/// Slugs come from the stored plan: they must neither leave the directory nor overwrite each other.
+fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
+    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    let mut stem = slug.replace(|letter| !is_safe(letter), "_");
+    if stem.is_empty() || stem.starts_with(['.', '-']) {
+        stem.insert(0, '_');
+    }
+    let mut name = format!("{stem}.stat");
+    let mut copy = 1;
+    while !taken.insert(name.clone()) {
+        copy += 1;
+        name = format!("{stem}_{copy}.stat");
+    }
+    name
+}
+
+/// A number as the shortest decimal that reads back as the same number, with an exponent only if a
+/// plain decimal is long.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(value) = self;
+        let magnitude = value.abs();
+        if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
+            write!(f, "{value:e}")
+        } else {
+            write!(f, "{value}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in
+            [(0.0, "0"), (12.5, "12.5"), (9.4e9, "9400000000"), (1e300, "1e300"), (3e-9, "3e-9")]
+        {
+            assert_eq!(Number(value).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn file_names_stay_in_the_directory_and_apart() {
+        let mut taken = BTreeSet::new();
+        let mut name = |slug| file_name(slug, &mut taken);
+        assert_eq!(name("udp4_default_nocksum"), "udp4_default_nocksum.stat");
+        assert_eq!(name("udp4_default_nocksum"), "udp4_default_nocksum_2.stat");
+        assert_eq!(name("../../etc/passwd"), "_.._.._etc_passwd.stat");
+        assert_eq!(name("-n"), "_-n.stat");
+        assert_eq!(name(""), "_.stat");
+        assert_eq!(name("mtu 9000\n"), "mtu_9000_.stat");
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back(value in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL) {
+            prop_assert_eq!(Number(value).to_string().parse::<f64>().unwrap(), value);
+        }
+    }
+}
