@@ -6,7 +6,6 @@ pub(crate) enum Call {
     Send,
     Sendmmsg,
     Sendfile,
-    Enter,
     Recv,
     Recvmsg,
 }
@@ -18,7 +17,6 @@ impl Call {
             Self::Send => "send",
             Self::Sendmmsg => "sendmmsg",
             Self::Sendfile => "sendfile",
-            Self::Enter => "io_uring_enter",
             Self::Recv => "recv",
             Self::Recvmsg => "recvmsg",
         }
@@ -29,7 +27,7 @@ impl Call {
         match self {
             Self::Recv | Self::Recvmsg => "answered nothing",
             Self::Connect => "accepted no connection",
-            Self::Send | Self::Sendmmsg | Self::Sendfile | Self::Enter => "received nothing",
+            Self::Send | Self::Sendmmsg | Self::Sendfile => "received nothing",
         }
     }
 }

@@ -13,7 +13,6 @@ mod tcp_rr;
 pub(crate) mod tcp_stream;
 mod udp_rr;
 pub(crate) mod udp_stream;
-pub(crate) mod uring;
 
 use words::Kind;
 

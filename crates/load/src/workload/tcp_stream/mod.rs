@@ -6,7 +6,6 @@ mod read_size;
 mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
-mod uring;
 mod zerocopy;
 
 use content::{Content, Discarded, Examined, Unexamined};
@@ -23,7 +22,6 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, begun, lane.flow)?),
         Sender::Zerocopy => zerocopy::send(lane),
-        Sender::IoUring => uring::send(lane),
         _ => send::send(lane, Copied::new(message.as_ref(), begun, 0)),
     }
 }

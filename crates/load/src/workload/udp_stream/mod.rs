@@ -7,7 +7,6 @@ pub(crate) mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
 mod stamp;
-mod uring;
 mod zerocopy;
 
 use words::{Reader, Sender};
@@ -40,7 +39,6 @@ fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<Lane
     let ((_, datagrams), to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
-        Sender::IoUring => uring::send(lane, stamp, pace),
         Sender::Sendmmsg => send::send(lane, send::Many::new(message, S::WRITES, to), stamp, pace),
         _ => send::send(lane, send::One::new(message, datagrams, to), stamp, pace),
     }
