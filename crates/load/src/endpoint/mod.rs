@@ -1,8 +1,5 @@
 //! One end of a workload, from its sockets' opening to its account.
 
-mod greeting;
-mod receiver;
-mod transmitter;
 
 use std::net::SocketAddr;
 
@@ -37,7 +34,7 @@ impl Endpoint {
     /// An invalid workload, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
-        let (sockets, addresses) = receiver::open(spec)?;
+        let (sockets, addresses) = sockets::open(spec)?;
         Ok(Self { spec: spec.clone(), addresses, bound: Some(sockets), team: None })
     }
 
@@ -50,7 +47,7 @@ impl Endpoint {
     /// within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
-        let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
+        let sockets::Connected { sockets, peers, locals } = sockets::connect(spec, endpoints)?;
         let team = Team::new(Side::Transmitter, spec.clone(), sockets, peers)?;
         Ok(Self { spec: spec.clone(), addresses: locals, bound: None, team: Some(Box::new(team)) })
     }
@@ -73,12 +70,12 @@ impl Endpoint {
     /// transmitter.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         if self.bound.is_some() {
-            receiver::check_locals(&self.spec, locals)?;
+            sockets::check_locals(&self.spec, locals)?;
         }
         let Some(sockets) = self.bound.take() else {
             return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
         };
-        let (sockets, peers) = receiver::join(&self.spec, sockets, &self.addresses, locals)?;
+        let (sockets, peers) = sockets::join(&self.spec, sockets, &self.addresses, locals)?;
         self.team = Some(Box::new(Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?));
         Ok(())
     }
@@ -193,6 +190,7 @@ const NOT_ATTACHED: Error =
     Error::Order { step: "a receiver's start or finish", instead: "attach its peers first" };
 
 #[cfg(test)]
+pub(crate) mod sockets;
 mod tests {
     use words::Kind;
 

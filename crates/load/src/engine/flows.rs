@@ -13,7 +13,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, SocketSwitches, options, queue};
+use crate::socket::{self, Applied, DropCount, SocketSwitches, open, statistics};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
@@ -52,7 +52,7 @@ impl Flows {
             if traffic.kind != Kind::TcpCrr {
                 socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
             }
-            let refused = traffic.busy_poll.and_then(|time| options::poll_busily(one, time));
+            let refused = traffic.busy_poll.and_then(|time| open::poll_busily(one, time));
             slept |= refused.is_some();
             note(&mut notes, refused);
         }
@@ -171,7 +171,7 @@ impl Flows {
 
     /// Whether all sent data have left this host.
     pub(super) fn have_left(&self) -> bool {
-        self.sending().all(|one| queue::unsent_to_a_peer(one).unwrap_or(0) == 0)
+        self.sending().all(|one| statistics::unsent_to_a_peer(one).unwrap_or(0) == 0)
     }
 
     pub(super) fn shut(&self, how: Shutdown) {

@@ -2,10 +2,7 @@
 
 mod account;
 mod flows;
-mod outcome;
-pub(crate) mod shares;
 mod team;
-mod thread;
 
-pub use outcome::{EndOutcome, FlowOutcome, Share};
+pub use self::account::{EndOutcome, FlowOutcome, Share};
 pub(crate) use team::Team;

@@ -1,6 +1,7 @@
 //! The threads of one end: started together, watched from outside, stopped in bounded time.
 
 use std::net::{Shutdown, SocketAddr};
+use std::num::NonZero;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,19 +9,18 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nix::unistd::gettid;
 use socket2::Socket;
-use words::Side;
+use words::{Direction, MAX_THREADS, Side, Traffic};
 
-use super::account;
-use super::flows::Flows;
-use super::outcome::EndOutcome;
-use super::shares::{self, shares};
-use super::thread::run;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
 use crate::socket::SocketSwitches;
 use crate::spec::Spec;
-use crate::sys;
+use crate::{sys, workload};
+use super::account::EndOutcome;
+use super::account;
+use super::flows::Flows;
 
 /// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -51,7 +51,7 @@ pub(crate) struct Team {
 impl Team {
     pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let flows = Flows::new(side, &spec, sockets, peers)?;
-        let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
+        let threads = threads(&spec.traffic, cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.len(), shares.len(), &flows.traffic));
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
@@ -93,7 +93,7 @@ impl Team {
     }
 
     pub(crate) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
-        let threads = |traffic| shares::threads(traffic, shares::cpus(&self.cpus));
+        let threads = |traffic| threads(traffic, cpus(&self.cpus));
         if switches.states().any(|state| threads(state) != threads(&self.flows.traffic)) {
             return Err(Error::Setup(
                 "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` to the number of `flows`"
@@ -277,4 +277,115 @@ fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
         pause = (pause * 2).min(Duration::from_millis(2));
     }
     true
+}
+
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
+/// the others still run.
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
+    let first = lanes.first()?;
+    let _report = PanicReport(first);
+    let work = || {
+        if let Some(cpu) = cpu {
+            sys::pin(cpu).map_err(|e| {
+                let errno = Errno::from_error(&e);
+                Error::flow(
+                    first.flow,
+                    format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),
+                )
+            })?;
+        }
+        first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
+        sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
+        workload::run(lanes, sends)
+    };
+    match work() {
+        Ok(ends) => Some(ends),
+        Err(error) => {
+            first.control.fail(error);
+            None
+        }
+    }
+}
+
+struct PanicReport<'a>(&'a Lane);
+
+impl Drop for PanicReport<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let bug = "its thread panicked; this is a bug in netassay";
+            self.0.control.fail(Error::flow(self.0.flow, bug));
+        }
+        // Nobody must wait for a thread that ended before its loop.
+        self.0.readiness.take();
+    }
+}
+
+/// Up to this many streams have a thread each by default: on one thread, 4 to 64 streams carried a
+/// third less over veth with two CPUs (reno, writes of 16 KiB).
+const ALONE: u32 = 64;
+
+/// The number of threads of an end with `cpus` CPUs, each way. By default, flows that ask and
+/// answer share a thread for each CPU, and so do many streams.
+pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
+    match traffic.threads {
+        Some(threads) => threads.min(traffic.flows),
+        None if traffic.unshareable().is_some() => traffic.flows,
+        None if traffic.kind.is_rr() || traffic.flows > ALONE => cpus.min(traffic.flows).min(MAX_THREADS),
+        None => traffic.flows,
+    }
+}
+
+/// The lanes of each thread, in order: neighbours of the same way.
+pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
+    let (flows, threads) = (traffic.flows as usize, threads as usize);
+    let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
+    (0..ways).flat_map(move |way| {
+        (0..threads)
+            .map(move |at| split(flows, threads, at))
+            .map(move |share| way * flows + share.start..way * flows + share.end)
+    })
+}
+
+/// Part number `at` of `all` things in `parts` parts, which differ by at most one.
+pub(crate) fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
+    at * all / parts..(at + 1) * all / parts
+}
+
+/// The CPUs that unpinned threads may use.
+pub(crate) fn cpus(pinned: &[u32]) -> usize {
+    if pinned.is_empty() {
+        std::thread::available_parallelism().map_or(1, NonZero::get)
+    } else {
+        pinned.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use words::Kind;
+
+    proptest! {
+        #[test]
+        fn every_lane_has_one_thread_and_every_thread_its_lanes(
+            flows in 1u32..5000, threads in 1u32..=MAX_THREADS, both in any::<bool>(), cpus in 0usize..100,
+        ) {
+            let direction = if both { Direction::Both } else { Direction::Forward };
+            let traffic = Traffic { flows, direction, threads: Some(threads), ..Traffic::new(Kind::TcpStream) };
+            prop_assert_eq!(super::threads(&traffic, cpus), threads.min(flows));
+            let shares: Vec<Range<usize>> = shares(&traffic, threads.min(flows)).collect();
+            let mut next = 0;
+            for share in &shares {
+                prop_assert_eq!(share.start, next);
+                prop_assert!(!share.is_empty());
+                prop_assert_eq!(traffic.is_forward(share.start), traffic.is_forward(share.end - 1));
+                next = share.end;
+            }
+            prop_assert_eq!(next, traffic.lanes() as usize);
+            let sizes = || shares.iter().map(Range::len);
+            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+        }
+    }
 }

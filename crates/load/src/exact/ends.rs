@@ -8,7 +8,7 @@ use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
 use crate::error::{Context, Errno, Error, Result};
-use crate::socket::{self, Applied, options};
+use crate::socket::{self, Applied, open};
 use crate::spec::Spec;
 use crate::sys::Destination;
 use crate::workload::udp_stream::gro::Merged;
@@ -129,7 +129,7 @@ impl ReceivingEnd {
         } else {
             let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
             if let Some(dscp) = traffic.dscp {
-                options::prioritize(&accepted, self.address.ip(), dscp)?;
+                open::prioritize(&accepted, self.address.ip(), dscp)?;
             }
             accepted
         };

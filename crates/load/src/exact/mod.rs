@@ -12,24 +12,18 @@
 //! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
 //! the extra time of that pass is subtracted.
 
-mod account;
+pub(crate) mod memory;
 mod counter;
 mod datagrams;
-mod end;
 mod ends;
 mod exchange;
-mod held;
-mod lender;
-mod queue;
-mod slabs;
-mod sleeping_reader;
 mod stream;
 mod work;
 
-pub use account::{Account, Spread};
+pub use self::counter::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::ReceivingEnd;
-pub use lender::Repeat;
+pub use self::work::Repeat;
 pub use work::{Describe, Worker};
 
 use std::io;
@@ -45,11 +39,11 @@ use crate::spec::Spec;
 use crate::sys;
 
 use counter::Counter;
-use end::MessageEnd;
+use self::exchange::MessageEnd;
 use ends::Ends;
 use exchange::Exchanged;
-use lender::Lender;
-use sleeping_reader::SleepingReader;
+use self::work::Lender;
+use self::exchange::SleepingReader;
 use work::WorkVisitor;
 
 const BEAT_NS: u64 = 1_000_000_000;

@@ -1,40 +1,32 @@
 //! A flow for its thread, and what it shares with observers.
 
-mod call;
 mod control;
 mod counts;
 mod histogram;
 pub(crate) mod latency;
-mod loop_switch;
-mod phase;
-mod zerocopy;
 
-use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use serde::{Deserialize, Serialize};
 use words::Traffic;
-
-pub(crate) use call::{Call, Calls};
-pub(crate) use control::Control;
-pub(crate) use counts::Tally;
-pub use counts::{Counts, Sample};
-pub use histogram::{HistogramError, LatencyBucket, LatencyHistogram};
-pub use latency::Latency;
-pub(crate) use latency::Recorder;
-pub(crate) use loop_switch::Modes;
-pub use phase::Phase;
-pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
-pub(crate) use zerocopy::Lending;
-pub use zerocopy::Zerocopy;
 
 use crate::error::{Errno, Error, Result};
 use crate::message::{Sequence, first_damage, first_difference};
+use crate::note::Note;
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
+
+pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
+pub(crate) use self::counts::Tally;
+pub(crate) use self::latency::Recorder;
+pub use self::control::Phase;
+pub use self::counts::{Counts, Sample};
+pub use self::histogram::{HistogramError, LatencyBucket, LatencyHistogram};
+pub use self::latency::Latency;
 
 /// One flow for its thread, alone or among others. The thread borrows the socket by number: its
 /// owner outlives the thread.
@@ -211,5 +203,75 @@ impl Lane {
     pub(crate) fn closed(&self) -> Error {
         let when = "before the end of the window: find out there why";
         Error::flow(self.flow, format!("{} closed the connection {when}", self.peer))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Connect,
+    Send,
+    Sendmmsg,
+    Sendfile,
+    Recv,
+    Recvmsg,
+}
+
+impl Call {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Send => "send",
+            Self::Sendmmsg => "sendmmsg",
+            Self::Sendfile => "sendfile",
+            Self::Recv => "recv",
+            Self::Recvmsg => "recvmsg",
+        }
+    }
+
+    /// The other end's failure that a timeout of the call shows.
+    pub(crate) fn silence(self) -> &'static str {
+        match self {
+            Self::Recv | Self::Recvmsg => "answered nothing",
+            Self::Connect => "accepted no connection",
+            Self::Send | Self::Sendmmsg | Self::Sendfile => "received nothing",
+        }
+    }
+}
+
+/// Code around each system call of a loop, which is compiled for it.
+pub(crate) trait Calls {
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
+}
+
+/// The kernel's reports on zerocopy sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zerocopy {
+    /// Sends whose pages the kernel has returned.
+    pub completed: u64,
+    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on
+    /// loopback.
+    pub copied: u64,
+}
+
+/// The unfinished sends of one socket, by the numbers that the kernel gives them for as long as the
+/// socket lasts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lending {
+    pub(crate) next: u32,
+    pub(crate) pending: u32,
+    /// Bit `n % 64`: send `n`, one of the latest, is not done.
+    pub(crate) busy: u64,
+}
+
+impl Zerocopy {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { completed: self.completed + other.completed, copied: self.copied + other.copied }
+    }
+
+    #[inline(always)]
+    pub(crate) fn done(&mut self, sends: u64, copied: bool) {
+        self.completed += sends;
+        self.copied += if copied { sends } else { 0 };
     }
 }

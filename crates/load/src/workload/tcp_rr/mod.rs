@@ -1,6 +1,5 @@
 //! Requests and their answers over one TCP connection per flow.
 
-mod outstanding;
 mod pipeline;
 mod plain;
 pub(crate) mod shared;

@@ -13,7 +13,7 @@ use socket2::Socket;
 use words::{Kind, Reader, Traffic};
 
 use super::read_size::read_size;
-use crate::socket::queue;
+use crate::socket::statistics;
 use crate::sys;
 
 /// The smallest write, in bytes, whose receiver has a mark over any path.
@@ -37,5 +37,5 @@ pub(crate) fn set(socket: &Socket, bytes: u32) -> std::io::Result<()> {
 /// Arrived bytes that do not wake the receiver yet. They count as received: otherwise a slow stream
 /// would seem to come in lumps.
 pub(crate) fn below(socket: &Socket, mark: u32) -> u64 {
-    queue::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
+    statistics::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
 }

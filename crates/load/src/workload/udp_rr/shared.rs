@@ -1,13 +1,13 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 
-use super::number;
-use super::receive::answered;
+use crate::workload::udp_rr;
+use super::plain::answered;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
-use crate::workload::drain::drain_with;
+use crate::workload::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 use crate::workload::source::Begun;
 
@@ -72,9 +72,9 @@ impl<'a> Asking<'a> {
         Self {
             lanes,
             flows: lanes.iter().map(flow).collect(),
-            request: Buffer::pattern(lane.message.max(number::NUMBER)),
-            answer: Buffer::room((lane.response + 1).max(number::NUMBER)),
-            mask: number::mask(lane.message.min(lane.response)),
+            request: Buffer::pattern(lane.message.max(udp_rr::NUMBER)),
+            answer: Buffer::room((lane.response + 1).max(udp_rr::NUMBER)),
+            mask: udp_rr::mask(lane.message.min(lane.response)),
             verify: lane.traffic.verify,
             latencies: Recorder::new(1),
             patience: (ns(answer_time(lane.flows())), ns(stall(lane.flows()))),
@@ -86,7 +86,7 @@ impl<'a> Asking<'a> {
     #[inline(always)]
     fn ask(&mut self, at: usize, now: u64) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
-        number::write(self.request.as_mut(), flow.number);
+        udp_rr::write(self.request.as_mut(), flow.number);
         let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
         if sent > 0 {
             flow.tally.message(sent as u64);
@@ -117,13 +117,13 @@ impl LaneWork for Asking<'_> {
         }
         flow.tally.call();
         let answer = self.answer.as_ref();
-        if got != lane.response as isize || (number::read(answer) ^ flow.number) & self.mask != 0 {
+        if got != lane.response as isize || (udp_rr::read(answer) ^ flow.number) & self.mask != 0 {
             flow.tally.late();
             return Ok(LoopStep::Again);
         }
         let (end, phase) = (sys::now(), lane.phase().load());
         if self.verify || phase >= TAIL {
-            flow.verified += number::verify(lane, answer, lane.response)?;
+            flow.verified += udp_rr::verify(lane, answer, lane.response)?;
         }
         flow.tally.transaction();
         flow.lost_in_a_row = 0;
@@ -174,8 +174,8 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut answering = Answering {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        request: Buffer::room((lane.message + 1).max(number::NUMBER)),
-        answer: Buffer::pattern(lane.response.max(number::NUMBER)),
+        request: Buffer::room((lane.message + 1).max(udp_rr::NUMBER)),
+        answer: Buffer::pattern(lane.response.max(udp_rr::NUMBER)),
         answers: true,
     };
     shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
@@ -224,12 +224,12 @@ impl Answering<'_> {
         }
         let request = self.request.as_ref();
         if lane.traffic.verify || lane.phase().load() >= TAIL {
-            *verified += number::verify(lane, request, lane.message)?;
+            *verified += udp_rr::verify(lane, request, lane.message)?;
         }
         if !self.answers {
             return Ok(Served::Request);
         }
-        number::write(self.answer.as_mut(), number::read(request));
+        udp_rr::write(self.answer.as_mut(), udp_rr::read(request));
         let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
         Ok(match answered(lane, sent, tally)? {
             LoopStep::Again => Served::Request,

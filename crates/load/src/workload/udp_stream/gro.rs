@@ -11,7 +11,7 @@ use crate::error::{Context, Result};
 use crate::lane::{Call, Lane};
 use crate::message::Buffer;
 use crate::socket;
-use crate::sys::{self, headers};
+use crate::sys::{self, calls};
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
@@ -44,7 +44,7 @@ impl Merged {
         };
         let mut control = vec![nothing(), nothing()];
         let mut place = vec![libc::iovec { iov_base: room.start().cast(), iov_len: ROOM }];
-        let mut header = headers::no_message();
+        let mut header = calls::no_message();
         header.msg_iov = place.as_mut_ptr();
         header.msg_iovlen = place.len();
         header.msg_control = control.as_mut_ptr().cast();
@@ -85,7 +85,7 @@ impl Reader for Merged {
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
         self.header.msg_controllen = size_of_val(self.control.as_slice());
         // SAFETY: the header points to this value's own place, room and control, with their sizes.
-        unsafe { headers::receive_message(fd, &mut self.header, flags) }
+        unsafe { calls::receive_message(fd, &mut self.header, flags) }
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::drain::drain_with;
+use crate::workload::drain_with;
 
 pub(crate) trait Reader {
     const CALL: Call;

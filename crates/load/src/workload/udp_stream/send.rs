@@ -10,8 +10,8 @@ use super::stamp::Stamp;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
-use crate::sys::error_queue::{self, Notice};
-use crate::sys::{self, Target, headers};
+use crate::sys::calls::{self, Notice};
+use crate::sys::{self, Target, calls};
 use crate::workload::pace::Pace;
 
 /// Datagrams per call: more have no measurable gain.
@@ -96,7 +96,7 @@ impl<'d> Many<'d> {
             iov_len: message,
         };
         let mut places: Vec<libc::iovec> = (0..DATAGRAMS).map(place).collect();
-        let mut headers = headers::headers_of(&mut places);
+        let mut headers = calls::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
@@ -121,7 +121,7 @@ impl Writer for Many<'_> {
     fn write(&mut self, fd: RawFd) -> isize {
         // SAFETY: the headers point to this value's own buffer and places, and to an address that
         // outlives it.
-        unsafe { headers::send_many(fd, &mut self.headers) }
+        unsafe { calls::send_many(fd, &mut self.headers) }
     }
 
     #[inline(always)]
@@ -169,7 +169,7 @@ pub(super) fn send<W: Writer>(
 #[cold]
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
-    match error_queue::read_entry(lane.fd) {
+    match calls::read_entry(lane.fd) {
         Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
         _ => {
             tally.refused(datagrams);

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::drain::drain_with;
+use crate::workload::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 
 /// Datagrams of one turn of a lane.

@@ -1,12 +1,110 @@
-//! Waits for many sockets at once.
+//! One thread that serves several lanes and waits for all of them at once (epoll(7)).
+//!
+//! A thread with one lane waits in its calls; here no call on a socket waits. The state of a lane
+//! between two turns is small, and the thread owns the buffers.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lane::Lane;
+use crate::lane::{Lane, LoopStep, QUIET};
+use crate::socket::stall;
 use crate::sys;
+
+/// The longest sleep of a thread; then it checks the phase.
+const TICK: Duration = Duration::from_millis(50);
+/// Lanes that begin before earlier ones are served: there is no room for the data of all.
+const BEGIN: usize = 64;
+/// Turns between two readings of the clock.
+const TURNS: u32 = 256;
+
+/// A thread's work for its lanes, by their index.
+pub(crate) trait LaneWork {
+    fn begin(&mut self, _at: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Serves a lane whose socket is ready, or may be.
+    fn serve(&mut self, at: usize) -> Result<LoopStep>;
+
+    /// Checks lanes with silent sockets; called now and then before senders end. `now` is that of
+    /// [`sys::now`].
+    fn look(&mut self, _now: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork) -> Result<()> {
+    let phase = lanes[0].phase();
+    let mut poll = Poll::new(lanes, wake)?;
+    lanes[0].ready();
+    let (mut fresh, mut turns) = (0..lanes.len(), 0);
+    while poll.lanes() > 0 && phase.load() < over {
+        fresh.by_ref().take(BEGIN).try_for_each(|at| work.begin(at))?;
+        let ready = poll.wait(if fresh.is_empty() { TICK } else { Duration::ZERO })?;
+        for turn in 0..ready {
+            let at = poll.ready(turn);
+            if work.serve(at)? == LoopStep::End {
+                poll.remove(at, &lanes[at]);
+            }
+        }
+        turns += 1;
+        if ready == 0 || turns % TURNS == 0 {
+            if phase.load() < QUIET {
+                work.look(sys::now())?;
+            } else if ready == 0 {
+                // The end of a stream may come with its last bytes, in one wake-up.
+                for (at, lane) in lanes.iter().enumerate() {
+                    if !poll.has_ended(at) && work.serve(at)? == LoopStep::End {
+                        poll.remove(at, lane);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks every lane now and then, and fails if one makes no progress for too long.
+pub(crate) struct Patience {
+    /// The limit, ns.
+    limit: u64,
+    /// The time of the next check.
+    next: u64,
+    /// Each lane's progress, and when it was first seen.
+    seen: Vec<(u64, u64)>,
+}
+
+impl Patience {
+    pub(crate) fn new(lanes: &[Lane]) -> Self {
+        let limit = u64::try_from(stall(lanes[0].flows()).as_nanos()).unwrap_or(u64::MAX);
+        Self { limit, next: 0, seen: vec![(u64::MAX, 0); lanes.len()] }
+    }
+
+    /// `progress` is a count that grows with every action of a lane's peer.
+    pub(crate) fn look(
+        &mut self,
+        lanes: &[Lane],
+        now: u64,
+        silent: &'static str,
+        progress: impl Fn(usize) -> u64,
+    ) -> Result<()> {
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now + self.limit / 8;
+        for (at, seen) in self.seen.iter_mut().enumerate() {
+            let progress = progress(at);
+            if seen.0 != progress {
+                *seen = (progress, now);
+            } else if now - seen.1 >= self.limit {
+                return Err(lanes[at].stalled(silent));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
 /// cache.
