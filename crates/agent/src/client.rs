@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use host::ProcessThreads;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
-use crate::call_error::CallError;
-use crate::envelope::{Deadline, NO_REQUEST, RequestHeader, read_answer};
+use crate::error::CallError;
+use crate::frame::{Deadline, NO_REQUEST, RequestHeader, read_answer};
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
 use crate::interrupt::Interrupt;
 use crate::keepalive::{Input, KeepaliveThread};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-use crate::read_limiter::ReadLimiter;
+use crate::frame::ReadLimiter;
 
 // The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
 // answer.
@@ -327,9 +327,7 @@ impl Client {
         let mut watched =
             [PollFd::new(pipe.as_fd(), events), PollFd::new(self.interrupt.as_fd(), PollFlags::POLLIN)];
         let left = deadline.saturating_duration_since(Instant::now());
-        // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
-        let milliseconds = PollTimeout::try_from(left.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX);
-        match poll(&mut watched, milliseconds) {
+        match poll(&mut watched, poll_time(left)) {
             // The signal handler has tripped the latch if it meant to stop us.
             Err(Errno::EINTR) => self.wait_for(pipe, events, deadline),
             Err(errno) => Err(self.pipe(errno.into())),

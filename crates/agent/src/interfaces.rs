@@ -14,7 +14,7 @@ use words::{DeviceSetting, Tuning, TuningKey};
 use crate::launch::Launch;
 use crate::machine::MachineSettings;
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply};
+use crate::error::{Refusal, Reply};
 
 /// The interfaces, and the journal of the machine's settings.
 pub(crate) struct Interfaces {

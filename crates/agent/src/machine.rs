@@ -10,7 +10,7 @@ use words::Tuning;
 
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
-use crate::refusal::{Refusal, Reply};
+use crate::error::{Refusal, Reply};
 
 /// The machine's settings during one session. Dropping it undoes the changes, unless the agent dies
 /// with its controller.

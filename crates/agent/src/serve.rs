@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use host::namespace;
 
 use crate::controller::{Line, NextLine, Requests};
-use crate::envelope::{NO_REQUEST, answer_line};
+use crate::frame::{NO_REQUEST, answer_line};
 use crate::frame::decode;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::output;
-use crate::refusal::Refusal;
-use crate::serve_error::ServeError;
+use crate::controller;
+use crate::error::Refusal;
+use crate::error::ServeError;
 use crate::session::{AgentFacts, Session};
 use crate::undo_process;
 
@@ -136,7 +136,7 @@ pub(crate) fn ignore_signals() {
 /// # Errors
 /// The controller is gone, or does not read: then it has no whole answer, and none can follow.
 pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), ServeError> {
-    output::write_line(&answer_line(id, answer)?, limit)
+    controller::write_line(&answer_line(id, answer)?, limit)
 }
 
 // The longest time for writing a refusal without a request.

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
 
-use crate::envelope::Deadline;
+use crate::frame::Deadline;
 use crate::exact::exact;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::refusal::{Refusal, Reply, Tell, done};
+use crate::error::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
 use crate::watch::Watch;
@@ -101,8 +101,7 @@ impl Session {
             Request::OpenProbe { interface, local, ports, listens } => {
                 // An earlier probe may hold the port.
                 self.probe = None;
-                let (probe, addresses) =
-                    load::PairProbe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
+                let (probe, addresses) = load::PairProbe::open(local, &interface, ports, listens)?;
                 self.probe = Some(probe);
                 Ok(Answer::Sockets { addresses })
             }

@@ -12,10 +12,10 @@ use load::{Kind, Phase, SocketSwitches};
 use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
-use crate::envelope::Deadline;
+use crate::frame::Deadline;
 use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
-use crate::refusal::{Refusal, Reply};
+use crate::error::{Refusal, Reply};
 use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
 
@@ -50,6 +50,9 @@ impl Schedule {
         cpus: &[u32],
         deadline: Deadline,
     ) -> Reply {
+        if self.settle > self.turn / 2 || self.turns.iter().any(|turn| turn.state >= self.states.len()) {
+            return Err("a turn has an unknown state, or is half over before it counts".into());
+        }
         let states = self.states.iter().map(|state| state.traffic.clone()).collect();
         let sockets = traffic.take_turns(states)?;
         let tuned = BTreeMap::new();

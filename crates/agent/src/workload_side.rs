@@ -10,9 +10,9 @@ use host::{
 };
 use load::{Endpoint, Kind, Phase, SocketSwitches};
 
-use crate::envelope::Deadline;
+use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply, done};
+use crate::error::{Refusal, Reply, done};
 use crate::series::{self, Recorder, SeriesRow};
 use record::{Finished, Late, Measured, Series};
 
@@ -53,7 +53,7 @@ impl WorkloadSide {
         underlay: Option<String>,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
+        let endpoint = Endpoint::bind(spec)?;
         Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
@@ -65,7 +65,7 @@ impl WorkloadSide {
         underlay: Option<String>,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
+        let endpoint = Endpoint::connect(spec, endpoints)?;
         Ok(Self::new(endpoint, interface, underlay, before, spec))
     }
 
@@ -96,11 +96,11 @@ impl WorkloadSide {
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
-        done(self.endpoint.attach(locals).map_err(Refusal::passing))
+        done(self.endpoint.attach(locals))
     }
 
     pub(crate) fn start(&mut self) -> Reply {
-        done(self.endpoint.start().map_err(Refusal::passing))
+        done(self.endpoint.start())
     }
 
     /// Stays open for this time without a window.
@@ -119,7 +119,7 @@ impl WorkloadSide {
 
     /// Prepares the sockets for switching between these states.
     pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<SocketSwitches, Refusal> {
-        self.endpoint.take_turns(states).map_err(Refusal::passing)
+        Ok(self.endpoint.take_turns(states)?)
     }
 
     pub(crate) fn quiet(&self) -> Answer {
@@ -199,7 +199,7 @@ impl WorkloadSide {
     }
 
     pub(crate) fn finish(self, links: &mut Links) -> Reply {
-        let mut outcome = self.endpoint.finish().map_err(Refusal::passing)?;
+        let mut outcome = self.endpoint.finish()?;
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
@@ -250,7 +250,7 @@ impl WorkloadSide {
     pub(crate) fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
             if let Some(failure) = self.endpoint.failed() {
-                return Err(Refusal::passing(failure));
+                return Err(failure.clone().into());
             }
             let left = when.saturating_duration_since(Instant::now());
             if left.is_zero() {

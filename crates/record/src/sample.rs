@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use words::{Accelerated, Scenario};
 
-use crate::cpus::CpuSplit;
+use crate::environment::CpuSplit;
 use crate::detail::ExactRun;
 use crate::environment::{Environment, GuestEnvironment};
 use crate::run::{HostAccount, RunAccount, SideAccount};

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::object::{ObjectError, map_bytes};
-use crate::offered::OfferedProbes;
+use crate::resolve::OfferedProbes;
 use crate::path::{At, TracePath};
 use crate::resolve::{PointKind, ProbePoints, resolve};
 use crate::tracer::{Attachment, RING};

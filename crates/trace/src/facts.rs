@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use host::{Capability, Privileges};
 
-use crate::offered::BTF;
+use crate::resolve::BTF;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {

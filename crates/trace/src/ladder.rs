@@ -263,7 +263,7 @@ mod tests {
 
     use super::*;
     use crate::facts::tests::machine;
-    use crate::offered::BTF;
+    use crate::resolve::BTF;
 
     const ALL: [Rung; 5] =
         [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe, Rung::RawTracepoint, Rung::Tracepoint];

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
-use crate::loaded::{AttachPoint, Loaded, error_text, kprobe, raw};
+use crate::object::{AttachPoint, Loaded, error_text, kprobe, raw};
 use crate::object::{Constants, KernelPrograms, ObjectError, Programs};
-use crate::offered::BTF;
+use crate::resolve::BTF;
 use crate::path::At;
-use crate::phase::JourneyPhase;
+use crate::path::JourneyPhase;
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
 use crate::resolve::{PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};

@@ -1,7 +1,7 @@
 //! Tests of the controller's end of a session.
 
 use super::*;
-use crate::envelope::answer_line;
+use crate::frame::answer_line;
 use crate::frame::encode;
 use std::os::unix::net::UnixStream;
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,19 +14,15 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
-use super::error::InitError;
+use crate::serve::serve;
+use super::InitError;
 
-#[derive(Debug, Default)]
-pub(super) struct Console;
-
-impl Console {
-    /// Writes one line, and waits until it has left: the guest may power off next.
-    pub(super) fn say(&self, line: &str) {
-        // A failure here cannot be reported anywhere.
-        if let Ok(mut console) = File::options().write(true).open("/dev/console") {
-            let _ = console.write_all(format!("{line}\n").as_bytes());
-            let _ = tcdrain(console);
-        }
+/// Writes one line to the console, and waits until it has left: the guest may power off next.
+pub(super) fn say(line: &str) {
+    // A failure here cannot be reported anywhere.
+    if let Ok(mut console) = File::options().write(true).open("/dev/console") {
+        let _ = console.write_all(format!("{line}\n").as_bytes());
+        let _ = tcdrain(console);
     }
 }
 
@@ -163,5 +159,84 @@ pub(super) fn power_off() -> ! {
         let Err(_) = reboot(RebootMode::RB_POWER_OFF);
         // A kernel without ACPI halts here; the controller ends QEMU then.
         std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+// The time between two looks for a device after its driver was loaded; on an idle machine it
+// appears within a millisecond. The wait is counted in steps: on a busy machine the guest takes
+// few of them.
+const STEP: Duration = Duration::from_millis(1);
+const STEPS: u32 = 10_000;
+
+/// The name that the guest's device gives the port `index`.
+#[must_use]
+pub fn port_name(index: usize) -> String {
+    format!("netassay.{index}")
+}
+
+/// Opens the ports by their names.
+pub(super) fn open_all(count: usize) -> Result<Vec<OwnedFd>, InitError> {
+    (0..count).map(|index| open(&port_name(index))).collect()
+}
+
+fn open(name: &str) -> Result<OwnedFd, InitError> {
+    for _ in 0..STEPS {
+        if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
+            let path = Path::new("/dev").join(device);
+            let file = File::options().read(true).write(true).open(&path);
+            return file.map(Into::into).map_err(InitError::in_step(format!("open {}", path.display())));
+        }
+        std::thread::sleep(STEP);
+    }
+    Err(InitError::NoPort { name: name.to_owned(), seconds: (STEP * STEPS).as_secs() })
+}
+
+fn device(class: &Path, name: &str) -> Option<String> {
+    fs::read_dir(class).ok()?.flatten().find_map(|entry| {
+        let found = fs::read_to_string(entry.path().join("name")).ok()?;
+        (found.trim() == name).then(|| entry.file_name().to_string_lossy().into_owned())
+    })
+}
+
+pub(super) fn start_agent(
+    index: usize,
+    port: OwnedFd,
+    version: &'static str,
+) -> Result<(), InitError> {
+    if fork().map_err(InitError::in_step("start a process"))? {
+        return Ok(());
+    }
+    let code = match live(port, version) {
+        Ok(()) => 0,
+        Err(why) => {
+            say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
+    await_connection(&port, STEP, STEPS).map_err(|error| error.to_string())?;
+    become_standard_streams(&port).map_err(|error| error.to_string())?;
+    drop(port);
+    serve(version).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_found_by_its_name() {
+        let class = std::env::temp_dir().join(format!("netassay-ports-{}", std::process::id()));
+        for (device, name) in [("vport1p1", "netassay.0\n"), ("vport1p2", "netassay.1\n")] {
+            fs::create_dir_all(class.join(device)).unwrap();
+            fs::write(class.join(device).join("name"), name).unwrap();
+        }
+        assert_eq!(device(&class, "netassay.1").as_deref(), Some("vport1p2"));
+        assert_eq!(device(&class, "netassay"), None);
+        fs::remove_dir_all(&class).unwrap();
+        assert_eq!(device(&class, "netassay.0"), None);
     }
 }

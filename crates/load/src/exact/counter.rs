@@ -23,19 +23,14 @@ const BATCH_NS: u64 = 500_000;
 /// Readings for the cost of one.
 const READINGS: usize = 1001;
 
-/// Counts the time in soft interrupts of the work's CPU. The count costs the same at their begin
-/// and at their end.
-pub trait Softirqs {
-    /// The time in them so far, in ns of the clock, with half of the count's cost.
-    ///
-    /// # Errors
-    /// In words, if it is unknown.
-    fn inside_ns(&mut self) -> Result<u64, String>;
-}
+/// The time in soft interrupts of the work's CPU so far, in ns of the clock, with half of the
+/// count's cost; or why it is unknown, in words. The count costs the same at their begin and at
+/// their end.
+pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, String>>;
 
 /// Starts to count soft interrupts, which costs time from then on; or why they cannot be counted,
 /// in words.
-pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
+pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, String>;
 
 /// The batches of each pass over one of so many connections; odd, so that the median is one of
 /// them.
@@ -116,11 +111,11 @@ fn softirqs<W: RepeatableWork>(
     let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
     for _ in 0..rounds {
         held.shift()?;
-        let before = softirqs.inside_ns();
+        let before = softirqs();
         let begun = sys::now();
         turns(work, &mut Plain, count)?;
         let ended = sys::now();
-        match (before, softirqs.inside_ns()) {
+        match (before, softirqs()) {
             (Ok(before), Ok(after)) => inside.push(after.saturating_sub(before)),
             (Err(why), _) | (_, Err(why)) => return Ok(Err(why)),
         }

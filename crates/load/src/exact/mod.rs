@@ -20,11 +20,9 @@ mod exchange;
 mod stream;
 mod work;
 
-pub use self::counter::{Account, Spread};
-pub use counter::{CountSoftirqs, Softirqs};
+pub use counter::{Account, CountSoftirqs, SoftirqTime, Spread};
 pub use ends::ReceivingEnd;
-pub use self::work::Repeat;
-pub use work::{Describe, Worker};
+pub use work::{Describe, Repeat, Worker};
 
 use std::io;
 use std::net::SocketAddr;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use words::Side;
 
 use crate::figure::percent;
-use crate::taken::CpuTaken;
+use crate::disturbance::CpuTaken;
 
 /// Load of an end's threads; shares are means of the threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

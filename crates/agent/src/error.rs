@@ -1,11 +1,89 @@
-//! The reason why an agent cannot do a request.
+//! Errors: of a request to an agent, of an agent's life, and the refusal of a request.
 
 use std::fmt::Display;
+use std::io;
+use std::time::Duration;
 
 use host::journal::JournalError;
+use host::perf::{PerfError, SymbolsError};
+use thiserror::Error;
 
+use crate::frame::FrameError;
 use crate::message::Answer;
-use crate::serve_error::ServeError;
+
+/// The reason why a request failed.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum CallError {
+    #[error("the {host}'s agent exited unexpectedly")]
+    Gone { host: String },
+    #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
+    Silent { host: String, patience: Duration },
+    /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
+    /// the network to it is cut.
+    #[error("the {host}'s machine is lost: it gives no sign of life")]
+    Lost { host: String },
+    #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
+    NotReading { host: String, patience: Duration },
+    #[error("{host}: {why}")]
+    Refused {
+        host: String,
+        /// The agent's reason, cut as by [`words::shortened_reason`].
+        why: String,
+        /// Whether other requests would fail too.
+        broken: bool,
+    },
+    /// The agent cannot write its undo journal, so it changes nothing more.
+    #[error(
+        "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
+    )]
+    NoJournal { host: String, why: String },
+    #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
+    Garbled { host: String, source: FrameError },
+    /// The answer has the id of another request, which nobody waits for.
+    #[error(
+        "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
+    )]
+    WrongId {
+        host: String,
+        /// The answer's request id.
+        got: u64,
+        /// The id of the last request.
+        asked: u64,
+    },
+    #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
+    Unexpected { host: String, got: String },
+    #[error("cannot talk to the {host}'s agent: {source}")]
+    Pipe { host: String, source: io::Error },
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl CallError {
+    /// Whether the agent can still answer. If not, its host must be started again.
+    #[must_use]
+    pub fn agent_is_well(&self) -> bool {
+        matches!(self, Self::Refused { broken: false, .. })
+    }
+}
+
+/// The reason why an agent could not begin, or had to end.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum ServeError {
+    #[error(transparent)]
+    Host(#[from] host::Error),
+    #[error("cannot use the controller's pipe: {0}")]
+    Pipe(#[from] io::Error),
+    #[error("the controller does not read: the time for an answer is over")]
+    NotReading,
+    #[error("cannot give up the privileges that an agent does not need: {0}")]
+    Privileges(io::Error),
+    #[error("the controller: {0}")]
+    Frame(#[from] FrameError),
+    #[error("an answer could not be encoded: {0}")]
+    Encode(#[from] serde_json::Error),
+}
 
 /// An answer, or the refusal of the request.
 pub(crate) type Reply = Result<Answer, Refusal>;
@@ -73,6 +151,19 @@ impl From<&str> for Refusal {
         why.to_owned().into()
     }
 }
+
+/// Errors after which other requests can still be met.
+macro_rules! passing {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Refusal {
+            fn from(error: $error) -> Self {
+                error.to_string().into()
+            }
+        }
+    )+};
+}
+
+passing!(io::Error, load::Error, trace::PathError, trace::TraceError, PerfError, SymbolsError, ServeError);
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
