@@ -9,7 +9,7 @@ use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
 use crate::error::{Context, Errno, Error, Result};
-use crate::socket::{self, open};
+use crate::socket::{self};
 use crate::spec::Spec;
 use crate::sys;
 
@@ -72,7 +72,7 @@ pub(super) fn join(
         flows.extend(accept(listener, *address, locals)?);
     }
     if let Some(dscp) = spec.traffic.dscp {
-        flows.iter().try_for_each(|one| open::prioritize(one, spec.local, dscp))?;
+        flows.iter().try_for_each(|one| socket::prioritize(one, spec.local, dscp))?;
     }
     Ok((flows, peers))
 }

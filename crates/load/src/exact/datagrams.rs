@@ -9,7 +9,7 @@ use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
-use crate::workload::udp_stream::gro::Merged;
+use crate::workload::udp_stream::receive::Merged;
 use crate::workload::udp_stream::receive::{One, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
 

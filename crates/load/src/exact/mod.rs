@@ -301,22 +301,19 @@ mod tests {
         assert!(refused.contains("a reader sleeps only where messages are answered"), "{refused}");
     }
 
-    /// Adds a millisecond at each call, far more than a batch takes.
-    struct Told(u64);
-
-    impl Softirqs for Told {
-        fn inside_ns(&mut self) -> std::result::Result<u64, String> {
-            self.0 += 1_000_000;
-            Ok(self.0)
-        }
-    }
-
     /// An account in which each batch has a millisecond of soft interrupts, and what of that falls
     /// on a message.
     fn interrupted() -> (Account, f64) {
         let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
-        let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
+        // Adds a millisecond at each call, far more than a batch takes.
+        let mut told = 0;
+        let time = move || {
+            told += 1_000_000;
+            Ok(told)
+        };
+        let count = &mut || Ok(Box::new(time) as SoftirqTime);
+        let account = run(&spec, Some(receiver), None, &mut || {}, count).unwrap();
         let told = 1e6 / f64::from(account.messages);
         (account, told)
     }

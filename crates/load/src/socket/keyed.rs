@@ -206,35 +206,22 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// SocketSwitches the sockets of a flow between states: the traffic of each state, and the options
+/// Switches the sockets of a flow between states: the traffic of each state, and the options
 /// in which they differ.
 #[derive(Debug)]
 pub struct SocketSwitches {
     options: Vec<&'static Keyed>,
-    states: Vec<Traffic>,
+    pub(crate) states: Vec<Traffic>,
 }
 
 impl SocketSwitches {
-    /// SocketSwitches between states that share a flow of `own` traffic.
+    /// Switches between states that share a flow of `own` traffic.
     pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
         let differs = |keyed: &&Keyed| {
             let value = keyed.value;
             states.iter().any(|state| value(state) != value(own))
         };
         Self { options: ALL.iter().filter(differs).collect(), states }
-    }
-
-    /// The slowest pace of all states.
-    pub(crate) fn slowest(&self) -> Option<Pacing> {
-        self.states.iter().filter_map(|state| state.pacing).min()
-    }
-
-    pub(crate) fn states(&self) -> impl Iterator<Item = &Traffic> {
-        self.states.iter()
-    }
-
-    pub(crate) fn state(&self, state: usize) -> &Traffic {
-        &self.states[state]
     }
 
     fn options(&self, sends: bool) -> impl Iterator<Item = &Keyed> {

@@ -10,8 +10,7 @@ use std::os::fd::RawFd;
 use crate::error::{Context, Error, Result};
 use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
-use crate::sys;
-use crate::sys::calls::{self, Notice};
+use crate::sys::{self, Notice};
 
 /// The most distinguished sends under way: the bits of a word.
 pub(crate) const SLOTS: usize = 64;
@@ -72,7 +71,7 @@ impl LentPages {
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
         let number = self.own.next;
-        while let Some(notice) = calls::read_entry(self.fd) {
+        while let Some(notice) = sys::read_entry(self.fd) {
             self.note(lane, notice)?;
         }
         Ok(if self.own.next == number { Refused::ByMemory } else { Refused::ByQueue })
@@ -113,14 +112,14 @@ impl LentPages {
     #[cold]
     #[inline(never)]
     fn tidy_now(&mut self, lane: &Lane) -> Result<()> {
-        calls::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
+        sys::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
     }
 
     /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
         while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
-            match calls::read_entry(self.fd) {
+            match sys::read_entry(self.fd) {
                 // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
@@ -133,7 +132,7 @@ impl LentPages {
     fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<LoopStep> {
         let deadline = sys::now() + stall(lane.flows()).as_nanos() as u64;
         while !done(self) {
-            if let Some(notice) = calls::read_entry(self.fd) {
+            if let Some(notice) = sys::read_entry(self.fd) {
                 if self.note(lane, notice)? == LoopStep::End {
                     return Ok(LoopStep::End);
                 }

@@ -21,7 +21,7 @@ use words::Reader;
 use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
-use crate::socket::{self, Applied, TICK, open, stall};
+use crate::socket::{self, Applied, TICK, stall};
 use crate::sys;
 use super::source::{Closed, Open, Source};
 
@@ -99,7 +99,7 @@ impl Caller<'_> {
         let socket = open(lane)?;
         // If it was not applied once, it is not tried for each connection.
         if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
-            self.end.sleeps(open::poll_busily(&socket, time));
+            self.end.sleeps(socket::poll_busily(&socket, time));
         }
         let connection = CrrConnection { socket, lane, over: QUIET };
         if !connect(&connection, &self.peer, tally)? {
@@ -120,7 +120,7 @@ impl Caller<'_> {
             Moved::Over => return Ok(false),
         }
         if lane.traffic.busy_poll.is_some() && !self.end.slept {
-            self.end.sleeps(open::polled_nothing(&connection.socket));
+            self.end.sleeps(socket::polled_nothing(&connection.socket));
         }
         if lane.traffic.verify {
             self.verify()?;
@@ -227,7 +227,7 @@ fn serve(
 ) -> Result<()> {
     let lane = connection.lane;
     if let Some(dscp) = lane.traffic.dscp {
-        open::prioritize(&connection.socket, lane.local, dscp)?;
+        socket::prioritize(&connection.socket, lane.local, dscp)?;
     }
     if end.applied.is_none() {
         end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
@@ -251,7 +251,7 @@ fn serve(
         Moved::Cut(_) => return connection.cut(),
     }
     if lane.traffic.busy_poll.is_some() && !end.slept {
-        end.sleeps(open::polled_nothing(&connection.socket));
+        end.sleeps(socket::polled_nothing(&connection.socket));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
 //! bounded, so that none waits long for the others.
 
-use super::read_size::read_size;
+use super::read_size;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, TAIL, Tally};
 use crate::message::{Buffer, first_difference};

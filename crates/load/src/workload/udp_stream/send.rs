@@ -5,14 +5,13 @@ use std::os::fd::RawFd;
 
 use words::Sender;
 
-use super::gso;
-use super::stamp::Stamp;
-use crate::error::Result;
+use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
-use crate::sys::calls::{self, Notice};
-use crate::sys::{self, Target, calls};
+use crate::sys::{self, Target, Notice};
+use crate::workload::lent::{LentPages, Refused, SLOTS};
 use crate::workload::pace::Pace;
+use super::Stamp;
 
 /// Datagrams per call: more have no measurable gain.
 const DATAGRAMS: usize = 64;
@@ -21,7 +20,7 @@ const DATAGRAMS: usize = 64;
 pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
     match sender {
         Sender::Sendmmsg => (DATAGRAMS, 1),
-        Sender::Gso => (1, gso::segments(message)),
+        Sender::Gso => (1, gso_segments(message)),
         _ => (1, 1),
     }
 }
@@ -96,7 +95,7 @@ impl<'d> Many<'d> {
             iov_len: message,
         };
         let mut places: Vec<libc::iovec> = (0..DATAGRAMS).map(place).collect();
-        let mut headers = calls::headers_of(&mut places);
+        let mut headers = sys::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
@@ -121,7 +120,7 @@ impl Writer for Many<'_> {
     fn write(&mut self, fd: RawFd) -> isize {
         // SAFETY: the headers point to this value's own buffer and places, and to an address that
         // outlives it.
-        unsafe { calls::send_many(fd, &mut self.headers) }
+        unsafe { sys::send_many(fd, &mut self.headers) }
     }
 
     #[inline(always)]
@@ -130,14 +129,14 @@ impl Writer for Many<'_> {
     }
 }
 
-pub(super) fn send<W: Writer>(
+pub(super) fn send<W: Writer, const WRITES: bool>(
     lane: &Lane,
     mut writer: W,
-    mut stamp: impl Stamp,
+    mut stamp: Stamp<WRITES>,
     mut pace: impl Pace,
 ) -> Result<LaneResult> {
     if lane.traffic.sender.segments() {
-        gso::enable(lane.fd, lane.message, lane.flow)?;
+        enable_gso(lane.fd, lane.message, lane.flow)?;
     }
     let (message, (count, each)) = (lane.message as u64, writer.shape());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
@@ -156,7 +155,7 @@ pub(super) fn send<W: Writer>(
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
             tally.refused(each as u64);
-        } else if gso::trouble(lane, W::CALL, wrote)? == LoopStep::End {
+        } else if gso_trouble(lane, W::CALL, wrote)? == LoopStep::End {
             break;
         }
     }
@@ -169,11 +168,131 @@ pub(super) fn send<W: Writer>(
 #[cold]
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
-    match calls::read_entry(lane.fd) {
+    match sys::read_entry(lane.fd) {
         Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
         _ => {
             tally.refused(datagrams);
             Ok(LoopStep::Again)
         }
+    }
+}
+
+/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
+/// it).
+const MOST_SEGMENTS: usize = 64;
+/// The most bytes of one buffer: those of a datagram over IPv4.
+const MOST_BYTES: usize = 65_507;
+
+pub(crate) fn gso_segments(message: usize) -> usize {
+    (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
+}
+
+/// Makes the kernel split all buffers of a flow's socket into datagrams of `message` bytes.
+pub(crate) fn enable_gso(fd: RawFd, message: usize, flow: usize) -> Result<()> {
+    let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
+    sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
+        .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
+}
+
+/// Judges a call that sent nothing: an error of the splitting names the path's MTU.
+#[cold]
+#[inline(never)]
+fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
+    let errno = sys::errno();
+    let segmenting = lane.traffic.sender.segments();
+    if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
+        let (call, message, peer, errno) = (call.name(), lane.message, lane.peer, Errno(errno));
+        return Err(Error::flow(
+            lane.flow,
+            format!(
+                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+                gso_way_out(message, path_mtu(lane), errno)
+            ),
+        ));
+    }
+    if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
+}
+
+/// Datagrams of a split buffer are never fragmented, so the MTU limits each. `most` is the result
+/// of [`path_mtu`].
+fn gso_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
+    match most {
+        Some((mtu, most)) if message > most as usize => format!(
+            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+        ),
+        _ if errno.0 == libc::EIO => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
+                                      checksumming on, or use the sender `send` or `sendmmsg`"
+                .to_owned()
+        }
+        _ => "use the sender `send` or `sendmmsg`".to_owned(),
+    }
+}
+
+/// The path's MTU, and the payload of the largest datagram that fits it.
+fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
+    let ipv6 = lane.peer.is_ipv6();
+    // Only a connected socket knows its path, and the flow's may not be connected.
+    let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
+    let probe = std::net::UdpSocket::bind(any).ok()?;
+    probe.connect(lane.peer).ok()?;
+    let (level, name, headers) =
+        if ipv6 { (libc::SOL_IPV6, libc::IPV6_MTU, 40 + 8) } else { (libc::SOL_IP, libc::IP_MTU, 20 + 8) };
+    let mut mtu = [0; 4];
+    sys::option(std::os::fd::AsRawFd::as_raw_fd(&probe), level, name, &mut mtu).ok()?;
+    let mtu = u32::from_ne_bytes(mtu);
+    Some((mtu, mtu.saturating_sub(headers)))
+}
+
+pub(super) fn send_zerocopy<const WRITES: bool>(lane: &Lane, mut stamp: Stamp<WRITES>, mut pace: impl Pace) -> Result<LaneResult> {
+    let mut lent = LentPages::new(lane)?;
+    // Changing datagrams must not change while the kernel holds their pages.
+    let mut buffer = Buffer::messages(lane.message, if WRITES { SLOTS } else { 1 });
+    let destination = lane.destination();
+    let to = destination.target();
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        if lent.is_full() && lent.make_room(lane)? == LoopStep::End {
+            break;
+        }
+        let from = if WRITES { lent.slot() * lane.message } else { 0 };
+        let datagram = &mut buffer.as_mut()[from..from + lane.message];
+        if !pace.wait(lane.message as u64, phase) {
+            break;
+        }
+        stamp.stamp(datagram, lane.message);
+        let sent = sys::send_to(fd, datagram, libc::MSG_ZEROCOPY, to);
+        if sent > 0 {
+            tally.message(sent as u64);
+            lent.sent();
+            stamp.advance(1);
+        } else if sys::errno() != libc::ENOBUFS {
+            if lane.trouble(Call::Send, sent)? == LoopStep::End {
+                break;
+            }
+        } else if lent.refused(lane)? == Refused::ByQueue {
+            tally.no_buffers();
+        } else {
+            tally.call();
+            if lent.wait_for_some(lane)? == LoopStep::End {
+                break;
+            }
+        }
+    }
+    Ok(LaneResult { zerocopy: Some(lent.end(lane)), ..LaneResult::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_holds_what_the_kernel_takes() {
+        assert_eq!(segments(18), 64);
+        assert_eq!(segments(1472), 44);
+        assert_eq!(segments(32_753), 2);
+        assert_eq!(segments(32_754), 1);
+        assert_eq!(segments(65_527), 1);
     }
 }

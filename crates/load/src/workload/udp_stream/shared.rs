@@ -1,8 +1,8 @@
 //! Datagrams of several lanes that one thread serves, one per call.
 
-use super::check::{Check, Checked, Unchecked};
+use super::{Check, Checked, Unchecked};
 use super::receive::account;
-use super::stamp::{Stamp, Stamped, Unstamped};
+use super::Stamp;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
@@ -14,26 +14,26 @@ use crate::workload::shared::{self, LaneWork, Wake};
 const TURN: usize = 16;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
-    if lanes[0].traffic.verify { stamped(lanes, Stamped::default) } else { stamped(lanes, || Unstamped) }
+    if lanes[0].traffic.verify { stamped::<true>(lanes) } else { stamped::<false>(lanes) }
 }
 
-fn stamped<S: Stamp>(lanes: &[Lane], stamp: impl Fn() -> S) -> Result<Vec<LaneResult>> {
+fn stamped<const WRITES: bool>(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut sending = Sending {
         lanes,
-        flows: lanes.iter().map(|lane| (lane.tally(), stamp())).collect(),
+        flows: lanes.iter().map(|lane| (lane.tally(), Stamp::<WRITES>::default())).collect(),
         message: Buffer::pattern(lanes[0].message),
     };
     shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
     Ok(lanes.iter().map(|_| LaneResult::default()).collect())
 }
 
-struct Sending<'a, S> {
+struct Sending<'a, const WRITES: bool> {
     lanes: &'a [Lane],
-    flows: Vec<(Tally<'a>, S)>,
+    flows: Vec<(Tally<'a>, Stamp<WRITES>)>,
     message: Buffer,
 }
 
-impl<S: Stamp> LaneWork for Sending<'_, S> {
+impl<const WRITES: bool> LaneWork for Sending<'_, WRITES> {
     fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, (tally, stamp)) = (&self.lanes[at], &mut self.flows[at]);
         for _ in 0..TURN {

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
 use crate::message::Sequence;
 use crate::note::Note;
-use crate::socket::{self, Applied, Buffers, TcpInfo, open};
+use crate::socket::{self, Applied, Buffers, TcpInfo};
 use super::flows::{Flows, note};
 
 /// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
@@ -26,9 +26,9 @@ pub(super) fn draw_up(
     let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
     // A tcp_crr thread checks those sockets that received something.
     let polled = flows.traffic.busy_poll.is_some() && kind != Kind::TcpCrr;
-    let mut accounts = Vec::with_capacity(flows.len());
+    let mut accounts = Vec::with_capacity(flows.sockets.len());
     for (flow, one) in flows.sockets.iter().enumerate() {
-        let nothing = polled.then(|| open::polled_nothing(one)).flatten();
+        let nothing = polled.then(|| socket::polled_nothing(one)).flatten();
         slept |= nothing.is_some();
         note(&mut notes, nothing);
         accounts.push(FlowOutcome {

@@ -1,0 +1,138 @@
+//! The threads of one end: their number, the flows of each, and a thread's life.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use nix::unistd::gettid;
+use words::{Direction, MAX_THREADS, Traffic};
+
+use crate::error::{Errno, Error};
+use crate::lane::{Lane, LaneResult};
+use crate::{sys, workload};
+
+/// Waits until something is so, for `time` at most; whether it came to be.
+pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    let mut pause = Duration::from_micros(50);
+    while !is_so() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+    true
+}
+
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
+/// the others still run.
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
+    let first = lanes.first()?;
+    let _report = PanicReport(first);
+    let work = || {
+        if let Some(cpu) = cpu {
+            sys::pin(cpu).map_err(|e| {
+                let errno = Errno::from_error(&e);
+                Error::flow(
+                    first.flow,
+                    format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),
+                )
+            })?;
+        }
+        first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
+        sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
+        workload::run(lanes, sends)
+    };
+    match work() {
+        Ok(ends) => Some(ends),
+        Err(error) => {
+            first.control.fail(error);
+            None
+        }
+    }
+}
+
+struct PanicReport<'a>(&'a Lane);
+
+impl Drop for PanicReport<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let bug = "its thread panicked; this is a bug in netassay";
+            self.0.control.fail(Error::flow(self.0.flow, bug));
+        }
+        // Nobody must wait for a thread that ended before its loop.
+        self.0.readiness.take();
+    }
+}
+
+/// Up to this many streams have a thread each by default: on one thread, 4 to 64 streams carried a
+/// third less over veth with two CPUs (reno, writes of 16 KiB).
+const ALONE: u32 = 64;
+
+/// The number of threads of an end with `cpus` CPUs, each way. By default, flows that ask and
+/// answer share a thread for each CPU, and so do many streams.
+pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
+    match traffic.threads {
+        Some(threads) => threads.min(traffic.flows),
+        None if traffic.unshareable().is_some() => traffic.flows,
+        None if traffic.kind.is_rr() || traffic.flows > ALONE => cpus.min(traffic.flows).min(MAX_THREADS),
+        None => traffic.flows,
+    }
+}
+
+/// The lanes of each thread, in order: neighbours of the same way.
+pub(super) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
+    let (flows, threads) = (traffic.flows as usize, threads as usize);
+    let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
+    (0..ways).flat_map(move |way| {
+        (0..threads)
+            .map(move |at| split(flows, threads, at))
+            .map(move |share| way * flows + share.start..way * flows + share.end)
+    })
+}
+
+/// Part number `at` of `all` things in `parts` parts, which differ by at most one.
+fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
+    at * all / parts..(at + 1) * all / parts
+}
+
+/// The CPUs that unpinned threads may use.
+pub(super) fn cpus(pinned: &[u32]) -> usize {
+    if pinned.is_empty() {
+        std::thread::available_parallelism().map_or(1, NonZero::get)
+    } else {
+        pinned.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use words::Kind;
+
+    proptest! {
+        #[test]
+        fn every_lane_has_one_thread_and_every_thread_its_lanes(
+            flows in 1u32..5000, threads in 1u32..=MAX_THREADS, both in any::<bool>(), cpus in 0usize..100,
+        ) {
+            let direction = if both { Direction::Both } else { Direction::Forward };
+            let traffic = Traffic { flows, direction, threads: Some(threads), ..Traffic::new(Kind::TcpStream) };
+            prop_assert_eq!(super::threads(&traffic, cpus), threads.min(flows));
+            let shares: Vec<Range<usize>> = shares(&traffic, threads.min(flows)).collect();
+            let mut next = 0;
+            for share in &shares {
+                prop_assert_eq!(share.start, next);
+                prop_assert!(!share.is_empty());
+                prop_assert_eq!(traffic.is_forward(share.start), traffic.is_forward(share.end - 1));
+                next = share.end;
+            }
+            prop_assert_eq!(next, traffic.lanes() as usize);
+            let sizes = || shares.iter().map(Range::len);
+            prop_assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+        }
+    }
+}
