@@ -15,13 +15,13 @@ use nix::poll::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
 use crate::error::CallError;
+use crate::frame::ReadLimiter;
 use crate::frame::{Deadline, NO_REQUEST, RequestHeader, read_answer};
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
 use crate::interrupt::Interrupt;
 use crate::keepalive::{Input, KeepaliveThread};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-use crate::frame::ReadLimiter;
 
 // The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
 // answer.

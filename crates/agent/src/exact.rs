@@ -8,8 +8,8 @@ use host::Links;
 use load::Spec;
 use load::exact::{Account, ReceivingEnd, SoftirqTime, await_beat, connections, run};
 
-use crate::message::{Answer, ExactReceiver};
 use crate::error::{Refusal, Reply};
+use crate::message::{Answer, ExactReceiver};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) -> Reply {

@@ -353,7 +353,8 @@ mod tests {
 
     #[test]
     fn a_list_or_text_beyond_its_bound_is_refused_by_name() {
-        let list = |name: &str, entries: usize| format!("{{{name:?}:[{}]}}", vec!["\"[\\\"\""; entries].join(","));
+        let list =
+            |name: &str, entries: usize| format!("{{{name:?}:[{}]}}", vec!["\"[\\\"\""; entries].join(","));
         let text = |bytes: usize| format!("{{\"why\":\"{}\"}}", "\\\"".repeat(bytes / 2));
         for (accepted, refused, why) in [
             (list("cpus", 8_192), list("cpus", 8_193), "`cpus` may have at most 8192 entries"),

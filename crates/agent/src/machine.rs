@@ -8,9 +8,9 @@ use host::machine::{Machine, MachineRequest, Target, Value};
 use host::{Capability, HeldLatency};
 use words::Tuning;
 
+use crate::error::{Refusal, Reply};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
-use crate::error::{Refusal, Reply};
 
 /// The machine's settings during one session. Dropping it undoes the changes, unless the agent dies
 /// with its controller.

@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::controller;
 use crate::controller::{Line, Requests};
+use crate::error::Refusal;
+use crate::error::ServeError;
 use crate::frame::{Deadline, NO_REQUEST};
 use crate::frame::{LineReader, decode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::controller;
-use crate::error::Refusal;
 use crate::serve::reply;
-use crate::error::ServeError;
 
 /// The controller's end of the relay.
 pub struct Relay {

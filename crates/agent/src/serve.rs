@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use host::namespace;
 
-use crate::controller::{Line, NextLine, Requests};
-use crate::frame::{NO_REQUEST, answer_line};
-use crate::frame::decode;
-use crate::launch::{Isolation, Launch};
-use crate::message::{Answer, Request};
 use crate::controller;
+use crate::controller::{Line, NextLine, Requests};
 use crate::error::Refusal;
 use crate::error::ServeError;
+use crate::frame::decode;
+use crate::frame::{NO_REQUEST, answer_line};
+use crate::launch::{Isolation, Launch};
+use crate::message::{Answer, Request};
 use crate::session::{AgentFacts, Session};
 use crate::undo_process;
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
 
-use crate::frame::Deadline;
+use crate::error::{Refusal, Reply, Tell, done};
 use crate::exact::exact;
+use crate::frame::Deadline;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::error::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
 use crate::watch::Watch;

@@ -7,7 +7,10 @@ use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
 use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, Worker, lend};
-use trace::{Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder, Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve};
+use trace::{
+    Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
+    Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
+};
 
 use crate::error::{Refusal, Reply, Tell};
 use crate::exact::{Neighbours, OtherEnd};
@@ -146,8 +149,7 @@ impl TracedWork<'_> {
             ends.iter().map(|probe| probe.number).filter(|point| on_the_way.contains(point)).collect();
         // The probes of each kind of batch: the fewest, these and one more, and all.
         let one_more = kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect());
-        let sets: Vec<Vec<Probe>> =
-            std::iter::once(ends.clone()).chain(one_more).chain([probes]).collect();
+        let sets: Vec<Vec<Probe>> = std::iter::once(ends.clone()).chain(one_more).chain([probes]).collect();
         let mut on_cpu = Vec::new();
         let usual = |(round, sampled): (Round, SampledPackets)| {
             (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
@@ -300,11 +302,7 @@ impl Profiler {
     }
 
     /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
-    fn profile(
-        &self,
-        work: &mut dyn Repeat,
-        [lasts, on_cpu]: [f64; 2],
-    ) -> Result<Profile, Refusal> {
+    fn profile(&self, work: &mut dyn Repeat, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
         // If each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);

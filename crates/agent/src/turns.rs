@@ -12,10 +12,10 @@ use load::{Kind, Phase, SocketSwitches};
 use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
+use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
-use crate::error::{Refusal, Reply};
 use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
 

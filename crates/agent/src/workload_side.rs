@@ -10,9 +10,9 @@ use host::{
 };
 use load::{Endpoint, Kind, Phase, SocketSwitches};
 
+use crate::error::{Refusal, Reply, done};
 use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::error::{Refusal, Reply, done};
 use crate::series::{self, Recorder, SeriesRow};
 use record::{Finished, Late, Measured, Series};
 

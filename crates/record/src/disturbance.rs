@@ -282,8 +282,8 @@ impl fmt::Display for Taker {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::TakerKind;
+    use super::*;
 
     #[test]
     fn a_cause_is_rounded_to_what_its_sentence_says() {

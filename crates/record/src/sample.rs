@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use words::{Accelerated, Scenario};
 
-use crate::environment::CpuSplit;
 use crate::detail::ExactRun;
+use crate::environment::CpuSplit;
 use crate::environment::{Environment, GuestEnvironment};
 use crate::run::{HostAccount, RunAccount, SideAccount};
 use crate::side::{Finished, Late, Measured, Series};

@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use crate::object::{ObjectError, map_bytes};
-use crate::resolve::OfferedProbes;
 use crate::path::{At, TracePath};
+use crate::resolve::OfferedProbes;
 use crate::resolve::{PointKind, ProbePoints, resolve};
 use crate::tracer::{Attachment, RING};
 

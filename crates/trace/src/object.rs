@@ -8,7 +8,10 @@ use std::os::fd::OwnedFd;
 
 use aya_obj::generated::bpf_insn;
 use aya_obj::{Object, btf};
-use host::bpf::{Attached, Instruction, Map, MapKind, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
+use host::bpf::{
+    Attached, Instruction, Map, MapKind, Program, attach_to_function, attach_to_tracepoint,
+    attach_trampoline, load,
+};
 use thiserror::Error;
 
 use crate::path::At;

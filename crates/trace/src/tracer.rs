@@ -12,10 +12,10 @@ use thiserror::Error;
 use crate::btf::Packet;
 use crate::object::{AttachPoint, Loaded, error_text, kprobe, raw};
 use crate::object::{Constants, KernelPrograms, ObjectError, Programs};
-use crate::resolve::BTF;
 use crate::path::At;
 use crate::path::JourneyPhase;
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
+use crate::resolve::BTF;
 use crate::resolve::{PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 

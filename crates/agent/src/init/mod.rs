@@ -13,8 +13,8 @@ use std::process::ExitStatus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::frame::decode;
 use self::system::say;
+use crate::frame::decode;
 
 pub use self::system::port_name;
 

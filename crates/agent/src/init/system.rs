@@ -14,8 +14,8 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
-use crate::serve::serve;
 use super::InitError;
+use crate::serve::serve;
 
 /// Writes one line to the console, and waits until it has left: the guest may power off next.
 pub(super) fn say(line: &str) {
@@ -198,11 +198,7 @@ fn device(class: &Path, name: &str) -> Option<String> {
     })
 }
 
-pub(super) fn start_agent(
-    index: usize,
-    port: OwnedFd,
-    version: &'static str,
-) -> Result<(), InitError> {
+pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), InitError> {
     if fork().map_err(InitError::in_step("start a process"))? {
         return Ok(());
     }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use words::Kind;
 
+use super::flows::{Flows, note};
 use crate::error::Result;
 use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
 use crate::message::Sequence;
 use crate::note::Note;
 use crate::socket::{self, Applied, Buffers, TcpInfo};
-use super::flows::{Flows, note};
 
 /// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
 /// are the final ones.

@@ -46,7 +46,8 @@ impl Flows {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
-                tcp_stream::set_low_water(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark)
+                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
@@ -122,7 +123,12 @@ impl Flows {
 
     /// Makes the sockets ready to be switched.
     pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
-        let slowest = switches.states.iter().filter_map(|state| state.pacing).min().filter(|_| self.traffic.kind == Kind::TcpStream);
+        let slowest = switches
+            .states
+            .iter()
+            .filter_map(|state| state.pacing)
+            .min()
+            .filter(|_| self.traffic.kind == Kind::TcpStream);
         slowest.map_or(Ok(()), |slowest| {
             self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
         })
@@ -135,7 +141,8 @@ impl Flows {
         for (flow, one) in self.sockets.iter().enumerate() {
             let sends = self.sends(flow);
             if is_marked_anew && !sends {
-                tcp_stream::set_low_water(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark)
+                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             switches.switch(one, sends, state, &socket::flow(flow))?;
         }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::socket::Applied;
-use crate::sys;
 use super::memory::{FilledSlabs, HeldPackets};
 use super::work::{Bracketed, Plain, RepeatableWork, Trouble, WorkVisitor, turns};
+use crate::socket::Applied;
+use crate::sys;
 
 /// Duration of the warm-up, and its least number of turns: by then caches, windows and buffers of
 /// the kernel have their final sizes, and a datagram costs a fresh socket more for its first fifth

@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 
 use words::Traffic;
 
+use super::ends::LOST;
+use super::stream::carry_stream;
+use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker, expect_whole, flags, is_early};
 use crate::lane::Calls;
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::tcp_stream::send::Copied;
-use super::ends::LOST;
-use super::stream::carry_stream;
-use super::work::{Describe, Plain, RepeatableWork, Trouble, Worker, expect_whole, flags, is_early};
 
 pub(super) struct Exchanged {
     source: RawFd,

@@ -10,7 +10,10 @@ use std::fs;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, recv, sendto, socket};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, recv, sendto,
+    socket,
+};
 
 use super::work::Trouble;
 

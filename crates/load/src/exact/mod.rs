@@ -12,11 +12,11 @@
 //! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
 //! the extra time of that pass is subtracted.
 
-pub(crate) mod memory;
 mod counter;
 mod datagrams;
 mod ends;
 mod exchange;
+pub(crate) mod memory;
 mod stream;
 mod work;
 
@@ -36,12 +36,12 @@ use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
-use counter::Counter;
 use self::exchange::MessageEnd;
+use self::exchange::SleepingReader;
+use self::work::Lender;
+use counter::Counter;
 use ends::Ends;
 use exchange::Exchanged;
-use self::work::Lender;
-use self::exchange::SleepingReader;
 use work::WorkVisitor;
 
 const BEAT_NS: u64 = 1_000_000_000;

@@ -1,14 +1,14 @@
 //! State that the threads of one end share with their observers.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use words::{Pacing, Reader, Sender, Traffic};
 
+use super::counts::Counters;
 use crate::error::Error;
 use crate::sys;
-use super::counts::Counters;
 
 /// The phase, every flow's counters, the first failure, and the gate at which all threads wait
 /// before their loops.

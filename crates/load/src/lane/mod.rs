@@ -20,13 +20,13 @@ use crate::note::Note;
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
 
+pub use self::control::Phase;
 pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub(crate) use self::counts::Tally;
-pub(crate) use self::latency::Recorder;
-pub use self::control::Phase;
 pub use self::counts::{Counts, Sample};
 pub use self::histogram::{HistogramError, LatencyBucket, LatencyHistogram};
 pub use self::latency::Latency;
+pub(crate) use self::latency::Recorder;
 
 /// One flow for its thread, alone or among others. The thread borrows the socket by number: its
 /// owner outlives the thread.

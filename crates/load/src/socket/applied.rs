@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Socket};
 use words::Traffic;
 
-use super::open::Buffers;
 use super::keyed;
+use super::open::Buffers;
 use super::statistics::TcpApplied;
 use crate::error::{Context, Result};
 use crate::sys;

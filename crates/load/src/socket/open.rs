@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Kind, Pacing, Traffic};
 
+use super::keyed::{self, PACING, mark};
+use super::{TICK, answer_time, stall};
 use crate::error::{Context, Error, MORE_PORTS, Result};
 use crate::note::Note;
 use crate::sys;
-use super::keyed::{self, PACING, mark};
-use super::{TICK, answer_time, stall};
 
 /// An unbound socket for the workload, with every option that a connection needs from its first
 /// packet on: window scaling follows the buffers, the handshake carries the mark, and a congestion

@@ -10,7 +10,10 @@ use std::os::fd::RawFd;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-pub(crate) use self::calls::{Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from, receive_message, send, send_file, send_flags, send_many, send_to};
+pub(crate) use self::calls::{
+    Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from,
+    receive_message, send, send_file, send_flags, send_many, send_to,
+};
 
 /// The error of the last system call of this thread.
 pub(crate) fn errno() -> i32 {

@@ -18,12 +18,12 @@ use std::time::Duration;
 use socket2::{SockAddr, Socket};
 use words::Reader;
 
+use super::source::{Closed, Open, Source};
 use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, TICK, stall};
 use crate::sys;
-use super::source::{Closed, Open, Source};
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let caller = Caller {

@@ -51,7 +51,9 @@ fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Resu
         let got = sys::receive(fd, room.as_mut(), FLAGS);
         if got > 0 {
             last = got as usize;
-            if VERIFY && let Some(at) = first_difference(&room.as_ref()[..last], tally.bytes, message.as_ref()) {
+            if VERIFY
+                && let Some(at) = first_difference(&room.as_ref()[..last], tally.bytes, message.as_ref())
+            {
                 return Err(lane.damaged(at, last));
             }
             tally.stream(got as u64);

@@ -9,12 +9,12 @@ pub(crate) mod shared;
 
 use std::time::Duration;
 
+use super::port::{Addressed, Connected, Loop, Port, through};
+use super::source::{Closed, Open, ask};
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
 use crate::message::first_damage;
 use crate::socket::answer_time;
-use super::port::{Addressed, Connected, Loop, Port, through};
-use super::source::{Closed, Open, ask};
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     run(lane, (QUIET, answer_time(lane.flows())), Asking)

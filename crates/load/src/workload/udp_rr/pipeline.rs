@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use words::{MAX_IN_FLIGHT, Reader};
 
+use super;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
@@ -12,7 +13,6 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
 use crate::workload::udp_rr;
-use super::self;
 
 /// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
 /// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is

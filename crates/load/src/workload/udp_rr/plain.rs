@@ -2,6 +2,7 @@
 //!
 //! One byte has only 256 numbers, so the socket is also emptied after a loss.
 
+use super;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, Tally};
 use crate::message::Buffer;
@@ -10,7 +11,6 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::Begun;
 use crate::workload::{drain_with, udp_rr};
-use super::self;
 
 pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }

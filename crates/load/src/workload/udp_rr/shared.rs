@@ -1,6 +1,5 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 
-use crate::workload::udp_rr;
 use super::plain::answered;
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL, Tally};
@@ -10,6 +9,7 @@ use crate::sys;
 use crate::workload::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 use crate::workload::source::Begun;
+use crate::workload::udp_rr;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut asking = Asking::new(lanes);

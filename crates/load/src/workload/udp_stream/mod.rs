@@ -6,10 +6,10 @@ pub(crate) mod shared;
 
 use words::{Reader, Sender};
 
+use super::pace::{Pace, Paced, Unpaced};
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
 use crate::message::{Buffer, Sequence, Window, first_damage};
-use super::pace::{Pace, Paced, Unpaced};
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     match lane.traffic.pacing {

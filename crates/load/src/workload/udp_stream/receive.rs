@@ -6,6 +6,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use socket2::SockRef;
 
+use super::Check;
 use crate::error::{Context, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
@@ -13,7 +14,6 @@ use crate::note::Note;
 use crate::socket;
 use crate::sys::{self};
 use crate::workload::drain_with;
-use super::Check;
 
 pub(crate) trait Reader {
     const CALL: Call;

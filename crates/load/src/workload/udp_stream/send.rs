@@ -5,13 +5,13 @@ use std::os::fd::RawFd;
 
 use words::Sender;
 
+use super::Stamp;
 use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
-use crate::sys::{self, Target, Notice};
+use crate::sys::{self, Notice, Target};
 use crate::workload::lent::{LentPages, Refused, SLOTS};
 use crate::workload::pace::Pace;
-use super::Stamp;
 
 /// Datagrams per call: more have no measurable gain.
 const DATAGRAMS: usize = 64;
@@ -244,7 +244,11 @@ fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
     Some((mtu, mtu.saturating_sub(headers)))
 }
 
-pub(super) fn send_zerocopy<const WRITES: bool>(lane: &Lane, mut stamp: Stamp<WRITES>, mut pace: impl Pace) -> Result<LaneResult> {
+pub(super) fn send_zerocopy<const WRITES: bool>(
+    lane: &Lane,
+    mut stamp: Stamp<WRITES>,
+    mut pace: impl Pace,
+) -> Result<LaneResult> {
     let mut lent = LentPages::new(lane)?;
     // Changing datagrams must not change while the kernel holds their pages.
     let mut buffer = Buffer::messages(lane.message, if WRITES { SLOTS } else { 1 });

@@ -1,8 +1,8 @@
 //! Datagrams of several lanes that one thread serves, one per call.
 
-use super::{Check, Checked, Unchecked};
-use super::receive::account;
 use super::Stamp;
+use super::receive::account;
+use super::{Check, Checked, Unchecked};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
