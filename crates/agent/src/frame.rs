@@ -8,8 +8,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::error::Refusal;
-
 /// The longest line that either side accepts, in bytes. The largest valid messages, the addresses
 /// of all sockets of a run with the most flows, both ways and over IPv6, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
@@ -269,13 +267,12 @@ impl Deadline {
 
     /// Refuses a request whose time is over, or ends before `needed`. Called only where no work is
     /// half done.
-    pub(crate) fn allows(self, needed: Instant) -> Result<(), Refusal> {
+    pub(crate) fn allows(self, needed: Instant) -> Result<(), String> {
         if needed <= self.at {
             return Ok(());
         }
         let seconds = self.within.as_secs_f64();
-        Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy")
-            .into())
+        Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy"))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::{Refusal, Reply, done};
 use crate::frame::Deadline;
 use crate::message::Answer;
 use crate::series::{self, Recorder, SeriesRow};
-use record::{Finished, Late, Measured, Series};
+use record::{Finished, Late, Measured};
 
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -304,13 +304,9 @@ impl Reading {
             counters: self.counters.since(&first.counters),
             interrupts: self.interrupts.since(&first.interrupts),
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
-            device: None,
-            power: None,
             throttled: Throttled::most_throttled(&self.throttled, &first.throttled),
             clock: self.clock.since(&first.clock),
-            late: Late::default(),
-            link: LinkLimit::default(),
-            series: Series::default(),
+            ..Measured::default()
         }
     }
 }

@@ -16,7 +16,7 @@ mod run;
 pub mod sample;
 mod side;
 
-pub use detail::{Detail, Drifted, ExactRun, PassedPlace, PathStep, PathTrace};
+pub use detail::{Detail, Drifted, ExactRun};
 pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
@@ -26,7 +26,9 @@ pub use evidence::{
 pub use host::perf::Profile;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;
-pub use run::{HostAccount, RateSearch, RateTrial, RunAccount, SideAccount};
+pub use run::{
+    HostAccount, PassedPlace, PathStep, PathTrace, RateSearch, RateTrial, RunAccount, SideAccount,
+};
 pub use side::{
     Column, CountedEvents, CountedTurn, Edge, Finished, GuestTimes, InTurns, Late, Measured, Response,
     Series, Slice, TENTHS, Turns, Watched,

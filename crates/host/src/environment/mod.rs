@@ -29,7 +29,7 @@ use crate::link::programs::Programs;
 
 /// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
 /// missing from a list), never an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
     /// The version of netassay, and which build of it.
@@ -52,7 +52,7 @@ pub struct Environment {
 }
 
 /// The kernel of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelEnvironment {
     /// The release, for example `6.12.9-amd64`.
@@ -77,7 +77,7 @@ pub struct KernelEnvironment {
 }
 
 /// The machine of a host, and its hypervisor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
     /// The manufacturer.
@@ -91,7 +91,7 @@ pub struct MachineEnvironment {
 }
 
 /// An interface of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterfaceEnvironment {
     /// The interface itself.
@@ -125,7 +125,7 @@ pub struct InterfaceEnvironment {
 }
 
 /// The load of a host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadEnvironment {
     /// Average number of runnable tasks over the last 1, 5 and 15 minutes.

@@ -9,7 +9,7 @@ use crate::kernel::counted::counted;
 use crate::kernel::files::Files;
 
 /// One interface of a network namespace.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// The index, unique in its network namespace.

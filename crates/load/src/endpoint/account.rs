@@ -84,7 +84,7 @@ fn shortfalls(ends: &[LaneResult]) -> Vec<Note> {
 }
 
 /// The account of one end, from the start of its threads to their end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndOutcome {
     /// The counts of this end's sending, or asking, threads.
