@@ -109,6 +109,8 @@ enum OtherRequests {
     Fail,
     /// Only requests that change nothing: the undo journal cannot be written.
     ChangesFail,
+    /// Possible, and the refused one asked for states that cannot take turns here.
+    OnlyTurnsFail,
 }
 
 impl Refusal {
@@ -127,14 +129,21 @@ impl Refusal {
         Self { why: error.to_string(), other_requests }
     }
 
-    pub(crate) fn passing_reason(self) -> Result<String, Self> {
-        if self.other_requests == OtherRequests::Possible { Ok(self.why) } else { Err(self) }
+    /// From the reason why states cannot take turns.
+    pub(crate) fn not_in_turns(why: impl Display) -> Self {
+        Self { why: why.to_string(), other_requests: OtherRequests::OnlyTurnsFail }
+    }
+
+    /// Lets the states have runs of their own, if other requests can still be met.
+    pub(crate) fn of_turns(self) -> Self {
+        if self.other_requests == OtherRequests::Possible { Self::not_in_turns(self.why) } else { self }
     }
 
     pub(crate) fn into_answer(self) -> Answer {
         let Self { why, other_requests } = self;
         match other_requests {
             OtherRequests::ChangesFail => Answer::NoJournal { why },
+            OtherRequests::OnlyTurnsFail => Answer::NotInTurns { why },
             other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
         }
     }

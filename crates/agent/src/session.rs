@@ -1,7 +1,7 @@
 //! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
@@ -128,30 +128,21 @@ impl Session {
                 Ok(Answer::Told { what })
             }
             Request::Listen { spec, interface, underlay } => {
-                (self.traffic, self.probe) = (None, None);
-                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = WorkloadSide::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
-                Ok(self.keep(traffic))
+                self.open_workload(&spec, None, interface, underlay)
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
-                (self.traffic, self.probe) = (None, None);
-                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = WorkloadSide::connect(
-                    &mut self.interfaces.links,
-                    &spec,
-                    &endpoints,
-                    interface,
-                    underlay,
-                )?;
-                Ok(self.keep(traffic))
+                self.open_workload(&spec, Some(&endpoints), interface, underlay)
             }
-            Request::Attach { locals } => self.traffic()?.attach(&locals),
-            Request::Start => self.traffic()?.start(),
+            Request::Attach { locals } => done(self.traffic()?.endpoint.attach(&locals)),
+            Request::Start => done(self.traffic()?.endpoint.start()),
             Request::Stay { for_ms } => {
                 self.traffic()?.stay(Duration::from_millis(for_ms.into()));
                 Ok(Answer::Done)
             }
-            Request::Quiet => Ok(self.traffic()?.quiet()),
+            Request::Quiet => {
+                self.traffic()?.endpoint.quiet();
+                Ok(Answer::Done)
+            }
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
                 self.traffic.as_mut().ok_or(NO_TRAFFIC)?.measure(
@@ -214,7 +205,7 @@ impl Session {
 
     /// The time at which the workload is closed if no request comes; `None` without a workload.
     pub(crate) fn workload_closes(&self) -> Option<Instant> {
-        self.traffic.as_ref().map(WorkloadSide::closes)
+        self.traffic.as_ref().map(|traffic| traffic.closes)
     }
 
     /// Closes a workload whose account nobody has asked for.
@@ -344,9 +335,20 @@ impl Session {
         Ok(Answer::Environment(Box::new(environment)))
     }
 
-    fn keep(&mut self, traffic: WorkloadSide) -> Answer {
-        let traffic = self.traffic.insert(traffic.with_quotas(&self.facts.quotas));
-        Answer::Sockets { addresses: traffic.addresses() }
+    fn open_workload(
+        &mut self,
+        spec: &load::Spec,
+        endpoints: Option<&[SocketAddr]>,
+        interface: String,
+        underlay: Option<String>,
+    ) -> Reply {
+        (self.traffic, self.probe) = (None, None);
+        self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
+        let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
+        let traffic = WorkloadSide::open(links, spec, endpoints, (interface, underlay), quotas)?;
+        let addresses = traffic.endpoint.addresses().to_vec();
+        self.traffic = Some(traffic);
+        Ok(Answer::Sockets { addresses })
     }
 
     fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {

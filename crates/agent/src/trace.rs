@@ -59,7 +59,7 @@ pub(crate) fn trace(
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
         let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
-        let lent = connected.endpoint().lend(wanted.asleep, described, &mut borrower);
+        let lent = connected.endpoint.lend(wanted.asleep, described, &mut borrower);
         return Ok(Answer::Traced(Box::new(lent??)));
     };
     drop(connected);
@@ -200,7 +200,7 @@ impl TracedWork<'_> {
         let candidates = Candidates::of_family(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
-            let (tracer, means) = self.kernel.attach_to_try(&group, self.call())?;
+            let (tracer, means) = self.kernel.attach(&group, self.call(), 0, true)?;
             follow(&tracer, work)?;
             work.repeat(TRIED)?;
             let hits = tracer.read()?.hits;
@@ -221,7 +221,7 @@ impl TracedWork<'_> {
             0 => batch.div_ceil(SAMPLED),
             asked => asked,
         };
-        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every)?;
+        let (tracer, means) = self.kernel.attach(probes, self.call(), every, false)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
             Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}").into()),

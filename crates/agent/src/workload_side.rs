@@ -8,9 +8,9 @@ use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
     ProcessTimes, Quotas, ThreadTimes, Throttled, WireCounters,
 };
-use load::{Endpoint, Kind, Phase, SocketSwitches};
+use load::{Endpoint, Kind, Phase};
 
-use crate::error::{Refusal, Reply, done};
+use crate::error::{Refusal, Reply};
 use crate::frame::Deadline;
 use crate::message::Answer;
 use crate::series::{self, Recorder, SeriesRow};
@@ -32,75 +32,37 @@ const AFTER_WINDOW: Duration = Duration::from_secs(10);
 const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
 pub(crate) struct WorkloadSide {
-    endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     /// The time at which the workload is closed if no request for its account comes.
-    closes: Instant,
+    pub(crate) closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
     /// The number of sockets that carry the traffic.
-    flows: u32,
+    pub(crate) flows: u32,
     pub(crate) kind: Kind,
     quotas: Quotas,
 }
 
 impl WorkloadSide {
-    pub(crate) fn listen(
+    /// Opens a receiver's sockets, or a transmitter's towards the `endpoints`. `quotas`: those whose
+    /// throttling is counted.
+    pub(crate) fn open(
         links: &mut Links,
         spec: &load::Spec,
-        interface: String,
-        underlay: Option<String>,
+        endpoints: Option<&[SocketAddr]>,
+        (interface, underlay): (String, Option<String>),
+        quotas: &Quotas,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::bind(spec)?;
-        Ok(Self::new(endpoint, interface, underlay, before, spec))
-    }
-
-    pub(crate) fn connect(
-        links: &mut Links,
-        spec: &load::Spec,
-        endpoints: &[SocketAddr],
-        interface: String,
-        underlay: Option<String>,
-    ) -> Result<Self, Refusal> {
-        let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::connect(spec, endpoints)?;
-        Ok(Self::new(endpoint, interface, underlay, before, spec))
-    }
-
-    fn new(
-        endpoint: Endpoint,
-        interface: String,
-        underlay: Option<String>,
-        before: Counters,
-        spec: &load::Spec,
-    ) -> Self {
-        let flows = spec.traffic.lanes();
-        let (closes, kind) = (within(BEFORE_WINDOW, flows), spec.traffic.kind);
-        let quotas = Quotas::default();
-        Self { endpoint, closes, interface, underlay, before, flows, kind, quotas }
-    }
-
-    /// Also counts the throttling by these quotas.
-    pub(crate) fn with_quotas(self, quotas: &Quotas) -> Self {
-        Self { quotas: quotas.clone(), ..self }
-    }
-
-    pub(crate) fn closes(&self) -> Instant {
-        self.closes
-    }
-
-    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.endpoint.addresses().to_vec()
-    }
-
-    pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
-        done(self.endpoint.attach(locals))
-    }
-
-    pub(crate) fn start(&mut self) -> Reply {
-        done(self.endpoint.start())
+        let endpoint = match endpoints {
+            None => Endpoint::bind(spec)?,
+            Some(endpoints) => Endpoint::connect(spec, endpoints)?,
+        };
+        let (flows, kind, quotas) = (spec.traffic.lanes(), spec.traffic.kind, quotas.clone());
+        let closes = within(BEFORE_WINDOW, flows);
+        Ok(Self { endpoint, closes, interface, underlay, before, flows, kind, quotas })
     }
 
     /// Stays open for this time without a window.
@@ -108,23 +70,9 @@ impl WorkloadSide {
         self.closes = within(time, self.flows);
     }
 
-    pub(crate) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
     /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
-    }
-
-    /// Prepares the sockets for switching between these states.
-    pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<SocketSwitches, Refusal> {
-        Ok(self.endpoint.take_turns(states)?)
-    }
-
-    pub(crate) fn quiet(&self) -> Answer {
-        self.endpoint.quiet();
-        Answer::Done
     }
 
     /// Reads all counters at both edges of the window, and a few at each step. The edges are by
@@ -140,15 +88,6 @@ impl WorkloadSide {
         let measured = self.measure_window(links, cpus, times, deadline);
         self.note_window_end();
         measured
-    }
-
-    /// Ends the window; the traffic goes on.
-    pub(crate) fn end_window(&self) {
-        self.endpoint.set_phase(Phase::Tail);
-    }
-
-    pub(crate) fn flows(&self) -> u32 {
-        self.flows
     }
 
     /// Notes that the window is over.

@@ -28,12 +28,7 @@ pub fn account() -> RunAccount {
             cpu_each: vec![cpu],
             own: host::ProcessTimes { user_ns: user, system_ns: 0 },
             threads: vec![host::ThreadTimes { running_ns: user, user_ns: user, ..Default::default() }],
-            clock: host::ClockCheck {
-                monotonic_ns: NS,
-                raw_ns: NS,
-                boottime_ns: NS,
-                source_changed: false,
-            },
+            clock: host::ClockCheck { monotonic_ns: NS, raw_ns: NS, boottime_ns: NS, source_changed: false },
             counters,
             interrupts: host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect(),
             ..Measured::default()

@@ -65,12 +65,6 @@ impl Hardware {
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
-
-    /// All of its texts.
-    pub fn texts(&self) -> impl Iterator<Item = &String> {
-        let Self { driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most, .. } = self;
-        [driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most].into_iter().flatten()
-    }
 }
 
 #[cfg(test)]

@@ -124,12 +124,6 @@ impl EndOutcome {
         let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
         self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
     }
-
-    /// TCP: segments that this end retransmitted; `None` for UDP.
-    #[must_use]
-    pub fn retransmits(&self) -> Option<u64> {
-        self.flows.iter().map(|flow| flow.tcp.as_ref().map(|tcp| tcp.retransmits)).sum()
-    }
 }
 
 /// The flows of one thread.
