@@ -15,9 +15,9 @@ use nix::poll::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
 use crate::error::CallError;
-use crate::frame::ReadLimiter;
-use crate::frame::{Deadline, NO_REQUEST, RequestHeader, read_answer};
-use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
+use crate::frame::{
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
+};
 use crate::interrupt::Interrupt;
 use crate::keepalive::{Input, KeepaliveThread};
 use crate::launch::Launch;

@@ -15,10 +15,8 @@ use std::time::{Duration, Instant};
 
 use crate::controller;
 use crate::controller::{Line, Requests};
-use crate::error::Refusal;
-use crate::error::ServeError;
-use crate::frame::{Deadline, NO_REQUEST};
-use crate::frame::{LineReader, decode};
+use crate::error::{Refusal, ServeError};
+use crate::frame::{Deadline, LineReader, NO_REQUEST, decode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::serve::reply;

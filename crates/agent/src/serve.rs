@@ -7,10 +7,8 @@ use host::namespace;
 
 use crate::controller;
 use crate::controller::{Line, NextLine, Requests};
-use crate::error::Refusal;
-use crate::error::ServeError;
-use crate::frame::decode;
-use crate::frame::{NO_REQUEST, answer_line};
+use crate::error::{Refusal, ServeError};
+use crate::frame::{NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::session::{AgentFacts, Session};

@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 use words::Closure;
 
 use crate::chosen::{ChosenStage, ProbeCost};
-use crate::path::At;
-use crate::path::JourneyPhase;
+use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{ProbeCounts, Segment, Way};
-use crate::sampled::SampledPackets;
-use crate::sampled::TimeBetween;
+use crate::sampled::{SampledPackets, TimeBetween};
 
 /// The account of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::btf::Packet;
-use crate::path::At;
-use crate::path::JourneyPhase;
-use crate::path::Layer;
+use crate::path::{At, JourneyPhase, Layer};
 use crate::probe_counts::{POINTS, Way};
 use crate::resolve::{PointKind, ProbePoint, ProbePoints, ResolvedStage};
 use crate::tracer::{Attachment, Probe};

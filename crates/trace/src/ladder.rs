@@ -1,8 +1,7 @@
 //! The kinds of probe, best first: which of them a kernel allows, what refuses the others, and what
 //! a trace loses without each.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use host::bpf::{Program, load_return};
 use serde::{Deserialize, Serialize};

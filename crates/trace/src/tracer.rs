@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use host::bpf::{Attached, Map, Program, Ring, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
-use crate::object::{AttachPoint, Loaded, error_text, kprobe, raw};
-use crate::object::{Constants, KernelPrograms, ObjectError, Programs};
-use crate::path::At;
-use crate::path::JourneyPhase;
+use crate::object::{
+    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, error_text, kprobe, raw,
+};
+use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
-use crate::resolve::BTF;
-use crate::resolve::{PointKind, ProbePoint};
+use crate::resolve::{BTF, PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 
 /// A probe: where a point of a path is seen.

@@ -9,7 +9,7 @@ use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
 use crate::error::{Context, Errno, Error, Result};
-use crate::socket::{self};
+use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 

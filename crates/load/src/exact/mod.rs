@@ -36,8 +36,7 @@ use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
-use self::exchange::MessageEnd;
-use self::exchange::SleepingReader;
+use self::exchange::{MessageEnd, SleepingReader};
 use self::work::Lender;
 use counter::Counter;
 use ends::Ends;

@@ -73,11 +73,11 @@ pub(super) fn carry_stream<C: Calls>(
             match message.write(calls, from) {
                 done if done > 0 => sent += done as usize,
                 _ if sys::errno() != libc::EAGAIN => {
-                    return Err((message.call().name(), io::Error::last_os_error()));
+                    return Err((message.call().name, io::Error::last_os_error()));
                 }
                 _ if sent > got => {}
                 _ if sys::wait_for(from, libc::POLLOUT, sys::now() + FULL) => continue,
-                _ => return Err((message.call().name(), io::Error::from_raw_os_error(libc::EAGAIN))),
+                _ => return Err((message.call().name, io::Error::from_raw_os_error(libc::EAGAIN))),
             }
         }
         match calls.around(|| sys::receive(to, room, flags)) {

@@ -160,10 +160,10 @@ impl Lane {
         match errno {
             libc::EINTR => Ok(LoopStep::Again),
             _ if phase >= QUIET => Ok(LoopStep::End),
-            libc::EAGAIN => Err(self.stalled(call.silence())),
+            libc::EAGAIN => Err(self.stalled(call.silence)),
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(LoopStep::End),
-            _ => Err(self.failed(call.name(), errno)),
+            _ => Err(self.failed(call.name, errno)),
         }
     }
 
@@ -206,36 +206,20 @@ impl Lane {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Call {
-    Connect,
-    Send,
-    Sendmmsg,
-    Sendfile,
-    Recv,
-    Recvmsg,
+/// A system call, and the other end's failure that a timeout of it shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    pub(crate) silence: &'static str,
 }
 
 impl Call {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Connect => "connect",
-            Self::Send => "send",
-            Self::Sendmmsg => "sendmmsg",
-            Self::Sendfile => "sendfile",
-            Self::Recv => "recv",
-            Self::Recvmsg => "recvmsg",
-        }
-    }
-
-    /// The other end's failure that a timeout of the call shows.
-    pub(crate) fn silence(self) -> &'static str {
-        match self {
-            Self::Recv | Self::Recvmsg => "answered nothing",
-            Self::Connect => "accepted no connection",
-            Self::Send | Self::Sendmmsg | Self::Sendfile => "received nothing",
-        }
-    }
+    pub(crate) const CONNECT: Self = Self { name: "connect", silence: "accepted no connection" };
+    pub(crate) const SEND: Self = Self { name: "send", silence: "received nothing" };
+    pub(crate) const SENDMMSG: Self = Self { name: "sendmmsg", ..Self::SEND };
+    pub(crate) const SENDFILE: Self = Self { name: "sendfile", ..Self::SEND };
+    pub(crate) const RECV: Self = Self { name: "recv", silence: "answered nothing" };
+    pub(crate) const RECVMSG: Self = Self { name: "recvmsg", ..Self::RECV };
 }
 
 /// Code around each system call of a loop, which is compiled for it.

@@ -1,9 +1,8 @@
 //! Keys of traffic that are one socket option each: set, read back, and switched while traffic
 //! flows.
 
-use std::fmt;
-use std::io;
 use std::os::fd::AsRawFd;
+use std::{fmt, io};
 
 use socket2::{Domain, Socket};
 use words::{Pacing, Reader, Traffic};

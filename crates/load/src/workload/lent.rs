@@ -154,7 +154,7 @@ impl LentPages {
 
     fn note(&mut self, lane: &Lane, notice: Notice) -> Result<LoopStep> {
         match notice {
-            Notice::Failed(errno) => return lane.judge(Call::Send, errno),
+            Notice::Failed(errno) => return lane.judge(Call::SEND, errno),
             Notice::Done { first, last, copied } => self.done(first, last, copied),
         }
         Ok(LoopStep::Again)

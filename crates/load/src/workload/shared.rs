@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lane::{Lane, LoopStep, QUIET};
+use crate::lane::{Lane, LaneResult, LoopStep, QUIET};
 use crate::socket::stall;
 use crate::sys;
 
@@ -33,6 +33,11 @@ pub(crate) trait LaneWork {
     fn look(&mut self, _now: u64) -> Result<()> {
         Ok(())
     }
+}
+
+/// The results of lanes of which only the verified bytes are known.
+pub(crate) fn verified(bytes: impl Iterator<Item = u64>) -> Vec<LaneResult> {
+    bytes.map(|verified| LaneResult { verified, ..LaneResult::default() }).collect()
 }
 
 pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork) -> Result<()> {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use socket2::{SockAddr, Socket};
 use words::Reader;
 
-use super::source::{Closed, Open, Source};
+use super::source::Source;
 use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
@@ -38,16 +38,16 @@ pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     };
     lane.ready();
     match lane.traffic.rate {
-        None => run(caller, Closed),
+        None => run(caller, Source::<false>::begin(lane)),
         Some(_) => {
             sys::sharpen_timers();
-            run(caller, Open::begin(lane))
+            run(caller, Source::<true>::begin(lane))
         }
     }
 }
 
 /// Transactions in sequence. One that is due during another waits for its end.
-fn run(mut caller: Caller, mut source: impl Source) -> Result<LaneResult> {
+fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result<LaneResult> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
     let mut now = sys::now();
@@ -67,7 +67,7 @@ fn run(mut caller: Caller, mut source: impl Source) -> Result<LaneResult> {
             break;
         }
         now = sys::now();
-        if counts(&source, lane, meant) {
+        if Source::<OPEN>::counts(lane.phase(), meant) {
             latencies.record(now - meant);
         }
     }
@@ -76,11 +76,6 @@ fn run(mut caller: Caller, mut source: impl Source) -> Result<LaneResult> {
     }
     caller.end.unsent = source.end(sys::now(), lane.phase(), &mut latencies);
     Ok(LaneResult { latencies: Some(latencies), ..caller.end })
-}
-
-#[inline(always)]
-fn counts<S: Source>(_: &S, lane: &Lane, meant: u64) -> bool {
-    S::counts(lane.phase(), meant)
 }
 
 struct Caller<'a> {
@@ -160,13 +155,13 @@ fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Re
             libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // In progress: the next call waits for it.
             libc::EINPROGRESS | libc::EALREADY => {
-                if connection.judge(Call::Connect, libc::EAGAIN, &mut waiting_since)?.is_some() {
+                if connection.judge(Call::CONNECT, libc::EAGAIN, &mut waiting_since)?.is_some() {
                     return Ok(false);
                 }
             }
             libc::EINTR => {}
             _ if lane.phase().load() >= TAIL => return Ok(false),
-            errno => return Err(lane.failed(Call::Connect.name(), errno)),
+            errno => return Err(lane.failed(Call::CONNECT.name, errno)),
         }
     }
 }
@@ -281,7 +276,7 @@ pub(super) struct CrrConnection<'a> {
 impl CrrConnection<'_> {
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
-        self.repeat(Call::Send, tally, || {
+        self.repeat(Call::SEND, tally, || {
             let sent = sys::send(self.socket.as_raw_fd(), &bytes[done..]);
             done += usize::try_from(sent).unwrap_or(0);
             (sent, (done == bytes.len()).then_some(Moved::All))
@@ -292,7 +287,7 @@ impl CrrConnection<'_> {
     pub(super) fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
         let flags = wait_flags(self.lane);
         let mut done = 0;
-        let moved = self.repeat(Call::Recv, tally, || {
+        let moved = self.repeat(Call::RECV, tally, || {
             let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
             done += usize::try_from(got).unwrap_or(0);
             let end =
@@ -347,12 +342,12 @@ impl CrrConnection<'_> {
                     *waiting_since = now;
                 }
                 if u128::from(now - *waiting_since) >= stall(self.lane.flows()).as_nanos() {
-                    return Err(self.lane.stalled(call.silence()));
+                    return Err(self.lane.stalled(call.silence));
                 }
                 Ok(None)
             }
             _ if self.lane.phase().load() >= ABORT => Ok(Some(Moved::Over)),
-            _ => Err(self.lane.failed(call.name(), errno)),
+            _ => Err(self.lane.failed(call.name, errno)),
         }
     }
 }

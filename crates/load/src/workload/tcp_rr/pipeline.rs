@@ -25,8 +25,8 @@ fn room(lane: &Lane) -> usize {
 
 /// The transmitter's loop. It never waits for room while there are answers to receive: both
 /// ends could then wait for each other, each with its buffers full.
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
+pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let queue = SendQueue::new(lane.message, limit, room(lane));
     let asker = Asker {
         lane,
@@ -38,7 +38,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResul
         heard: 0,
     };
     lane.ready();
-    asker.run(port, S::begin(lane))
+    asker.run(port, Source::<OPEN>::begin(lane))
 }
 
 struct Asker<'a> {
@@ -53,9 +53,8 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
+    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
-        let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
         let mut now = sys::now();
         self.heard = now;
@@ -70,19 +69,19 @@ impl Asker<'_> {
                 break;
             }
             // A closed loop with nothing left to send only waits for answers.
-            let sleeps = !clocked && !spins && self.requests.queue.is_empty();
+            let sleeps = !OPEN && !spins && self.requests.queue.is_empty();
             let got = port.receive(self.answers.room(), if sleeps { 0 } else { libc::MSG_DONTWAIT });
             now = sys::now();
             if got > 0 {
                 self.heard = now;
-                self.take::<S>(got as usize, now)?;
+                self.take::<OPEN>(got as usize, now)?;
             } else if got < 0 && !sleeps && sys::errno() == libc::EAGAIN {
                 if !spins {
                     self.wait(source.next(), now);
                     now = sys::now();
                 }
                 self.check(now)?;
-            } else if lane.trouble(Call::Recv, got)? == LoopStep::End {
+            } else if lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
         }
@@ -90,14 +89,14 @@ impl Asker<'_> {
         Ok(LaneResult { verified: self.answers.verify(lane)?, ..end })
     }
 
-    fn take<S: Source>(&mut self, got: usize, now: u64) -> Result<()> {
+    fn take<const OPEN: bool>(&mut self, got: usize, now: u64) -> Result<()> {
         self.tally.call();
         self.answers.took(self.lane, got)?;
         for meant in self.outstanding.answered(got as u64) {
             // An answer without a request is corrupt data.
             let meant = meant.ok_or_else(|| self.lane.damaged(0, got))?;
             self.tally.transaction();
-            if S::counts(self.lane.phase(), meant) {
+            if Source::<OPEN>::counts(self.lane.phase(), meant) {
                 self.latencies.record(now - meant);
             }
         }
@@ -120,7 +119,7 @@ impl Asker<'_> {
         }
         let silent = u128::from(now.saturating_sub(self.heard));
         if silent >= stall(self.lane.flows()).as_nanos() && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::Recv.silence()));
+            return Err(self.lane.stalled(Call::RECV.silence));
         }
         Ok(())
     }
@@ -135,7 +134,7 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     while phase.load() < ABORT {
         let got = port.receive(requests.room(), 0);
         if got <= 0 {
-            if lane.trouble(Call::Recv, got)? == LoopStep::End {
+            if lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
             continue;
@@ -177,7 +176,7 @@ impl Messages {
                 if flags != 0 && sys::errno() == libc::EAGAIN {
                     break;
                 }
-                return lane.trouble(Call::Send, sent);
+                return lane.trouble(Call::SEND, sent);
             }
             let complete = self.queue.sent(sent as u64);
             if asks {

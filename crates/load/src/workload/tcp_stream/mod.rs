@@ -59,7 +59,7 @@ fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Resu
             tally.stream(got as u64);
         } else if got < 0 && FLAGS & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN {
             tally.call();
-        } else if lane.trouble(Call::Recv, got)? == LoopStep::End {
+        } else if lane.trouble(Call::RECV, got)? == LoopStep::End {
             break;
         }
     }

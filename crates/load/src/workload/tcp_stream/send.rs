@@ -43,7 +43,7 @@ impl<'a> Copied<'a> {
 
 impl Writer for Copied<'_> {
     fn call(&self) -> Call {
-        Call::Send
+        Call::SEND
     }
 
     #[inline(always)]
@@ -92,7 +92,7 @@ impl FromFile {
 
 impl Writer for FromFile {
     fn call(&self) -> Call {
-        Call::Sendfile
+        Call::SENDFILE
     }
 
     #[inline(always)]
@@ -155,7 +155,7 @@ pub(super) fn send_zerocopy(lane: &Lane) -> Result<LaneResult> {
             if lent.wait_for_some(lane)? == LoopStep::End {
                 break;
             }
-        } else if lane.trouble(Call::Send, sent)? == LoopStep::End {
+        } else if lane.trouble(Call::SEND, sent)? == LoopStep::End {
             break;
         }
     }

@@ -10,7 +10,7 @@ pub(crate) mod shared;
 use std::time::Duration;
 
 use super::port::{Addressed, Connected, Loop, Port, through};
-use super::source::{Closed, Open, ask};
+use super::source::ask;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
 use crate::message::first_damage;
@@ -36,7 +36,7 @@ struct Asking;
 
 impl Loop for Asking {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
+        ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
     }
 }
 
@@ -52,24 +52,24 @@ impl Loop for Answering {
 pub(super) const NUMBER: usize = 8;
 
 /// The bits of a number in messages of this size.
-pub(super) fn mask(bytes: usize) -> u64 {
+pub(super) fn number_mask(bytes: usize) -> u64 {
     if bytes >= NUMBER { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
 #[inline(always)]
-pub(super) fn write(message: &mut [u8], number: u64) {
+pub(super) fn write_number(message: &mut [u8], number: u64) {
     if let Some(place) = message.first_chunk_mut::<NUMBER>() {
         *place = number.to_le_bytes();
     }
 }
 
 #[inline(always)]
-pub(super) fn read(message: &[u8]) -> u64 {
+pub(super) fn read_number(message: &[u8]) -> u64 {
     message.first_chunk::<NUMBER>().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Checks what follows the number in a message of `len` bytes.
-pub(super) fn verify(lane: &Lane, received: &[u8], len: usize) -> Result<u64> {
+pub(super) fn verify_number(lane: &Lane, received: &[u8], len: usize) -> Result<u64> {
     let rest = received.get(NUMBER..len).unwrap_or_default();
     match first_damage(rest, NUMBER as u64, len) {
         None => Ok(rest.len() as u64),
@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn a_number_is_cut_to_what_fits() {
         let mut message = [0xff; 16];
-        write(&mut message, 0x0102_0304_0506_0708);
+        write_number(&mut message, 0x0102_0304_0506_0708);
         assert_eq!(message[..9], [8, 7, 6, 5, 4, 3, 2, 1, 0xff]);
-        assert_eq!(read(&message), 0x0102_0304_0506_0708);
-        assert_eq!(mask(1), 0xff);
-        assert_eq!(mask(3), 0xff_ffff);
-        assert_eq!(mask(8), u64::MAX);
-        assert_eq!(mask(1472), u64::MAX);
+        assert_eq!(read_number(&message), 0x0102_0304_0506_0708);
+        assert_eq!(number_mask(1), 0xff);
+        assert_eq!(number_mask(3), 0xff_ffff);
+        assert_eq!(number_mask(8), u64::MAX);
+        assert_eq!(number_mask(1472), u64::MAX);
     }
 }

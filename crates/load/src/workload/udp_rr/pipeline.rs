@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use words::{MAX_IN_FLIGHT, Reader};
 
-use super;
+use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
@@ -12,7 +12,6 @@ use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::{Source, end_of};
-use crate::workload::udp_rr;
 
 /// Wait of an open loop for an answer, ns: its requests do not wait for each other, and a late
 /// answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which is
@@ -21,20 +20,20 @@ const PATIENCE: u64 = 1_000_000_000;
 /// Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
+pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
         lane,
-        request: Buffer::pattern(lane.message.max(udp_rr::NUMBER)),
-        answer: Buffer::room((lane.response + 1).max(udp_rr::NUMBER)),
-        slots: Slots::new(limit, udp_rr::mask(lane.message.min(lane.response))),
+        request: Buffer::pattern(lane.message.max(NUMBER)),
+        answer: Buffer::room((lane.response + 1).max(NUMBER)),
+        slots: Slots::new(limit, number_mask(lane.message.min(lane.response))),
         latencies: Recorder::new(lane.flows()),
         tally: lane.tally(),
         answered: false,
         heard: 0,
     };
     lane.ready();
-    asker.run(port, S::begin(lane))
+    asker.run(port, Source::<OPEN>::begin(lane))
 }
 
 struct Asker<'a> {
@@ -50,12 +49,11 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
+    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         // A receive that sleeps until its timeout cannot follow a clock.
-        let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
-        let flags = if clocked || spins { libc::MSG_DONTWAIT } else { 0 };
+        let flags = if OPEN || spins { libc::MSG_DONTWAIT } else { 0 };
         let mut now = sys::now();
         let mut look = now + LOOK;
         self.heard = now;
@@ -64,7 +62,7 @@ impl Asker<'_> {
                 break;
             }
             let got = port.receive(self.answer.as_mut(), flags);
-            if got < 0 && clocked && !spins && sys::errno() == libc::EAGAIN {
+            if got < 0 && OPEN && !spins && sys::errno() == libc::EAGAIN {
                 let due = if self.slots.has_room() { source.next() } else { u64::MAX };
                 if due > now {
                     sys::wait_for(lane.fd, libc::POLLIN, due.min(now + LOOK));
@@ -72,30 +70,35 @@ impl Asker<'_> {
                 now = sys::now();
             } else {
                 now = sys::now();
-                if self.take::<S>(got, now)? == LoopStep::End {
+                if self.take::<OPEN>(got, now)? == LoopStep::End {
                     break;
                 }
             }
             if now >= look {
-                self.give_up(now, clocked)?;
+                self.give_up::<OPEN>(now)?;
                 look = now + LOOK;
             }
         }
         let end = end_of(lane, source, self.slots.under_way(), self.latencies);
         let answer = self.answer.as_ref();
-        let verified = if self.answered { udp_rr::verify(lane, answer, lane.response)? } else { 0 };
+        let verified = if self.answered { verify_number(lane, answer, lane.response)? } else { 0 };
         Ok(LaneResult { verified, ..end })
     }
 
     /// Sends due requests, as far as there is room.
     #[inline(always)]
-    fn ask(&mut self, port: &impl Port, source: &mut impl Source, now: u64) -> Result<LoopStep> {
+    fn ask<const OPEN: bool>(
+        &mut self,
+        port: &impl Port,
+        source: &mut Source<OPEN>,
+        now: u64,
+    ) -> Result<LoopStep> {
         while let Some(number) = self.slots.next() {
             let meant = source.next();
             if meant > now {
                 break;
             }
-            udp_rr::write(self.request.as_mut(), number);
+            write_number(self.request.as_mut(), number);
             let sent = port.send(&self.request.as_ref()[..self.lane.message]);
             if sent > 0 {
                 self.tally.message(sent as u64);
@@ -108,14 +111,14 @@ impl Asker<'_> {
                 self.tally.no_buffers();
                 break;
             } else {
-                return self.lane.trouble(Call::Send, sent);
+                return self.lane.trouble(Call::SEND, sent);
             }
         }
         Ok(LoopStep::Again)
     }
 
     #[inline(always)]
-    fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
+    fn take<const OPEN: bool>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
         let lane = self.lane;
         if got <= 0 {
             return self.nothing(got);
@@ -123,17 +126,17 @@ impl Asker<'_> {
         self.tally.call();
         let answer = self.answer.as_ref();
         let meant =
-            if got == lane.response as isize { self.slots.answered(udp_rr::read(answer)) } else { None };
+            if got == lane.response as isize { self.slots.answered(read_number(answer)) } else { None };
         let Some(meant) = meant else {
             self.tally.late();
             return Ok(LoopStep::Again);
         };
         if lane.traffic.verify {
-            udp_rr::verify(lane, answer, lane.response)?;
+            verify_number(lane, answer, lane.response)?;
         }
         self.tally.transaction();
         (self.answered, self.heard) = (true, now);
-        if S::counts(lane.phase(), meant) {
+        if Source::<OPEN>::counts(lane.phase(), meant) {
             self.latencies.record(now - meant);
         }
         Ok(LoopStep::Again)
@@ -147,14 +150,14 @@ impl Asker<'_> {
         if got == 0 || sys::errno() == libc::EAGAIN {
             return Ok(LoopStep::Again);
         }
-        self.lane.trouble(Call::Recv, got)
+        self.lane.trouble(Call::RECV, got)
     }
 
     /// Gives up requests that were not answered in time.
     #[cold]
-    fn give_up(&mut self, now: u64, clocked: bool) -> Result<()> {
+    fn give_up<const OPEN: bool>(&mut self, now: u64) -> Result<()> {
         let answer = answer_time(self.lane.flows()).as_nanos() as u64;
-        let patience = if clocked && self.slots.has_room() { PATIENCE } else { answer };
+        let patience = if OPEN && self.slots.has_room() { PATIENCE } else { answer };
         let waiting = self.slots.under_way().next().is_some();
         for _ in 0..self.slots.give_up(now.saturating_sub(patience)) {
             self.tally.timeout();
@@ -164,7 +167,7 @@ impl Asker<'_> {
         }
         let stall = stall(self.lane.flows()).as_nanos();
         if u128::from(now.saturating_sub(self.heard)) >= stall && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::Recv.silence()));
+            return Err(self.lane.stalled(Call::RECV.silence));
         }
         Ok(())
     }
@@ -260,8 +263,6 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use crate::workload::udp_rr;
-
     #[derive(Clone, Debug)]
     enum Step {
         Send,
@@ -285,7 +286,7 @@ mod tests {
         /// Compares with a plain list.
         #[test]
         fn answers_find_their_requests(limit in 1u32..1025, bytes in 1usize..10, steps in steps()) {
-            let mask = number::mask(bytes);
+            let mask = number_mask(bytes);
             let mut slots = Slots::new(limit, mask);
             let room = u64::from(limit).min(mask / 2 + 1) as usize;
             let mut open: HashMap<u64, (u64, u64)> = HashMap::new();

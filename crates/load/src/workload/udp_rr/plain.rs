@@ -2,24 +2,24 @@
 //!
 //! One byte has only 256 numbers, so the socket is also emptied after a loss.
 
-use super;
+use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
+use crate::workload::drain_with;
 use crate::workload::port::Port;
 use crate::workload::source::Begun;
-use crate::workload::{drain_with, udp_rr};
 
 pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
 fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let mut request = Buffer::pattern(lane.message.max(udp_rr::NUMBER));
-    let mut answer = Buffer::room((lane.response + 1).max(udp_rr::NUMBER));
-    let mask = udp_rr::mask(lane.message.min(lane.response));
+    let mut request = Buffer::pattern(lane.message.max(NUMBER));
+    let mut answer = Buffer::room((lane.response + 1).max(NUMBER));
+    let mask = number_mask(lane.message.min(lane.response));
     let mut latencies = Recorder::new(lane.flows());
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let (mut next, mut lost_in_a_row) = (0u64, 0);
@@ -27,7 +27,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     lane.ready();
     let mut begun = Begun::now(phase);
     while begun.phase < QUIET {
-        udp_rr::write(request.as_mut(), next);
+        write_number(request.as_mut(), next);
         let reply = ask(lane, port, &request.as_ref()[..lane.message], &mut tally)?;
         let reply = match reply {
             Reply::Came => await_answer(lane, port, answer.as_mut(), next, mask, &mut tally)?,
@@ -36,7 +36,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         match reply {
             Reply::Came => {
                 if VERIFY {
-                    udp_rr::verify(lane, answer.as_ref(), lane.response)?;
+                    verify_number(lane, answer.as_ref(), lane.response)?;
                 }
                 tally.transaction();
                 answered = true;
@@ -47,7 +47,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
                 tally.timeout();
                 lost_in_a_row += 1;
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
-                    return Err(lane.stalled(Call::Recv.silence()));
+                    return Err(lane.stalled(Call::RECV.silence));
                 }
                 discard(port, answer.as_mut(), &mut tally);
                 begun = Begun::now(phase);
@@ -56,7 +56,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         }
         next = next.wrapping_add(1);
     }
-    let verified = if answered { udp_rr::verify(lane, answer.as_ref(), lane.response)? } else { 0 };
+    let verified = if answered { verify_number(lane, answer.as_ref(), lane.response)? } else { 0 };
     Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
 }
 
@@ -80,7 +80,7 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);
             }
-        } else if lane.trouble(Call::Send, sent)? == LoopStep::End {
+        } else if lane.trouble(Call::SEND, sent)? == LoopStep::End {
             return Ok(Reply::End);
         }
     }
@@ -98,7 +98,7 @@ fn await_answer(
     loop {
         let got = port.receive(answer, 0);
         tally.call();
-        if got == lane.response as isize && (udp_rr::read(answer) ^ wanted) & mask == 0 {
+        if got == lane.response as isize && (read_number(answer) ^ wanted) & mask == 0 {
             return Ok(Reply::Came);
         }
         if got > 0 {
@@ -118,7 +118,7 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     if got < 0 && sys::errno() == libc::EAGAIN {
         return Ok(Some(Reply::Lost));
     }
-    if got < 0 && lane.trouble(Call::Recv, got)? == LoopStep::End {
+    if got < 0 && lane.trouble(Call::RECV, got)? == LoopStep::End {
         return Ok(Some(Reply::End));
     }
     Ok(None)
@@ -136,15 +136,15 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
 }
 
 fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let mut request = Buffer::room((lane.message + 1).max(udp_rr::NUMBER));
-    let mut answer = Buffer::pattern(lane.response.max(udp_rr::NUMBER));
+    let mut request = Buffer::room((lane.message + 1).max(NUMBER));
+    let mut answer = Buffer::pattern(lane.response.max(NUMBER));
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
     while phase.load() < STOP {
         let got = port.receive(request.as_mut(), 0);
         if got <= 0 {
-            if got < 0 && lane.trouble(Call::Recv, got)? == LoopStep::End {
+            if got < 0 && lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
             continue;
@@ -152,9 +152,9 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         tally.message(got as u64);
         last = got as usize;
         if VERIFY {
-            udp_rr::verify(lane, request.as_ref(), lane.message)?;
+            verify_number(lane, request.as_ref(), lane.message)?;
         }
-        udp_rr::write(answer.as_mut(), udp_rr::read(request.as_ref()));
+        write_number(answer.as_mut(), read_number(request.as_ref()));
         let sent = port.send(&answer.as_ref()[..lane.response]);
         if answered(lane, sent, &mut tally)? == LoopStep::End {
             break;
@@ -171,7 +171,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     if last > 0 && tally.bytes != tally.messages * lane.message as u64 {
         return Err(lane.damaged(last.min(lane.message), last));
     }
-    let verified = if last > 0 { udp_rr::verify(lane, request.as_ref(), lane.message)? } else { 0 };
+    let verified = if last > 0 { verify_number(lane, request.as_ref(), lane.message)? } else { 0 };
     Ok(LaneResult { verified, ..LaneResult::default() })
 }
 
@@ -185,7 +185,7 @@ pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Resul
     } else if sys::errno() == libc::ENOBUFS {
         tally.no_buffers();
     } else {
-        return lane.trouble(Call::Send, returned);
+        return lane.trouble(Call::SEND, returned);
     }
     Ok(LoopStep::Again)
 }

@@ -6,33 +6,25 @@ pub(crate) mod shared;
 
 use words::{Reader, Sender};
 
-use super::pace::{Pace, Paced, Unpaced};
+use super::pace::Pace;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
 use crate::message::{Buffer, Sequence, Window, first_damage};
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
-    match lane.traffic.pacing {
-        None => send_paced(lane, Unpaced),
-        Some(_) => send_paced(lane, Paced::new(&lane.control.pace)),
-    }
-}
-
-fn send_paced(lane: &Lane, pace: impl Pace) -> Result<LaneResult> {
-    if lane.traffic.verify {
-        send_stamped(lane, Stamp::<true> { next: lane.tally().messages }, pace)
-    } else {
-        send_stamped(lane, Stamp::<false>::default(), pace)
+    match (lane.traffic.verify, lane.traffic.pacing.is_some()) {
+        (false, false) => send_by::<false, false>(lane),
+        (false, true) => send_by::<false, true>(lane),
+        (true, false) => send_by::<true, false>(lane),
+        (true, true) => send_by::<true, true>(lane),
     }
 }
 
 /// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
 /// pace.
-fn send_stamped<const WRITES: bool>(
-    lane: &Lane,
-    stamp: Stamp<WRITES>,
-    pace: impl Pace,
-) -> Result<LaneResult> {
+fn send_by<const WRITES: bool, const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
+    let stamp = Stamp::<WRITES> { next: lane.tally().messages };
+    let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
     let ((_, datagrams), to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {

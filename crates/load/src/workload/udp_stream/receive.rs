@@ -12,7 +12,7 @@ use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
 use crate::note::Note;
 use crate::socket;
-use crate::sys::{self};
+use crate::sys;
 use crate::workload::drain_with;
 
 pub(crate) trait Reader {
@@ -45,7 +45,7 @@ impl One {
 }
 
 impl Reader for One {
-    const CALL: Call = Call::Recv;
+    const CALL: Call = Call::RECV;
 
     #[inline(always)]
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
@@ -204,7 +204,7 @@ impl Merged {
 }
 
 impl Reader for Merged {
-    const CALL: Call = Call::Recvmsg;
+    const CALL: Call = Call::RECVMSG;
 
     #[inline(always)]
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {

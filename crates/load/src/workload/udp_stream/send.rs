@@ -54,7 +54,7 @@ impl<'d> One<'d> {
 }
 
 impl Writer for One<'_> {
-    const CALL: Call = Call::Send;
+    const CALL: Call = Call::SEND;
 
     fn shape(&self) -> (usize, usize) {
         (1, self.datagrams)
@@ -105,7 +105,7 @@ impl<'d> Many<'d> {
 }
 
 impl Writer for Many<'_> {
-    const CALL: Call = Call::Sendmmsg;
+    const CALL: Call = Call::SENDMMSG;
 
     fn shape(&self) -> (usize, usize) {
         (DATAGRAMS, 1)
@@ -129,11 +129,11 @@ impl Writer for Many<'_> {
     }
 }
 
-pub(super) fn send<W: Writer, const WRITES: bool>(
+pub(super) fn send<W: Writer, const WRITES: bool, const PACED: bool>(
     lane: &Lane,
     mut writer: W,
     mut stamp: Stamp<WRITES>,
-    mut pace: impl Pace,
+    mut pace: Pace<'_, PACED>,
 ) -> Result<LaneResult> {
     if lane.traffic.sender.segments() {
         enable_gso(lane.fd, lane.message, lane.flow)?;
@@ -169,7 +169,7 @@ pub(super) fn send<W: Writer, const WRITES: bool>(
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
     match sys::read_entry(lane.fd) {
-        Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
+        Some(Notice::Failed(errno)) => lane.judge(Call::SENDMMSG, errno),
         _ => {
             tally.refused(datagrams);
             Ok(LoopStep::Again)
@@ -201,7 +201,7 @@ fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
     let errno = sys::errno();
     let segmenting = lane.traffic.sender.segments();
     if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
-        let (call, message, peer, errno) = (call.name(), lane.message, lane.peer, Errno(errno));
+        let (call, message, peer, errno) = (call.name, lane.message, lane.peer, Errno(errno));
         return Err(Error::flow(
             lane.flow,
             format!(
@@ -244,10 +244,10 @@ fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
     Some((mtu, mtu.saturating_sub(headers)))
 }
 
-pub(super) fn send_zerocopy<const WRITES: bool>(
+pub(super) fn send_zerocopy<const WRITES: bool, const PACED: bool>(
     lane: &Lane,
     mut stamp: Stamp<WRITES>,
-    mut pace: impl Pace,
+    mut pace: Pace<'_, PACED>,
 ) -> Result<LaneResult> {
     let mut lent = LentPages::new(lane)?;
     // Changing datagrams must not change while the kernel holds their pages.
@@ -272,7 +272,7 @@ pub(super) fn send_zerocopy<const WRITES: bool>(
             lent.sent();
             stamp.advance(1);
         } else if sys::errno() != libc::ENOBUFS {
-            if lane.trouble(Call::Send, sent)? == LoopStep::End {
+            if lane.trouble(Call::SEND, sent)? == LoopStep::End {
                 break;
             }
         } else if lent.refused(lane)? == Refused::ByQueue {

@@ -1,8 +1,7 @@
 //! Datagrams of several lanes that one thread serves, one per call.
 
-use super::Stamp;
 use super::receive::account;
-use super::{Check, Checked, Unchecked};
+use super::{Check, Checked, Stamp, Unchecked};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
@@ -48,7 +47,7 @@ impl<const WRITES: bool> LaneWork for Sending<'_, WRITES> {
             } else if sys::errno() == libc::ENOBUFS {
                 tally.no_buffers();
             } else {
-                return lane.idle(Call::Send, sent, tally);
+                return lane.idle(Call::SEND, sent, tally);
             }
         }
         Ok(LoopStep::Again)
@@ -109,7 +108,7 @@ impl<C: Check> LaneWork for Receiving<'_, C> {
         for _ in 0..TURN {
             let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
             if got <= 0 {
-                return lane.idle(Call::Recv, got, &mut flow.tally);
+                return lane.idle(Call::RECV, got, &mut flow.tally);
             }
             flow.tally.message(got as u64);
             let datagram = &self.room.as_ref()[..got as usize];
