@@ -60,10 +60,11 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, facts)?;
     loop {
-        let line = match requests.next_before(session.workload_closes())? {
+        let line = match requests.next_before(session.traffic.as_ref().map(|traffic| traffic.closes))? {
             NextLine::Line(line) => line,
             NextLine::Late => {
-                session.close_workload();
+                // Nobody has asked for its account.
+                session.traffic = None;
                 continue;
             }
             NextLine::End => return Ok(()),

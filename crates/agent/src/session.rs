@@ -20,7 +20,7 @@ use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before any undo begins.
-    traffic: Option<WorkloadSide>,
+    pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
@@ -201,16 +201,6 @@ impl Session {
                 self.interfaces.undo()
             }
         }
-    }
-
-    /// The time at which the workload is closed if no request comes; `None` without a workload.
-    pub(crate) fn workload_closes(&self) -> Option<Instant> {
-        self.traffic.as_ref().map(|traffic| traffic.closes)
-    }
-
-    /// Closes a workload whose account nobody has asked for.
-    pub(crate) fn close_workload(&mut self) {
-        self.traffic = None;
     }
 
     fn hello(&self, protocol: u32) -> Reply {

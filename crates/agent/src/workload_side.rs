@@ -112,8 +112,8 @@ impl WorkloadSide {
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);
-        let first = self.edge(links, &mut device, cpus, Phase::Window)?;
-        let mut recorder = Recorder::new(first.reading.row(), step);
+        let (power, devices, first) = self.edge(links, &mut device, cpus, Phase::Window)?;
+        let mut recorder = Recorder::new(first.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
             if next >= closes {
@@ -124,16 +124,16 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
-        let last = self.edge(links, &mut device, cpus, Phase::Tail)?;
+        let (power_after, devices_after, last) = self.edge(links, &mut device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
-            device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
-            power: Some(last.power.since(&first.power)).filter(|power| !power.is_unknown()),
+            device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.is_nothing()),
+            power: Some(power_after.since(&power)).filter(|power| !power.is_unknown()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
-            series: recorder.finish(&last.reading.row()),
-            ..last.reading.since(&first.reading, cpus)
+            series: recorder.finish(&last.row()),
+            ..last.since(&first, cpus)
         })))
     }
 
@@ -150,12 +150,12 @@ impl WorkloadSide {
         device: &mut DeviceReader,
         cpus: &[u32],
         next: Phase,
-    ) -> Result<EdgeReading, Refusal> {
+    ) -> Result<(Power, DeviceReading, Reading), Refusal> {
         // The slowest reading comes first at both edges: then each quantity covers a window of the
         // same length.
         let power = Power::read(cpus);
         let device = device.read();
-        Ok(EdgeReading { power, device, reading: self.read(links, cpus, next)? })
+        Ok((power, device, self.read(links, cpus, next)?))
     }
 
     /// Reads the counters that take a few hundred µs, and enters the next phase.
@@ -202,12 +202,6 @@ impl WorkloadSide {
 
 fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
-}
-
-struct EdgeReading {
-    power: Power,
-    device: DeviceReading,
-    reading: Reading,
 }
 
 /// All counters that are quick to read.

@@ -100,7 +100,8 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     let mut refused = Vec::new();
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        match load_module(&path) {
+        let load = || Ok(finit_module(File::open(&path)?, c"", ModuleInitFlags::empty())?);
+        match load() {
             // The file of a loaded module is not needed; failing to remove it is harmless.
             Ok(()) => drop(fs::remove_file(&path)),
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
@@ -108,10 +109,6 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
         }
     }
     Ok(refused)
-}
-
-fn load_module(path: &Path) -> io::Result<()> {
-    Ok(finit_module(File::open(path)?, c"", ModuleInitFlags::empty())?)
 }
 
 pub(super) fn fork() -> io::Result<bool> {
@@ -145,12 +142,6 @@ pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> 
         std::thread::sleep(step);
     }
     Err(io::Error::new(io::ErrorKind::TimedOut, "the controller is not connected to its port"))
-}
-
-/// Makes a descriptor this process's standard input and output.
-pub(super) fn become_standard_streams(port: &impl AsFd) -> io::Result<()> {
-    dup2_stdin(port)?;
-    Ok(dup2_stdout(port)?)
 }
 
 pub(super) fn power_off() -> ! {
@@ -214,7 +205,7 @@ pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) ->
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
     await_connection(&port, STEP, STEPS).map_err(|error| error.to_string())?;
-    become_standard_streams(&port).map_err(|error| error.to_string())?;
+    dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(|error| error.to_string())?;
     drop(port);
     serve(version).map_err(|error| error.to_string())
 }

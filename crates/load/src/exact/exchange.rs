@@ -43,10 +43,6 @@ impl Exchanged {
 }
 
 impl RepeatableWork for Exchanged {
-    fn messages(&self) -> u32 {
-        1
-    }
-
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         let Self { source, sink, stream, ref message, ref response, ref mut room, flags } = *self;
@@ -123,10 +119,6 @@ impl MessageEnd {
 }
 
 impl RepeatableWork for MessageEnd {
-    fn messages(&self) -> u32 {
-        1
-    }
-
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         self.send(calls)?;
@@ -192,10 +184,6 @@ impl SleepingReader {
 }
 
 impl RepeatableWork for SleepingReader {
-    fn messages(&self) -> u32 {
-        1
-    }
-
     fn worker(&self) -> Option<Worker> {
         Some(self.worker)
     }

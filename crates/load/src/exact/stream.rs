@@ -47,10 +47,6 @@ struct Streamed<W> {
 }
 
 impl<W: Writer> RepeatableWork for Streamed<W> {
-    fn messages(&self) -> u32 {
-        1
-    }
-
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         carry_stream(calls, (self.source, self.sink), &mut self.writer, (self.room.as_mut(), self.flags))

@@ -29,7 +29,9 @@ pub type Describe = fn() -> io::Result<Worker>;
 /// Work that can be repeated: it leaves everything as it was.
 pub(super) trait RepeatableWork {
     /// Messages, or transactions, of one turn.
-    fn messages(&self) -> u32;
+    fn messages(&self) -> u32 {
+        1
+    }
 
     /// The thread that it has beside the one that repeats it.
     fn worker(&self) -> Option<Worker> {
