@@ -1,4 +1,4 @@
-//! The sockets of the receiving (or answering) end: opened, and connected with their peers.
+//! The sockets of either end: opened, and connected with their peers.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -56,7 +56,7 @@ pub(super) fn join(
         return Ok((share(&sockets[0], &spec.traffic)?, peers));
     }
     if spec.traffic.kind.is_udp() {
-        wait(&sockets[0]);
+        await_greeting(&sockets[0]);
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
                 one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;
@@ -231,7 +231,7 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
     }
     if spec.traffic.kind.is_udp() && spec.traffic.kind.is_received() {
         // All flows have the same two hosts.
-        send(&connected.sockets[0], connected.peers[0]);
+        greet(&connected.sockets[0], connected.peers[0]);
     }
     Ok(connected)
 }
@@ -273,13 +273,13 @@ fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
 const WAIT: Duration = Duration::from_millis(1500);
 
 /// Sends it. A failure is not reported here: the workload itself meets the same one.
-pub(super) fn send(socket: &Socket, peer: SocketAddr) {
+fn greet(socket: &Socket, peer: SocketAddr) {
     let _ = socket.send_to(&[], &peer.into());
 }
 
 /// Waits until it has come, and discards what came before. If the path lost it, the workload begins
 /// without it.
-pub(super) fn wait(socket: &Socket) {
+fn await_greeting(socket: &Socket) {
     let mut room = [0u8; 16];
     let until = sys::now() + WAIT.as_nanos() as u64;
     while sys::now() < until {

@@ -1,4 +1,4 @@
-//! A request and its answer.
+//! A request and its answer: in one thread, or with a thread for each end.
 
 use std::io;
 use std::os::fd::RawFd;

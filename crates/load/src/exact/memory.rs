@@ -1,4 +1,4 @@
-//! Slabs without free places.
+//! The memory of the counted packets: slabs without free places, and packets held back.
 //!
 //! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
 //! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
@@ -24,7 +24,7 @@ const PACKETS: &str = "skbuff_head_cache";
 /// The bytes after a packet's own (`struct skb_shared_info`).
 const SHARED: usize = 320;
 /// Limit of the free places in a cache that is in use, more than any kernel has.
-const MOST: usize = 4096;
+const MOST_FREE: usize = 4096;
 
 /// Packets that fill the free places while this lives. Empty if the kernel does not report the
 /// number of places, or only to root.
@@ -40,7 +40,7 @@ impl FilledSlabs {
         let other = if data == cache(small) { large } else { small };
         let mut queues = Vec::new();
         for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
-            for _ in 0..free_places(cache).unwrap_or(0).min(MOST) {
+            for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
                 add_message(&mut queues, message)?;
             }
         }
@@ -60,7 +60,7 @@ fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
 
 /// The name of the cache where the data of such a message lies.
 fn cache(message: u32) -> String {
-    let size = (bytes(message) + SHARED).next_power_of_two();
+    let size = (datagram_bytes(message) + SHARED).next_power_of_two();
     if size < 1024 { format!("kmalloc-{size}") } else { format!("kmalloc-{}k", size / 1024) }
 }
 
@@ -83,10 +83,10 @@ fn free_places(cache: &str) -> Option<usize> {
 // page, where the kernel need not look up where the slab begins). With packets held back, batches
 // have pieces of both kinds, and the median batch is the same in each boot. Work that sends many
 // packets at a time has pieces of several slabs anyway: where these have no free places at first
-// ([`super::slabs`]), it has the same ones each time.
+// ([`FilledSlabs`]), it has the same ones each time.
 
 /// The most packets held: as many as two slabs of a frame's datagrams have.
-const MOST: usize = 32;
+const MOST_HELD: usize = 32;
 
 /// The packets that lie there.
 pub(super) struct HeldPackets {
@@ -100,7 +100,7 @@ impl HeldPackets {
     /// An empty queue. `message`: the size of the work's packets; `together`: the number that it
     /// sends at a time.
     pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
-        let most = if together > 1 { 0 } else { MOST };
+        let most = if together > 1 { 0 } else { MOST_HELD };
         Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
     }
 
@@ -124,7 +124,7 @@ const HEADERS: u32 = 60;
 static ZEROS: [u8; (LARGEST + HEADERS) as usize] = [0; (LARGEST + HEADERS) as usize];
 
 /// The bytes of a message that gets the same memory as a datagram of so many.
-pub(super) fn bytes(message: u32) -> usize {
+pub(super) fn datagram_bytes(message: u32) -> usize {
     (message.min(LARGEST) + HEADERS) as usize
 }
 
@@ -184,13 +184,13 @@ mod tests {
     #[test]
     fn as_many_as_there_are_fit_into_queues() {
         let mut queues = Vec::new();
-        for count in 0..MOST {
+        for count in 0..MOST_HELD {
             add_message(&mut queues, LARGEST).unwrap_or_else(|error| panic!("{count}: {error:?}"));
         }
         let taken = queues
             .iter()
             .map(|queue| std::iter::repeat_with(|| queue.remove().unwrap()).take_while(|had| *had).count());
-        assert_eq!(taken.sum::<usize>(), MOST);
+        assert_eq!(taken.sum::<usize>(), MOST_HELD);
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         for message in [0, 1, 1452, 5 << 20] {
             let mut held = HeldPackets::empty(message, 1).unwrap();
             for _ in 0..3 {
-                for count in 1..=MOST {
+                for count in 1..=MOST_HELD {
                     held.shift().unwrap();
                     assert_eq!(held.count, count, "{message}");
                 }

@@ -28,10 +28,10 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
-        size_both(&socket, bytes, &what)?;
+        set_buffers(&socket, bytes, &what)?;
     }
-    if is_needed(traffic) {
-        raise(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
+    if needs_receive_queue(traffic) {
+        raise_receive_buffer(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
@@ -188,20 +188,20 @@ fn emptying(pacing: Option<Pacing>) -> Duration {
 
 /// The requested bytes; the kernel doubles that to 1 MiB, and limits it to `net.core.rmem_max`
 /// without privileges.
-const BYTES: libc::c_int = 512 << 10;
+const RECEIVE_QUEUE: libc::c_int = 512 << 10;
 
 /// Whether sockets of this traffic need such room: those of a stream of datagrams without requested
 /// buffers.
-pub(super) fn is_needed(traffic: &Traffic) -> bool {
+fn needs_receive_queue(traffic: &Traffic) -> bool {
     matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none()
 }
 
 /// Raises the receive buffer, unless it is larger already.
-pub(super) fn raise(socket: &Socket) -> io::Result<()> {
-    if socket.recv_buffer_size()? >= 2 * BYTES as usize {
+fn raise_receive_buffer(socket: &Socket) -> io::Result<()> {
+    if socket.recv_buffer_size()? >= 2 * RECEIVE_QUEUE as usize {
         return Ok(());
     }
-    size(socket, RECEIVE, BYTES)
+    set_buffer(socket, RECEIVE, RECEIVE_QUEUE)
 }
 
 /// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
@@ -233,19 +233,19 @@ impl Buffers {
 /// The options of a buffer's size: beyond the machine's limit, and within it.
 type SocketOptions = (libc::c_int, libc::c_int);
 const SEND: SocketOptions = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
-pub(super) const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
+const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
 
 /// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where
 /// that is allowed.
-pub(super) fn size(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
+fn set_buffer(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
     let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
     set(force).or_else(|_| set(plain))
 }
 
-pub(super) fn size_both(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
+fn set_buffers(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     for (buffer, call) in [(SEND, "setsockopt SO_SNDBUF"), (RECEIVE, "setsockopt SO_RCVBUF")] {
-        size(socket, buffer, bytes).or_setup(call, what)?;
+        set_buffer(socket, buffer, bytes).or_setup(call, what)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Calls that move data.
+//! Calls that move data, and the error queue of a socket.
 
 use std::marker::PhantomData;
 use std::net::SocketAddr;

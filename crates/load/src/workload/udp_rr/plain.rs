@@ -13,10 +13,10 @@ use crate::workload::port::Port;
 use crate::workload::source::Begun;
 
 pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
+    if lane.traffic.verify { ask_in_turn::<true>(lane, port) } else { ask_in_turn::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::pattern(lane.message.max(NUMBER));
     let mut answer = Buffer::room((lane.response + 1).max(NUMBER));
     let mask = number_mask(lane.message.min(lane.response));
@@ -132,10 +132,10 @@ fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
 }
 
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
+    if lane.traffic.verify { answer_in_turn::<true>(lane, port) } else { answer_in_turn::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+fn answer_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let mut request = Buffer::room((lane.message + 1).max(NUMBER));
     let mut answer = Buffer::pattern(lane.response.max(NUMBER));
     let (phase, mut tally) = (lane.phase(), lane.tally());
