@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use host::ProcessThreads;
@@ -19,7 +20,7 @@ use crate::frame::{
     Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
 };
 use crate::interrupt::Interrupt;
-use crate::keepalive::{Input, KeepaliveThread};
+use crate::keepalive::{Input, is_passing, start_keepalive};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
 
@@ -31,8 +32,9 @@ const BUSY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Declared before the input, so that its thread ends first.
-    keepalive: Option<KeepaliveThread>,
+    /// Ends the thread of the signs of life when it is dropped; declared before the input, so that
+    /// the thread ends first.
+    keepalive: Option<Sender<()>>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
@@ -125,7 +127,7 @@ impl Client {
     /// # Errors
     /// [`CallError::Gone`] if the agent is gone; [`CallError::Pipe`] for any other error.
     pub fn keep_alive(&self) -> Result<(), CallError> {
-        self.to.keep_alive().map_err(|error| if is_gone(&error) { self.gone() } else { self.pipe(error) })
+        self.to.keep_alive().map_err(|error| self.pipe(error))
     }
 
     /// Repeats [`Client::keep_alive`] from a thread of its own, until this client is dropped. An
@@ -134,7 +136,7 @@ impl Client {
     /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
     /// for longer than three times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
-        self.keepalive = Some(KeepaliveThread::start(&self.to, interval)?);
+        self.keepalive = Some(start_keepalive(&self.to, interval)?);
         self.answers_within = Some(answers_within);
         Ok(())
     }
@@ -351,7 +353,6 @@ impl Client {
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),
-            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -361,7 +362,6 @@ impl Client {
         match (&self.to.file).write(bytes) {
             Ok(count) => Ok(count),
             Err(error) if is_passing(&error) => Ok(0),
-            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -383,21 +383,14 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
+    /// The error of the pipe. A socket, such as a guest's port, reports that its other end is closed
+    /// in another way than a pipe if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
-        CallError::Pipe { host: self.host.clone(), source }
+        match source.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),
+            _ => CallError::Pipe { host: self.host.clone(), source },
+        }
     }
-}
-
-/// Whether the other end is closed. A socket, such as a guest's port, reports that in another way
-/// than a pipe if it held unread bytes.
-fn is_gone(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
-}
-
-/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
-/// faster.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
 enum Wake {

@@ -100,9 +100,8 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     let mut refused = Vec::new();
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let load = || -> io::Result<()> {
-            Ok(finit_module(File::open(&path)?, c"", ModuleInitFlags::empty())?)
-        };
+        let load =
+            || -> io::Result<()> { Ok(finit_module(File::open(&path)?, c"", ModuleInitFlags::empty())?) };
         match load() {
             // The file of a loaded module is not needed; failing to remove it is harmless.
             Ok(()) => drop(fs::remove_file(&path)),
