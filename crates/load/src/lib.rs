@@ -40,7 +40,6 @@ pub use endpoint::{EndOutcome, Endpoint, FlowOutcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
-pub use message::Sequence;
 pub use note::Note;
 pub use probe::{Arrived, PairProbe, TCP, UDP};
 pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo};

@@ -29,7 +29,7 @@ pub(super) fn give<U: WorkVisitor>(
     let message = traffic.message as usize;
     match shape(traffic.sender, message) {
         (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
-        _ => received(traffic, sockets, send::Many::new(message, false, to), user),
+        _ => received(traffic, sockets, send::Many::new(message, to), user),
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use words::Traffic;
 
 use crate::error::{Errno, Error, Result};
-use crate::message::{Sequence, first_damage, first_difference};
+use crate::message::{first_damage, first_difference};
 use crate::note::Note;
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
@@ -53,7 +53,6 @@ pub(crate) struct Lane {
 pub(crate) struct LaneResult {
     pub(crate) latencies: Option<Recorder>,
     pub(crate) verified: u64,
-    pub(crate) sequence: Option<Sequence>,
     pub(crate) zerocopy: Option<Zerocopy>,
     /// Open loop: requests of the window that were never sent.
     pub(crate) unsent: u64,
@@ -244,8 +243,6 @@ pub struct Zerocopy {
 pub(crate) struct Lending {
     pub(crate) next: u32,
     pub(crate) pending: u32,
-    /// Bit `n % 64`: send `n`, one of the latest, is not done.
-    pub(crate) busy: u64,
 }
 
 impl Zerocopy {

@@ -12,8 +12,8 @@ use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys::{self, Notice};
 
-/// The most distinguished sends under way: the bits of a word.
-pub(crate) const SLOTS: usize = 64;
+/// The most sends under way.
+const MOST: u32 = 64;
 /// The longest wait for pages, in ns; then the phase is checked.
 const PATIENCE: u64 = 100_000_000;
 /// The longest wait for pages after the flow has ended, in ns.
@@ -42,23 +42,17 @@ impl LentPages {
     }
 
     #[inline(always)]
-    pub(crate) fn slot(&self) -> usize {
-        self.own.next as usize % SLOTS
-    }
-
-    #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.own.busy & 1 << self.slot() != 0
+        self.own.pending >= MOST
     }
 
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
-        self.own.busy |= 1 << self.slot();
         self.own.next = self.own.next.wrapping_add(1);
         self.own.pending += 1;
     }
 
-    /// Waits until the next send's slot is free.
+    /// Waits until another send may be under way.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<LoopStep> {
@@ -106,7 +100,7 @@ impl LentPages {
     /// Reads entries once there may be many.
     #[inline(always)]
     pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
-        if self.own.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
+        if self.is_full() { self.tidy_now(lane) } else { Ok(()) }
     }
 
     #[cold]
@@ -169,9 +163,6 @@ impl LentPages {
         }
         self.own.pending = self.own.pending.saturating_sub(count);
         self.zerocopy.done(count.into(), copied);
-        // All slots, or this many from the first on, across the end of the word.
-        let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
-        self.own.busy &= !slots.rotate_left(first % SLOTS as u32);
     }
 }
 
@@ -186,20 +177,19 @@ mod tests {
     }
 
     #[test]
-    fn slots_come_back_in_any_order_and_numbers_wrap() {
+    fn sends_end_in_any_order_and_numbers_wrap() {
         let mut lent = lent();
         let first = lent.own.next;
-        for _ in 0..SLOTS {
+        for _ in 0..MOST {
             assert!(!lent.is_full());
             lent.sent();
         }
         assert!(lent.is_full());
         lent.done(first.wrapping_add(1), first.wrapping_add(3), true);
-        assert!(lent.is_full(), "the oldest is still under way");
-        lent.done(first, first, false);
         assert!(!lent.is_full());
+        lent.done(first, first, false);
         assert_eq!(lent.zerocopy, Zerocopy { completed: 4, copied: 3 });
-        assert_eq!(lent.own.pending, SLOTS as u32 - 4);
+        assert_eq!(lent.own.pending, MOST - 4);
     }
 
     #[test]
@@ -208,7 +198,7 @@ mod tests {
         lent.sent();
         let failed = lent.own.next;
         lent.done(failed.wrapping_sub(1), failed, true);
-        assert_eq!((lent.own.next, lent.own.pending, lent.own.busy), (failed.wrapping_add(1), 0, 0));
+        assert_eq!((lent.own.next, lent.own.pending), (failed.wrapping_add(1), 0));
     }
 
     proptest! {

@@ -94,8 +94,6 @@ fn every_sender_counts_what_the_queue_refuses() {
         // each.
         if !sender.segments() {
             assert_eq!(sent.sent.no_buffers, dropped, "{what}");
-            let missing = received.flows[0].sequence.unwrap_or_default().missing;
-            assert_eq!(missing, received.socket_drops(), "{what}");
         }
     }
 }

@@ -5,12 +5,11 @@ use std::os::fd::RawFd;
 
 use words::Sender;
 
-use super::Stamp;
 use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
 use crate::sys::{self, Notice, Target};
-use crate::workload::lent::{LentPages, Refused, SLOTS};
+use crate::workload::lent::{LentPages, Refused};
 use crate::workload::pace::Pace;
 
 /// Datagrams per call: more have no measurable gain.
@@ -30,8 +29,6 @@ pub(crate) trait Writer {
 
     /// The buffers of one call, and the datagrams of each of them.
     fn shape(&self) -> (usize, usize);
-
-    fn bytes(&mut self) -> &mut [u8];
 
     /// Sends them. Returns the kernel's result, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
@@ -61,11 +58,6 @@ impl Writer for One<'_> {
     }
 
     #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.buffer.as_mut()
-    }
-
-    #[inline(always)]
     fn write(&mut self, fd: RawFd) -> isize {
         sys::send_to(fd, self.buffer.as_ref(), 0, self.to)
     }
@@ -78,29 +70,24 @@ impl Writer for One<'_> {
 
 /// Many datagrams for each `sendmmsg`.
 pub(crate) struct Many<'d> {
-    buffer: Buffer,
     headers: Vec<libc::mmsghdr>,
-    /// The headers point to these and to the buffer; they do not move with this value.
+    /// The headers point to these, which do not move with this value.
+    _buffer: Buffer,
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
 }
 
 impl<'d> Many<'d> {
-    /// All datagrams are one, which stays in the CPU's cache, unless they are `apart`, because they
-    /// change.
-    pub(crate) fn new(message: usize, apart: bool, to: Target<'d>) -> Self {
-        let buffer = Buffer::messages(message, if apart { DATAGRAMS } else { 1 });
-        let place = |number: usize| libc::iovec {
-            iov_base: buffer.start().wrapping_add(if apart { number * message } else { 0 }).cast(),
-            iov_len: message,
-        };
-        let mut places: Vec<libc::iovec> = (0..DATAGRAMS).map(place).collect();
+    /// All datagrams are one, which stays in the CPU's cache.
+    pub(crate) fn new(message: usize, to: Target<'d>) -> Self {
+        let buffer = Buffer::pattern(message);
+        let mut places = vec![libc::iovec { iov_base: buffer.start().cast(), iov_len: message }; DATAGRAMS];
         let mut headers = sys::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
         }
-        Self { buffer, headers, _places: places, _to: to }
+        Self { headers, _buffer: buffer, _places: places, _to: to }
     }
 }
 
@@ -109,11 +96,6 @@ impl Writer for Many<'_> {
 
     fn shape(&self) -> (usize, usize) {
         (DATAGRAMS, 1)
-    }
-
-    #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.buffer.as_mut()
     }
 
     #[inline(always)]
@@ -129,10 +111,9 @@ impl Writer for Many<'_> {
     }
 }
 
-pub(super) fn send<W: Writer, const WRITES: bool, const PACED: bool>(
+pub(super) fn send<W: Writer, const PACED: bool>(
     lane: &Lane,
     mut writer: W,
-    mut stamp: Stamp<WRITES>,
     mut pace: Pace<'_, PACED>,
 ) -> Result<LaneResult> {
     if lane.traffic.sender.segments() {
@@ -142,13 +123,11 @@ pub(super) fn send<W: Writer, const WRITES: bool, const PACED: bool>(
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET && pace.wait((count * each) as u64 * message, phase) {
-        stamp.stamp(writer.bytes(), lane.message);
         let wrote = writer.write(fd);
         if wrote > 0 {
             let taken = writer.taken(wrote);
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
-            stamp.advance(datagrams);
             if taken < count && cut_short(lane, &mut tally, each as u64)? == LoopStep::End {
                 break;
             }
@@ -244,14 +223,9 @@ fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
     Some((mtu, mtu.saturating_sub(headers)))
 }
 
-pub(super) fn send_zerocopy<const WRITES: bool, const PACED: bool>(
-    lane: &Lane,
-    mut stamp: Stamp<WRITES>,
-    mut pace: Pace<'_, PACED>,
-) -> Result<LaneResult> {
+pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, PACED>) -> Result<LaneResult> {
     let mut lent = LentPages::new(lane)?;
-    // Changing datagrams must not change while the kernel holds their pages.
-    let mut buffer = Buffer::messages(lane.message, if WRITES { SLOTS } else { 1 });
+    let datagram = Buffer::pattern(lane.message);
     let destination = lane.destination();
     let to = destination.target();
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
@@ -260,17 +234,13 @@ pub(super) fn send_zerocopy<const WRITES: bool, const PACED: bool>(
         if lent.is_full() && lent.make_room(lane)? == LoopStep::End {
             break;
         }
-        let from = if WRITES { lent.slot() * lane.message } else { 0 };
-        let datagram = &mut buffer.as_mut()[from..from + lane.message];
         if !pace.wait(lane.message as u64, phase) {
             break;
         }
-        stamp.stamp(datagram, lane.message);
-        let sent = sys::send_to(fd, datagram, libc::MSG_ZEROCOPY, to);
+        let sent = sys::send_to(fd, datagram.as_ref(), libc::MSG_ZEROCOPY, to);
         if sent > 0 {
             tally.message(sent as u64);
             lent.sent();
-            stamp.advance(1);
         } else if sys::errno() != libc::ENOBUFS {
             if lane.trouble(Call::SEND, sent)? == LoopStep::End {
                 break;
@@ -293,10 +263,10 @@ mod tests {
 
     #[test]
     fn a_buffer_holds_what_the_kernel_takes() {
-        assert_eq!(segments(18), 64);
-        assert_eq!(segments(1472), 44);
-        assert_eq!(segments(32_753), 2);
-        assert_eq!(segments(32_754), 1);
-        assert_eq!(segments(65_527), 1);
+        assert_eq!(gso_segments(18), 64);
+        assert_eq!(gso_segments(1472), 44);
+        assert_eq!(gso_segments(32_753), 2);
+        assert_eq!(gso_segments(32_754), 1);
+        assert_eq!(gso_segments(65_527), 1);
     }
 }
