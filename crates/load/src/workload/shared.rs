@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::lane::{Lane, LaneResult, LoopStep, QUIET};
 use crate::socket::stall;
 use crate::sys;
+use crate::workload::drain_with;
 
 /// The longest sleep of a thread; then it checks the phase.
 const TICK: Duration = Duration::from_millis(50);
@@ -69,6 +70,24 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl LaneWork
         }
     }
     Ok(())
+}
+
+/// Serves lanes whose transmitter has ended until nothing is queued; `messages` are those that a
+/// lane has received.
+pub(crate) fn drain<W: LaneWork>(
+    lanes: &[Lane],
+    work: &mut W,
+    messages: impl Fn(&W, usize) -> u64,
+) -> Result<()> {
+    drain_with(&lanes[0], || {
+        let mut came = false;
+        for at in 0..lanes.len() {
+            let before = messages(work, at);
+            work.serve(at)?;
+            came |= messages(work, at) > before;
+        }
+        Ok(came)
+    })
 }
 
 /// Checks every lane now and then, and fails if one makes no progress for too long.

@@ -7,7 +7,6 @@ use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL,
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
-use crate::workload::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 use crate::workload::source::Begun;
 
@@ -177,15 +176,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
     // After the transmitter has ended, queued requests are counted.
     answering.answers = false;
-    drain_with(lane, || {
-        let mut came = false;
-        for at in 0..lanes.len() {
-            let before = answering.flows[at].0.messages;
-            answering.serve(at)?;
-            came |= answering.flows[at].0.messages > before;
-        }
-        Ok(came)
-    })?;
+    shared::drain(lanes, &mut answering, |work, at| work.flows[at].0.messages)?;
     Ok(shared::verified(answering.flows.iter().map(|(_, verified)| *verified)))
 }
 

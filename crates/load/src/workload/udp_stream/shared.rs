@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 
 /// Datagrams of one turn of a lane.
@@ -53,15 +52,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
         expected: Buffer::pattern(lanes[0].message),
     };
     shared::run(lanes, Wake::Readable, STOP, &mut receiving)?;
-    drain_with(&lanes[0], || {
-        let mut came = false;
-        for at in 0..lanes.len() {
-            let before = receiving.flows[at].0.messages;
-            receiving.serve(at)?;
-            came |= receiving.flows[at].0.messages > before;
-        }
-        Ok(came)
-    })?;
+    shared::drain(lanes, &mut receiving, |work, at| work.flows[at].0.messages)?;
     let flows = lanes.iter().zip(receiving.flows);
     flows.map(|(lane, (tally, verified))| account(lane, &tally, verified, &[])).collect()
 }
