@@ -306,7 +306,7 @@ mod tests {
         let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
         // Adds a millisecond at each call, far more than a batch takes.
-        let mut told = 0;
+        let mut told = 0u64;
         let time = move || {
             told += 1_000_000;
             Ok(told)
