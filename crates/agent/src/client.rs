@@ -19,7 +19,7 @@ use crate::error::CallError;
 use crate::frame::{
     Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
 };
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, poll_time};
 use crate::keepalive::{Input, is_passing, start_keepalive};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};

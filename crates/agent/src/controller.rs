@@ -204,7 +204,8 @@ impl Reader {
                 Err(TrySendError::Disconnected(_)) => return false,
                 Err(TrySendError::Full(back)) => line = back,
             }
-            if matches!(is_ready(io::stdin().as_fd(), PollFlags::POLLRDHUP, Some(STEP)), Ok(true)) {
+            let hung_up = PollFlags::from_bits_retain(libc::POLLRDHUP);
+            if matches!(is_ready(io::stdin().as_fd(), hung_up, Some(STEP)), Ok(true)) {
                 return false;
             }
             waited += STEP;
