@@ -6,22 +6,23 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use host::ProcessThreads;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
-use crate::call_error::CallError;
-use crate::envelope::{Deadline, NO_REQUEST, RequestHeader, read_answer};
-use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
-use crate::interrupt::Interrupt;
-use crate::keepalive::{Input, KeepaliveThread};
+use crate::error::CallError;
+use crate::frame::{
+    Deadline, FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, decode, read_answer,
+};
+use crate::interrupt::{Interrupt, poll_time};
+use crate::keepalive::{Input, is_passing, start_keepalive};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
-use crate::read_limiter::ReadLimiter;
 
 // The longest time that a busy machine may keep an agent from its CPUs, beyond the time for its
 // answer.
@@ -31,8 +32,9 @@ const BUSY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    /// Declared before the input, so that its thread ends first.
-    keepalive: Option<KeepaliveThread>,
+    /// Ends the thread of the signs of life when it is dropped; declared before the input, so that
+    /// the thread ends first.
+    keepalive: Option<Sender<()>>,
     to: Arc<Input>,
     from: File,
     lines: LineReader,
@@ -125,7 +127,7 @@ impl Client {
     /// # Errors
     /// [`CallError::Gone`] if the agent is gone; [`CallError::Pipe`] for any other error.
     pub fn keep_alive(&self) -> Result<(), CallError> {
-        self.to.keep_alive().map_err(|error| if is_gone(&error) { self.gone() } else { self.pipe(error) })
+        self.to.keep_alive().map_err(|error| self.pipe(error))
     }
 
     /// Repeats [`Client::keep_alive`] from a thread of its own, until this client is dropped. An
@@ -134,7 +136,7 @@ impl Client {
     /// agent is lost if it leaves a sign of life unanswered for longer than `answers_within` and
     /// for longer than three times its slowest answer so far.
     pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
-        self.keepalive = Some(KeepaliveThread::start(&self.to, interval)?);
+        self.keepalive = Some(start_keepalive(&self.to, interval)?);
         self.answers_within = Some(answers_within);
         Ok(())
     }
@@ -330,9 +332,7 @@ impl Client {
         let mut watched =
             [PollFd::new(pipe.as_fd(), events), PollFd::new(self.interrupt.as_fd(), PollFlags::POLLIN)];
         let left = deadline.saturating_duration_since(Instant::now());
-        // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
-        let milliseconds = PollTimeout::try_from(left.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX);
-        match poll(&mut watched, milliseconds) {
+        match poll(&mut watched, poll_time(left)) {
             // The signal handler has tripped the latch if it meant to stop us.
             Err(Errno::EINTR) => self.wait_for(pipe, events, deadline),
             Err(errno) => Err(self.pipe(errno.into())),
@@ -356,7 +356,6 @@ impl Client {
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),
-            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -366,7 +365,6 @@ impl Client {
         match (&self.to.file).write(bytes) {
             Ok(count) => Ok(count),
             Err(error) if is_passing(&error) => Ok(0),
-            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -388,8 +386,13 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
+    /// The error of the pipe. A socket, such as a guest's port, reports that its other end is closed
+    /// in another way than a pipe if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
-        CallError::Pipe { host: self.host.clone(), source }
+        match source.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),
+            _ => CallError::Pipe { host: self.host.clone(), source },
+        }
     }
 }
 
@@ -406,18 +409,6 @@ fn logged(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(&message[..message.len() - rest]);
     let text = words::sanitised_line(text.trim_end());
     if rest == 0 { text.into_owned() } else { format!("{text}… ({rest} bytes more)") }
-}
-
-/// Whether the other end is closed. A socket, such as a guest's port, reports that in another way
-/// than a pipe if it held unread bytes.
-fn is_gone(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
-}
-
-/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
-/// faster.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
 enum Wake {

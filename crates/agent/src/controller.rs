@@ -13,20 +13,19 @@
 //! [`crate::undo_process`].
 
 use std::fs::File;
-use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use nix::errno::Errno;
+use nix::poll::PollFlags;
 
-use crate::envelope::{Deadline, RequestHeader};
-use crate::frame::{FrameError, LineReader};
-use crate::lease::waits;
-use crate::output;
-use crate::serve_error::ServeError;
+use crate::error::ServeError;
+use crate::frame::{Deadline, FrameError, LineReader, RequestHeader};
+use crate::interrupt::is_ready;
 
 // The time for which an agent continues after its input has ended: it still answers quick
 // requests, and gives up work.
@@ -168,7 +167,8 @@ impl Reader {
     /// Waits for bytes and reads them; returns whether more may come.
     fn read_more(&mut self) -> bool {
         let waits = self.lease.map_or([None; 2], |lease| waits(lease).map(Some));
-        if waits.into_iter().all(|wait| poll(libc::POLLIN, wait) == 0) {
+        let is_silent = |wait| matches!(is_ready(io::stdin().as_fd(), PollFlags::POLLIN, wait), Ok(false));
+        if waits.into_iter().all(is_silent) {
             end();
         }
         // A read error ends the session like the controller's end.
@@ -180,7 +180,7 @@ impl Reader {
         loop {
             match self.lines.next_line() {
                 Ok(None) => return true,
-                Ok(Some(line)) if line.is_empty() => output::sign_of_life(),
+                Ok(Some(line)) if line.is_empty() => sign_of_life(),
                 Ok(Some(line)) => {
                     if !self.give(Ok(Line::new(line))) {
                         return false;
@@ -204,7 +204,8 @@ impl Reader {
                 Err(TrySendError::Disconnected(_)) => return false,
                 Err(TrySendError::Full(back)) => line = back,
             }
-            if poll(libc::POLLRDHUP, Some(STEP)) > 0 {
+            let hung_up = PollFlags::from_bits_retain(libc::POLLRDHUP);
+            if matches!(is_ready(io::stdin().as_fd(), hung_up, Some(STEP)), Ok(true)) {
                 return false;
             }
             waited += STEP;
@@ -215,24 +216,117 @@ impl Reader {
     }
 }
 
-/// Waits until standard input is ready, for at most `limit`; returns 0 if it is not. The end of the
-/// controller counts as ready.
-fn poll(events: libc::c_short, limit: Option<Duration>) -> libc::c_int {
-    let milliseconds =
-        limit.map_or(-1, |limit| libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX));
-    let mut watched = libc::pollfd { fd: libc::STDIN_FILENO, events, revents: 0 };
-    loop {
-        // SAFETY: one valid pollfd that lives through the call, and a count of one.
-        let ready = unsafe { libc::poll(&raw mut watched, 1, milliseconds) };
-        // Signals that could interrupt it are ignored; any other one starts the time again.
-        if ready >= 0 || Errno::last() != Errno::EINTR {
-            return ready;
-        }
-    }
-}
-
 /// Ends this process at once, whatever its other threads do.
 fn end() -> ! {
     // SAFETY: ends the process at once; it has nothing to save.
     unsafe { libc::_exit(0) }
+}
+
+// The time in which signs of life that have reached a machine reach the waiting process.
+const DELIVERY: Duration = Duration::from_secs(1);
+
+/// The two waits that make up a lease. A machine that was paused or starved wakes with the first
+/// wait expired and the signs of life in sshd's socket: they arrive during the second wait.
+pub(crate) fn waits(lease: Duration) -> [Duration; 2] {
+    let last = DELIVERY.min(lease / 2);
+    [lease - last, last]
+}
+
+/// Waits until standard input ends, or no byte has come for the time of the lease.
+pub fn await_lease_end(lease: Duration) -> io::Result<()> {
+    let input = io::stdin();
+    let is_silent = |time| Ok::<_, io::Error>(!is_ready(input.as_fd(), PollFlags::POLLIN, Some(time))?);
+    let [first, last] = waits(lease);
+    let mut piece = [0; 1024];
+    while !(is_silent(first)? && is_silent(last)?) {
+        match nix::unistd::read(&input, &mut piece) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+// Held while a line is written, so that no sign of life comes between its parts.
+static WHOLE: Mutex<()> = Mutex::new(());
+
+// The number of bytes that a write takes without waiting as soon as there is room for any: a page
+// of a pipe; sockets and a guest's port have more room. Other processes share this output, so it
+// cannot be set to non-blocking.
+const PIECE: usize = 4096;
+
+/// Writes a complete line, until `limit`.
+///
+/// # Errors
+/// The controller is gone, or does not read: then it may have a part of the line.
+pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> {
+    // A thread that panicked has written nothing since.
+    let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let out = io::stdout();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let left = limit.saturating_duration_since(Instant::now());
+        if !is_ready(out.as_fd(), PollFlags::POLLOUT, Some(left))? {
+            return Err(ServeError::NotReading);
+        }
+        match nix::unistd::write(&out, &rest[..rest.len().min(PIECE)]) {
+            Ok(count) => rest = &rest[count..],
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(errno) => return Err(io::Error::from(errno).into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes an empty line: this agent lives. Skipped while an answer is written, whose bytes say the
+/// same, and where the write would wait for a controller that does not read: the caller also
+/// watches the lease.
+pub(crate) fn sign_of_life() {
+    let Ok(_whole) = WHOLE.try_lock() else { return };
+    let out = io::stdout();
+    if matches!(is_ready(out.as_fd(), PollFlags::POLLOUT, Some(Duration::ZERO)), Ok(true)) {
+        // The end of standard input shows that the controller is gone.
+        let _ = nix::unistd::write(&out, b"\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    use std::thread::sleep;
+
+    const LEASE: Duration = Duration::from_millis(600);
+    const TEST: &str =
+        "controller::tests::a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived";
+    const HOLDS: &str = "NETASSAY_TEST_HOLDS";
+
+    #[test]
+    fn a_machine_that_was_paused_for_longer_than_the_lease_waits_for_what_has_arrived() {
+        if std::env::var_os(HOLDS).is_some() {
+            return await_lease_end(LEASE).unwrap();
+        }
+        let mut holders = [true, false].map(|_| {
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command.args(["--exact", TEST]).env(HOLDS, "1");
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+        });
+        let signal = |signal: &str| {
+            let numbers = holders.each_ref().map(|holder| holder.id().to_string());
+            assert!(Command::new("kill").arg(signal).args(numbers).status().unwrap().success());
+        };
+        sleep(LEASE / 3);
+        signal("-STOP");
+        sleep(LEASE * 3 / 2);
+        signal("-CONT");
+        // sshd was paused too: it has a sign for one of them.
+        sleep(LEASE / 10);
+        holders[0].stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        sleep(LEASE * 2 / 3);
+        assert_eq!(holders.each_mut().map(|holder| holder.try_wait().unwrap().is_some()), [false, true]);
+        // The end of its input.
+        assert!(holders[0].wait().unwrap().success());
+    }
 }

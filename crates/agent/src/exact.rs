@@ -6,10 +6,10 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{self, Account, ReceivingEnd, await_beat, connections, run};
+use load::exact::{Account, ReceivingEnd, SoftirqTime, await_beat, connections, run};
 
+use crate::error::{Refusal, Reply};
 use crate::message::{Answer, ExactReceiver};
-use crate::refusal::{Refusal, Reply};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) -> Reply {
@@ -39,7 +39,7 @@ fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
     })?;
     kept?;
-    account.map_err(Refusal::passing)
+    Ok(account?)
 }
 
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
@@ -68,9 +68,9 @@ impl OtherEnd {
     /// Opens a receiver in the network namespace of that process. A new thread enters it; this one
     /// stays.
     fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
-        let open = move || {
-            host::namespace::join_net(process).map_err(Refusal::passing)?;
-            let receiver = Some(ReceivingEnd::open(&spec).map_err(Refusal::passing)?);
+        let open = move || -> Result<Self, Refusal> {
+            host::namespace::join_net(process)?;
+            let receiver = Some(ReceivingEnd::open(&spec)?);
             Ok(Self { receiver, links: Some(Links::open()?), nobody: None })
         };
         let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
@@ -82,16 +82,11 @@ impl OtherEnd {
     }
 }
 
-struct Counting(host::Softirqs);
-
-fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
-    Ok(Box::new(Counting(host::Softirqs::count().map_err(|error| error.to_string())?)))
-}
-
-impl exact::Softirqs for Counting {
-    fn inside_ns(&mut self) -> Result<u64, String> {
-        self.0.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
-    }
+fn count_softirqs() -> Result<SoftirqTime, String> {
+    let softirqs = host::Softirqs::count()?;
+    Ok(Box::new(move || {
+        softirqs.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
+    }))
 }
 
 // Whether this process has made the kernel's tables of neighbours large.

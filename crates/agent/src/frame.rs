@@ -1,6 +1,9 @@
 //! The frame of messages: one JSON value per line, so that people can read and write a
 //! conversation.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -14,6 +17,17 @@ pub const MAX_FRAME: usize = 16 << 20;
 // thirds of that.
 const MAX_VALUES: usize = 300_000;
 
+// The most entries of a list or a map: the CPUs that the largest kernel is built for (`NR_CPUS`).
+const MAX_ENTRIES: usize = 8_192;
+
+// The most sockets of one end, and the fields that list them.
+const MAX_SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
+const SOCKETS: [&[u8]; 4] = [b"addresses", b"applied", b"endpoints", b"locals"];
+
+// The most bytes of a text: the longest setting that a kernel gives
+// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
+const MAX_TEXT: usize = 192 << 10;
+
 /// An invalid message: the reason.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages of its variants say it")]
@@ -22,8 +36,13 @@ pub enum FrameError {
     TooLong,
     #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
-    #[error("not a message of this protocol: {0}")]
-    Excess(#[from] Excess),
+    #[error("not a message of this protocol: `{field}` may have at most {most} entries or bytes")]
+    Excess {
+        /// The name of the list, map or text, cut as by [`words::shortened_reason`].
+        field: String,
+        /// The bound.
+        most: usize,
+    },
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
         /// The reason, which may quote the line, cut as by [`words::shortened_reason`].
@@ -31,26 +50,6 @@ pub enum FrameError {
         /// The line's beginning.
         line: String,
     },
-}
-
-/// A part of a message that is larger than its bound.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{what}` has {found}, and may have at most {most}")]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct Excess {
-    pub what: &'static str,
-    /// In bytes, entries, or the number itself.
-    pub found: u64,
-    pub most: u64,
-}
-
-/// A message whose parts have bounds.
-pub trait Bounded {
-    /// Checks every part against its bound.
-    ///
-    /// # Errors
-    /// The first part that exceeds its bound.
-    fn check(&self) -> Result<(), Excess>;
 }
 
 /// Writes a message as one line, the newline included.
@@ -68,38 +67,68 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
 ///
 /// # Errors
 /// [`FrameError`] for anything else; never panics, whatever the bytes.
-pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameError> {
+pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
+    check_sizes(line)?;
+    serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))
+}
+
+/// Checks the sizes of a line of JSON and of the lists, maps and texts in it, before memory is
+/// allocated for them. A list belongs to the last text before it: the name of its field.
+fn check_sizes(line: &[u8]) -> Result<(), FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
     }
-    // Before memory is allocated for them.
-    if values(line) > MAX_VALUES {
-        return Err(FrameError::TooMany);
+    let excess = |field: &[u8], most| {
+        let field = String::from_utf8_lossy(&field[..field.len().min(80)]);
+        Err(FrameError::Excess { field: words::shortened_reason(&field), most })
+    };
+    let (mut values, mut field, mut at) = (1, &line[..0], 0);
+    let mut open: Vec<(&[u8], usize)> = Vec::new();
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'"' => {
+                let text = &line[at + 1..];
+                let mut escaped = false;
+                let ends = |byte: &u8| {
+                    let ends = *byte == b'"' && !escaped;
+                    escaped = *byte == b'\\' && !escaped;
+                    ends
+                };
+                let length = text.iter().position(ends).unwrap_or(text.len());
+                if length > MAX_TEXT {
+                    return excess(field, MAX_TEXT);
+                }
+                field = &text[..length];
+                at += length + 1;
+            }
+            b'[' | b'{' => {
+                values += 1;
+                open.push((field, 1));
+            }
+            b',' => {
+                values += 1;
+                if let Some((field, entries)) = open.last_mut() {
+                    *entries += 1;
+                    let most = if SOCKETS.contains(field) { MAX_SOCKETS } else { MAX_ENTRIES };
+                    if *entries > most {
+                        return excess(field, most);
+                    }
+                }
+            }
+            b']' | b'}' => drop(open.pop()),
+            _ => {}
+        }
+        if values > MAX_VALUES {
+            return Err(FrameError::TooMany);
+        }
+        at += 1;
     }
-    let message: T = serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))?;
-    message.check()?;
-    Ok(message)
+    Ok(())
 }
 
 pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
     let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
     FrameError::NotAMessage { why: words::shortened_reason(why), line }
-}
-
-/// An upper bound of the values in a line of JSON: each but the first follows an opening bracket or
-/// a comma, outside of texts.
-fn values(line: &[u8]) -> usize {
-    let (mut count, mut text, mut escaped) = (1, false, false);
-    for byte in line {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if text => escaped = true,
-            b'"' => text = !text,
-            b'[' | b'{' | b',' if !text => count += 1,
-            _ => {}
-        }
-    }
-    count
 }
 
 /// Assembles lines from the pieces that a pipe delivers.
@@ -155,11 +184,140 @@ impl LineReader {
     }
 }
 
+// The header of a line: the id of the request, and in a request the time for its answer.
+//
+// `7 10000 "start"` is the controller's seventh request, to be answered within 10,000 ms, and `7
+// "done"` its answer. The id is read before the message: so that a message that cannot be
+// understood is refused by its id, and an answer that nobody waits for any more costs nothing.
+
+/// The id of no request: the agent could not begin, or could not read the id. Requests are counted
+/// from 1.
+pub const NO_REQUEST: u64 = 0;
+
+// The longest time that a request may have for its answer: longer than the longest window.
+const MOST: Duration = Duration::from_secs(7 * 86_400);
+
+/// The header of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestHeader {
+    /// Unique within a conversation.
+    pub id: u64,
+    /// The time for the answer. A duration, since the clocks of two machines differ.
+    pub within: Duration,
+}
+
+impl RequestHeader {
+    /// The line of a request, with its end of line. The time is at most a week, in whole ms.
+    pub fn line(self, request: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+        let milliseconds = self.within.min(MOST).as_micros().div_ceil(1000);
+        Ok([format!("{} {milliseconds} ", self.id).into_bytes(), encode(request)?].concat())
+    }
+
+    /// Reads the header of a request; the rest of the line is the request.
+    pub fn read(line: &[u8]) -> Result<(Self, &[u8]), FrameError> {
+        let read = || {
+            let (id, rest) = number(line)?;
+            let (milliseconds, rest) = number(rest)?;
+            let within = Duration::from_millis(milliseconds);
+            (id != NO_REQUEST && within <= MOST).then_some((Self { id, within }, rest))
+        };
+        read().ok_or_else(|| not_a_message("it begins with no id and time of a request", line))
+    }
+}
+
+/// The line of an answer, with its end of line.
+pub fn answer_line(id: u64, answer: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    Ok([format!("{id} ").into_bytes(), encode(answer)?].concat())
+}
+
+/// Reads the header of an answer; the rest of the line is the answer.
+pub fn read_answer(line: &[u8]) -> Result<(u64, &[u8]), FrameError> {
+    number(line).ok_or_else(|| not_a_message("it begins with no id of a request", line))
+}
+
+fn number(line: &[u8]) -> Option<(u64, &[u8])> {
+    let end = line.iter().position(|byte| !byte.is_ascii_digit())?;
+    let number = str::from_utf8(&line[..end]).ok()?.parse().ok()?;
+    Some((number, line[end..].strip_prefix(b" ")?))
+}
+
+/// The time by which a request must be answered, on this process's clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline {
+    at: Instant,
+    within: Duration,
+}
+
+impl Deadline {
+    /// The deadline of a request that was sent, or arrived, at `begun`.
+    pub(crate) fn new(begun: Instant, within: Duration) -> Self {
+        let within = within.min(MOST);
+        Self { at: begun + within, within }
+    }
+
+    pub(crate) fn within(self) -> Duration {
+        self.within
+    }
+
+    /// The time since the request.
+    pub(crate) fn elapsed(self) -> Duration {
+        (Instant::now() + self.within).saturating_duration_since(self.at)
+    }
+
+    /// The time at which the controller gives up: a little later than the agent, whose refusal says
+    /// more than its silence. An answer that could not be written until then is for nobody.
+    pub(crate) fn controller_gives_up(self) -> Instant {
+        self.at + (self.within / 4).min(Duration::from_secs(2))
+    }
+
+    /// Refuses a request whose time is over, or ends before `needed`. Called only where no work is
+    /// half done.
+    pub(crate) fn allows(self, needed: Instant) -> Result<(), String> {
+        if needed <= self.at {
+            return Ok(());
+        }
+        let seconds = self.within.as_secs_f64();
+        Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy"))
+    }
+}
+
+// The time between two reads in the long run: with 16 KiB each, 16 MiB arrive in a second.
+const INTERVAL: Duration = Duration::from_millis(1);
+
+// The reads that need no wait, as time: twice the longest message arrives in that many.
+const BURST: Duration = Duration::from_secs(2);
+
+/// A bound on the reads per second, so that endless output costs its reader little CPU time: while
+/// the reader waits, the pipe fills, and its writer blocks.
+#[derive(Debug)]
+pub struct ReadLimiter {
+    /// The time by which the reads were faster than the limit, as of `then`.
+    ahead: Duration,
+    then: Instant,
+}
+
+impl Default for ReadLimiter {
+    fn default() -> Self {
+        Self { ahead: Duration::ZERO, then: Instant::now() }
+    }
+}
+
+impl ReadLimiter {
+    /// Counts a read, and waits until the next one may follow.
+    pub fn pause(&mut self) {
+        let now = Instant::now();
+        self.ahead = self.ahead.saturating_sub(now - self.then) + INTERVAL;
+        self.then = now;
+        thread::sleep(self.ahead.saturating_sub(BURST));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Answer, Request};
     use proptest::prelude::*;
+
+    use crate::message::{Answer, Request};
 
     proptest! {
         #[test]
@@ -196,9 +354,20 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_outside_of_texts() {
-        assert_eq!(values(br#"{"a":[1,2,"[,{\",,",{}]}"#), 7);
-        assert_eq!(values(b"1"), 1);
+    fn a_list_or_text_beyond_its_bound_is_refused_by_name() {
+        let list =
+            |name: &str, entries: usize| format!("{{{name:?}:[{}]}}", vec!["\"[\\\"\""; entries].join(","));
+        let text = |bytes: usize| format!("{{\"why\":\"{}\"}}", "\\\"".repeat(bytes / 2));
+        for (accepted, refused, why) in [
+            (list("cpus", 8_192), list("cpus", 8_193), "`cpus` may have at most 8192 entries"),
+            (list("locals", 200_000), list("locals", 200_001), "`locals` may have at most 200000 entries"),
+            (text(192 << 10), text((192 << 10) + 2), "`why` may have at most 196608 entries"),
+            ("[".repeat(299_999), "[".repeat(300_000), "more than 300000 values"),
+        ] {
+            check_sizes(accepted.as_bytes()).unwrap();
+            let error = check_sizes(refused.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]
@@ -213,5 +382,63 @@ mod tests {
         let mut reader = LineReader::default();
         reader.push(&vec![b'x'; MAX_FRAME + 1]);
         assert!(matches!(reader.next_line(), Err(FrameError::TooLong)));
+    }
+
+    #[test]
+    fn the_lines_are_what_people_can_write_too() {
+        let asked = RequestHeader { id: 7, within: Duration::from_secs(10) };
+        assert_eq!(asked.line(&Request::Start).unwrap(), b"7 10000 \"start\"\n");
+        assert_eq!(answer_line(7, &Answer::Done).unwrap(), b"7 \"done\"\n");
+    }
+
+    #[test]
+    fn a_line_without_an_id_is_no_message() {
+        for line in [
+            "",
+            " ",
+            "7",
+            "7 ",
+            "+7 1 1",
+            "7  1 1",
+            "0 1 1",
+            "7 -1 1",
+            "18446744073709551616 1 1",
+            "7 604800001 1",
+        ] {
+            assert!(
+                matches!(RequestHeader::read(line.as_bytes()), Err(FrameError::NotAMessage { .. })),
+                "{line}"
+            );
+        }
+        for line in ["", "\"done\"", "7", "+7 1", "18446744073709551616 1"] {
+            assert!(matches!(read_answer(line.as_bytes()), Err(FrameError::NotAMessage { .. })), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ids_and_times_survive_the_trip(id in 1u64.., within_ms in 0u64..=604_800_000) {
+            let asked = RequestHeader { id, within: Duration::from_millis(within_ms) };
+            let line = asked.line(&Request::Quiet).unwrap();
+            let (read, rest) = RequestHeader::read(line.trim_ascii_end()).unwrap();
+            prop_assert_eq!((read, decode::<Request>(rest).unwrap()), (asked, Request::Quiet));
+            let line = answer_line(id, &Answer::Done).unwrap();
+            let (read, rest) = read_answer(line.trim_ascii_end()).unwrap();
+            prop_assert_eq!((read, decode::<Answer>(rest).unwrap()), (id, Answer::Done));
+        }
+    }
+
+    #[test]
+    fn two_thousand_reads_need_no_wait_and_each_one_after_them_does() {
+        let begun = Instant::now();
+        let mut pace = ReadLimiter::default();
+        (0..2000).for_each(|_| pace.pause());
+        assert!(pace.ahead <= BURST);
+        (0..50).for_each(|_| pace.pause());
+        assert!(begun.elapsed() >= INTERVAL * 49, "{:?}", begun.elapsed());
+        // A reader that was idle may not read more often afterwards.
+        pace.then -= BURST * 2;
+        pace.pause();
+        assert_eq!(pace.ahead, INTERVAL);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::envelope::Deadline;
+use crate::error::Refusal;
+use crate::frame::Deadline;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::refusal::Refusal;
 use crate::session::{AgentFacts, Session};
 
 /// One controller's conversation with an agent.

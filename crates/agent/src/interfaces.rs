@@ -11,10 +11,10 @@ use host::machine::{Interface, Machine, MachineRequest, PlacementRequest, Target
 use host::{DeviceChange, Ethtool, FeatureChange, Impairment, LEAST_IPV6_MTU, Links};
 use words::{DeviceSetting, Tuning, TuningKey};
 
+use crate::error::{Refusal, Reply};
 use crate::launch::Launch;
 use crate::machine::MachineSettings;
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply};
 
 /// The interfaces, and the journal of the machine's settings.
 pub(crate) struct Interfaces {

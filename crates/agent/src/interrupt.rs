@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
@@ -37,10 +38,26 @@ impl Interrupt {
     /// Waits for it at most this long, and tells whether it was tripped.
     #[must_use]
     pub fn trips_within(&self, time: Duration) -> bool {
-        let mut watched = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
-        let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-        poll(&mut watched, time).is_ok_and(|ready| ready > 0)
+        matches!(is_ready(self.as_fd(), PollFlags::POLLIN, Some(time)), Ok(true))
     }
+}
+
+/// Waits for events of a descriptor, at most for `limit`; returns whether any came. The end of the
+/// other side counts.
+pub(crate) fn is_ready(fd: BorrowedFd<'_>, events: PollFlags, limit: Option<Duration>) -> io::Result<bool> {
+    let limit = limit.map_or(PollTimeout::NONE, poll_time);
+    loop {
+        match poll(&mut [PollFd::new(fd, events)], limit) {
+            // Signals are rare: the time begins again.
+            Err(Errno::EINTR) => {}
+            ready => return Ok(ready? > 0),
+        }
+    }
+}
+
+/// Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
+pub(crate) fn poll_time(time: Duration) -> PollTimeout {
+    PollTimeout::try_from(time.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX)
 }
 
 impl AsFd for Interrupt {

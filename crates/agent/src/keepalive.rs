@@ -53,15 +53,13 @@ impl Input {
     pub(crate) fn keep_alive(&self) -> io::Result<()> {
         let Ok(_message) = self.writing.try_lock() else { return Ok(()) };
         match (&self.file).write(b"\n") {
-            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-                Err(error)
-            }
-            Err(_) => Ok(()),
-            Ok(_) => {
+            Err(error) if is_passing(&error) => {}
+            written => {
+                written?;
                 self.signs().unanswered.get_or_insert_with(Instant::now);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// The time at which the agent counts as lost.
@@ -97,28 +95,26 @@ impl Signs {
     }
 }
 
-/// The thread that sends signs of life. Dropping this ends it.
-#[derive(Debug)]
-pub(crate) struct KeepaliveThread {
-    _end: Sender<()>,
+/// Whether the same call may succeed now: a signal interrupted it, or another reader or writer was
+/// faster.
+pub(crate) fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
-impl KeepaliveThread {
-    /// Starts the thread, which sends a sign of life at once and then after each interval. It does
-    /// not keep the input open.
-    pub(crate) fn start(input: &Arc<Input>, interval: Duration) -> io::Result<Self> {
-        let (end, ended) = channel::<()>();
-        let input: Weak<Input> = Arc::downgrade(input);
-        let keep = move || {
-            while input.upgrade().is_some_and(|input| input.keep_alive().is_ok()) {
-                if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
-                    return;
-                }
+/// Starts a thread that sends a sign of life at once and then after each interval, until the result
+/// is dropped. It does not keep the input open.
+pub(crate) fn start_keepalive(input: &Arc<Input>, interval: Duration) -> io::Result<Sender<()>> {
+    let (end, ended) = channel::<()>();
+    let input: Weak<Input> = Arc::downgrade(input);
+    let keep = move || {
+        while input.upgrade().is_some_and(|input| input.keep_alive().is_ok()) {
+            if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+                return;
             }
-        };
-        thread::Builder::new().name("keep-alive".to_owned()).spawn(keep)?;
-        Ok(Self { _end: end })
-    }
+        }
+    };
+    thread::Builder::new().name("keep-alive".to_owned()).spawn(keep)?;
+    Ok(end)
 }
 
 #[cfg(test)]

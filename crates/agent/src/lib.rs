@@ -5,11 +5,9 @@
 //! [`RequestHeader`] their headers, [`LineReader`] their frame; [`serve`] is the agent's side of
 //! the conversation and [`Client`] the controller's.
 
-mod bounds;
-mod call_error;
 mod client;
 mod controller;
-mod envelope;
+mod error;
 mod exact;
 mod frame;
 #[cfg(feature = "fuzz")]
@@ -19,17 +17,11 @@ mod interfaces;
 mod interrupt;
 mod keepalive;
 mod launch;
-mod lease;
 mod machine;
 pub mod message;
-mod output;
-mod profiler;
-mod read_limiter;
-mod refusal;
 mod relay;
 mod series;
 mod serve;
-mod serve_error;
 mod session;
 mod trace;
 mod turns;
@@ -37,15 +29,15 @@ mod undo_process;
 mod watch;
 mod workload_side;
 
-pub use call_error::CallError;
 pub use client::Client;
-pub use envelope::{NO_REQUEST, RequestHeader, answer_line, read_answer};
-pub use frame::{Bounded, Excess, FrameError, LineReader, MAX_FRAME, decode, encode};
+pub use controller::await_lease_end;
+pub use error::{CallError, ServeError};
+pub use frame::{
+    FrameError, LineReader, MAX_FRAME, NO_REQUEST, ReadLimiter, RequestHeader, answer_line, decode, encode,
+    read_answer,
+};
 pub use interrupt::Interrupt;
 pub use launch::{Isolation, Launch};
-pub use lease::await_lease_end;
-pub use read_limiter::ReadLimiter;
 pub use relay::{Relay, RelayEnd};
 pub use serve::serve;
-pub use serve_error::ServeError;
 pub use watch::is_vcpu;

@@ -8,19 +8,14 @@ use host::machine::{Machine, MachineRequest, Target, Value};
 use host::{Capability, HeldLatency};
 use words::Tuning;
 
+use crate::error::{Refusal, Reply};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
-use crate::refusal::{Refusal, Reply};
 
 /// The machine's settings during one session. Dropping it undoes the changes, unless the agent dies
 /// with its controller.
 pub(crate) struct MachineSettings {
-    is_allowed: bool,
-    /// Whether the agent made the network namespace that it is in.
-    has_own_network: bool,
-    dies_with_controller: bool,
-    session: u64,
-    shares_machine: bool,
+    launch: Launch,
     journal: Option<Journal>,
     /// Ends with the agent, so that it needs no journal.
     latency: Option<HeldLatency>,
@@ -36,17 +31,8 @@ pub(crate) struct MachineSettings {
 
 impl MachineSettings {
     pub(crate) fn new(launch: &Launch) -> Self {
-        let is_allowed = launch.isolation == Isolation::Machine;
-        let has_own_network = matches!(
-            launch.isolation,
-            Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
-        );
         Self {
-            is_allowed,
-            has_own_network,
-            dies_with_controller: launch.parent.is_some(),
-            session: launch.session,
-            shares_machine: launch.shares_machine,
+            launch: launch.clone(),
             journal: None,
             latency: None,
             session_latency: None,
@@ -57,7 +43,7 @@ impl MachineSettings {
     }
 
     pub(crate) fn is_allowed(&self) -> bool {
-        self.is_allowed
+        self.launch.isolation == Isolation::Machine
     }
 
     /// Changes settings. If one is refused, earlier changes stay until they are undone. On a
@@ -87,7 +73,7 @@ impl MachineSettings {
     /// once.
     fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
         let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
-        settings.retain(|(target, _)| !self.shares_machine || !target.is_of_whole_machine());
+        settings.retain(|(target, _)| !self.launch.shares_machine || !target.is_of_whole_machine());
         Ok(settings)
     }
 
@@ -135,7 +121,11 @@ impl MachineSettings {
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
             return Ok(());
         }
-        if self.has_own_network && wanted.cpu_latency.is_none() {
+        let has_own_network = matches!(
+            self.launch.isolation,
+            Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
+        );
+        if has_own_network && wanted.cpu_latency.is_none() {
             let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
             let set = |(target, value): &(Target, String)| Machine::system().set_of_network(target, value);
             return settings.iter().try_for_each(set).map_err(Refusal::passing);
@@ -176,7 +166,7 @@ impl MachineSettings {
     }
 
     pub(crate) fn check_allowed(&self) -> Result<(), Refusal> {
-        if self.is_allowed {
+        if self.is_allowed() {
             return Ok(());
         }
         Err("this agent was not launched to change the settings of its machine".into())
@@ -221,7 +211,7 @@ impl MachineSettings {
             }
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
-                none.insert(Journal::new(&directory, Machine::system()).of_session(self.session))
+                none.insert(Journal::new(&directory, Machine::system()).of_session(self.launch.session))
             }
         })
     }
@@ -260,7 +250,7 @@ impl Drop for MachineSettings {
     /// If the controller was killed, the same kill may reach this agent at any moment. So it leaves
     /// the whole journal to the next session instead of an undo that may stop half-way.
     fn drop(&mut self) {
-        if self.dies_with_controller {
+        if self.launch.parent.is_some() {
             std::mem::forget(self.journal.take());
         }
     }

@@ -13,15 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::controller;
 use crate::controller::{Line, Requests};
-use crate::envelope::{Deadline, NO_REQUEST};
-use crate::frame::{Bounded, LineReader, decode};
+use crate::error::{Refusal, ServeError};
+use crate::frame::{Deadline, LineReader, NO_REQUEST, decode};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::output;
-use crate::refusal::Refusal;
 use crate::serve::reply;
-use crate::serve_error::ServeError;
 
 /// The controller's end of the relay.
 pub struct Relay {
@@ -70,7 +68,7 @@ impl Relay {
     ///
     /// # Errors
     /// It is another message, or the pipe fails.
-    pub fn receive<T: Bounded + serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, ServeError> {
+    pub fn receive<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, ServeError> {
         let Some(line) = self.requests.next()? else { return Ok(None) };
         let (id, deadline, request) = line.open()?;
         self.asked = (id, deadline);
@@ -137,7 +135,7 @@ fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
         while let Some(mut line) = lines.next_line()? {
             line.push(b'\n');
             let until = *waits.lock().unwrap_or_else(PoisonError::into_inner);
-            match output::write_line(&line, until) {
+            match controller::write_line(&line, until) {
                 Err(ServeError::Pipe(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 written => written?,
             }

@@ -5,14 +5,12 @@ use std::time::{Duration, Instant};
 
 use host::namespace;
 
+use crate::controller;
 use crate::controller::{Line, NextLine, Requests};
-use crate::envelope::{NO_REQUEST, answer_line};
-use crate::frame::decode;
+use crate::error::{Refusal, ServeError};
+use crate::frame::{NO_REQUEST, answer_line, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::output;
-use crate::refusal::Refusal;
-use crate::serve_error::ServeError;
 use crate::session::{AgentFacts, Session};
 use crate::undo_process;
 
@@ -62,10 +60,11 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, facts)?;
     loop {
-        let line = match requests.next_before(session.workload_closes())? {
+        let line = match requests.next_before(session.traffic.as_ref().map(|traffic| traffic.closes))? {
             NextLine::Line(line) => line,
             NextLine::Late => {
-                session.close_workload();
+                // Nobody has asked for its account.
+                session.traffic = None;
                 continue;
             }
             NextLine::End => return Ok(()),
@@ -136,7 +135,7 @@ pub(crate) fn ignore_signals() {
 /// # Errors
 /// The controller is gone, or does not read: then it has no whole answer, and none can follow.
 pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), ServeError> {
-    output::write_line(&answer_line(id, answer)?, limit)
+    controller::write_line(&answer_line(id, answer)?, limit)
 }
 
 // The longest time for writing a refusal without a request.

@@ -1,17 +1,17 @@
 //! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
 
-use crate::envelope::Deadline;
+use crate::error::{Refusal, Reply, Tell, done};
 use crate::exact::exact;
+use crate::frame::Deadline;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::turns::Schedule;
 use crate::watch::Watch;
@@ -20,7 +20,7 @@ use words::{DeviceSetting, Settled, Tuning};
 
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before any undo begins.
-    traffic: Option<WorkloadSide>,
+    pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
@@ -101,8 +101,7 @@ impl Session {
             Request::OpenProbe { interface, local, ports, listens } => {
                 // An earlier probe may hold the port.
                 self.probe = None;
-                let (probe, addresses) =
-                    load::PairProbe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
+                let (probe, addresses) = load::PairProbe::open(local, &interface, ports, listens)?;
                 self.probe = Some(probe);
                 Ok(Answer::Sockets { addresses })
             }
@@ -129,30 +128,21 @@ impl Session {
                 Ok(Answer::Told { what })
             }
             Request::Listen { spec, interface, underlay } => {
-                (self.traffic, self.probe) = (None, None);
-                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = WorkloadSide::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
-                Ok(self.keep(traffic))
+                self.open_workload(&spec, None, interface, underlay)
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
-                (self.traffic, self.probe) = (None, None);
-                self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
-                let traffic = WorkloadSide::connect(
-                    &mut self.interfaces.links,
-                    &spec,
-                    &endpoints,
-                    interface,
-                    underlay,
-                )?;
-                Ok(self.keep(traffic))
+                self.open_workload(&spec, Some(&endpoints), interface, underlay)
             }
-            Request::Attach { locals } => self.traffic()?.attach(&locals),
-            Request::Start => self.traffic()?.start(),
+            Request::Attach { locals } => done(self.traffic()?.endpoint.attach(&locals)),
+            Request::Start => done(self.traffic()?.endpoint.start()),
             Request::Stay { for_ms } => {
                 self.traffic()?.stay(Duration::from_millis(for_ms.into()));
                 Ok(Answer::Done)
             }
-            Request::Quiet => Ok(self.traffic()?.quiet()),
+            Request::Quiet => {
+                self.traffic()?.endpoint.quiet();
+                Ok(Answer::Done)
+            }
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
                 self.traffic.as_mut().ok_or(NO_TRAFFIC)?.measure(
@@ -211,16 +201,6 @@ impl Session {
                 self.interfaces.undo()
             }
         }
-    }
-
-    /// The time at which the workload is closed if no request comes; `None` without a workload.
-    pub(crate) fn workload_closes(&self) -> Option<Instant> {
-        self.traffic.as_ref().map(WorkloadSide::closes)
-    }
-
-    /// Closes a workload whose account nobody has asked for.
-    pub(crate) fn close_workload(&mut self) {
-        self.traffic = None;
     }
 
     fn hello(&self, protocol: u32) -> Reply {
@@ -345,9 +325,20 @@ impl Session {
         Ok(Answer::Environment(Box::new(environment)))
     }
 
-    fn keep(&mut self, traffic: WorkloadSide) -> Answer {
-        let traffic = self.traffic.insert(traffic.with_quotas(&self.facts.quotas));
-        Answer::Sockets { addresses: traffic.addresses() }
+    fn open_workload(
+        &mut self,
+        spec: &load::Spec,
+        endpoints: Option<&[SocketAddr]>,
+        interface: String,
+        underlay: Option<String>,
+    ) -> Reply {
+        (self.traffic, self.probe) = (None, None);
+        self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
+        let (links, quotas) = (&mut self.interfaces.links, &self.facts.quotas);
+        let traffic = WorkloadSide::open(links, spec, endpoints, (interface, underlay), quotas)?;
+        let addresses = traffic.endpoint.addresses().to_vec();
+        self.traffic = Some(traffic);
+        Ok(Answer::Sockets { addresses })
     }
 
     fn traffic(&mut self) -> Result<&mut WorkloadSide, Refusal> {

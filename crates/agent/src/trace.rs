@@ -1,20 +1,20 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use ::trace::{
-    Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
-    Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
-};
+use host::perf::{Profile, SampleBatch, Sampler, Symbols, softirq_threads};
 use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, Worker, lend};
+use trace::{
+    Candidates, ChosenStage, JourneyPhase, KernelPrograms, OfferedProbes, Probe, ProbeCost, ProbeLadder,
+    Round, SampledPackets, Survey, TimeBetween, TraceAccount, TracePath, Tracer, Way, needed, resolve,
+};
 
+use crate::error::{Refusal, Reply, Tell};
 use crate::exact::{Neighbours, OtherEnd};
 use crate::message::{Answer, ExactReceiver, TraceOptions};
-use crate::profiler::{Profiler, to_text};
-use crate::refusal::{Refusal, Reply, Tell};
 use crate::workload_side::WorkloadSide;
 
 // The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
@@ -31,6 +31,9 @@ const RUN_UP: u32 = 64;
 // and the ring has room for 481.
 const SAMPLED: u32 = 200;
 
+// The most samples a second: the kernel's own limit.
+const MOST_SAMPLED: u32 = 100_000;
+
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
 /// Traces the work of a workload. Meanwhile the agent reads nothing, and writes each finished
@@ -42,42 +45,35 @@ pub(crate) fn trace(
     wanted: &TraceOptions,
     tell: Tell<'_>,
 ) -> Reply {
-    let path =
-        TracePath::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
+    let most = (words::MOST_MESSAGES, words::MOST_ROUNDS as u32, MOST_SAMPLED);
+    if wanted.batch > most.0 || wanted.rounds > most.1 || wanted.profile > most.2 {
+        return Err("the batch, the rounds or the samples of the trace are too many".into());
+    }
+    let path = TracePath::parse("the path", &wanted.path)?;
     if let Some(obstacle) = ProbeLadder::read().obstacle() {
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
-    let kernel = KernelPrograms::running().map_err(|error| Refusal::from(error.to_string()))?;
+    let kernel = KernelPrograms::running()?;
     let work = TracedWork { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
     let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::open(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
         let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
-        let lent = connected.endpoint().lend(wanted.asleep, described, &mut borrower);
-        return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
+        let lent = connected.endpoint.lend(wanted.asleep, described, &mut borrower);
+        return Ok(Answer::Traced(Box::new(lent??)));
     };
     drop(connected);
     let mut neighbours = Neighbours::new(links, there)?;
     let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
-    let lent =
-        lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower).map_err(Refusal::passing)?;
+    let lent = lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
 /// Reports which stages of these paths the kernel can probe.
 pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
     let parsed = paths.iter().map(|text| TracePath::parse("the path", text));
-    let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
+    let paths = parsed.collect::<Result<Vec<_>, _>>()?;
     Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
-}
-
-#[derive(Clone, Copy)]
-enum Batch {
-    Untraced,
-    Ends,
-    /// With one more probe, of the kind with this number.
-    OneMore(usize),
-    All,
 }
 
 struct TracedWork<'w> {
@@ -111,7 +107,7 @@ impl TracedWork<'_> {
             0 => None,
             frequency => Some(Profiler::ready(work, frequency)?),
         };
-        repeat(work, WARM_UP)?;
+        work.repeat(WARM_UP)?;
         neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(ChosenStage::probe).collect();
@@ -151,8 +147,9 @@ impl TracedWork<'_> {
         let on_the_way: Vec<u8> = way.into_iter().flat_map(Way::points).collect();
         let fewest: Vec<u8> =
             ends.iter().map(|probe| probe.number).filter(|point| on_the_way.contains(point)).collect();
-        let one_more: Vec<Vec<Probe>> =
-            kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect()).collect();
+        // The probes of each kind of batch: the fewest, these and one more, and all.
+        let one_more = kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect());
+        let sets: Vec<Vec<Probe>> = std::iter::once(ends.clone()).chain(one_more).chain([probes]).collect();
         let mut on_cpu = Vec::new();
         let usual = |(round, sampled): (Round, SampledPackets)| {
             (Round { between: TimeBetween::neighbours(&fewest, &on_the_way, &sampled), ..round }, sampled)
@@ -160,37 +157,33 @@ impl TracedWork<'_> {
         // One round takes probes away, and the next one adds them again (the additional probe is
         // changed): the kernel's work for adding and removing probes takes most of a trace's time.
         // And a slow change of the machine meets each kind of batch alike.
-        let mut batches: Vec<Batch> = [Batch::Untraced, Batch::Ends]
-            .into_iter()
-            .chain((0..one_more.len()).map(Batch::OneMore))
-            .chain([Batch::All])
-            .collect();
+        // Without a set: a batch without probes.
+        let mut batches: Vec<Option<usize>> =
+            std::iter::once(None).chain((0..sets.len()).map(Some)).collect();
         let mut account = none.clone();
         for _ in 0..self.wanted.rounds {
             let mut finished = none.clone();
             batches.reverse();
             for batch in &batches {
-                match *batch {
-                    Batch::Untraced => {
-                        tracer.detach();
-                        repeat(work, RUN_UP)?;
-                        let before = ProcessTimes::read();
-                        finished.untraced.push(repeat(work, turns)?);
-                        on_cpu.push(taken(&before));
-                    }
-                    Batch::Ends => finished.ends.push(usual(traced(&mut tracer, &ends, work, turns)?).0),
-                    Batch::OneMore(kind) => {
-                        let (round, _) = usual(traced(&mut tracer, &one_more[kind], work, turns)?);
-                        finished.one_more[kind].1.push(round);
-                    }
-                    Batch::All => {
-                        let (round, packets) = usual(traced(&mut tracer, &probes, work, turns)?);
+                let Some(set) = *batch else {
+                    tracer.detach();
+                    work.repeat(RUN_UP)?;
+                    let before = ProcessTimes::read();
+                    finished.untraced.push(work.repeat(turns)?);
+                    on_cpu.push(taken(&before));
+                    continue;
+                };
+                let (round, packets) = usual(traced(&mut tracer, &sets[set], work, turns)?);
+                match set.checked_sub(1) {
+                    None => finished.ends.push(round),
+                    Some(kind) if set + 1 < sets.len() => finished.one_more[kind].1.push(round),
+                    Some(_) => {
                         finished.all.push(round);
                         finished.sampled = finished.sampled.take().map(|_| packets);
                     }
                 }
             }
-            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(to_text)?;
+            (self.tell)(&Answer::TracedRound(Box::new(finished.clone())))?;
             account.add(finished);
         }
         tracer.detach();
@@ -202,15 +195,15 @@ impl TracedWork<'_> {
     }
 
     /// Tries all places, and chooses for each stage the first that packets pass.
-    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<ChosenStage>, String> {
+    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<ChosenStage>, Refusal> {
         let resolved = resolve(&self.path, &OfferedProbes::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of_family(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
-            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(to_text)?;
+            let (tracer, means) = self.kernel.attach(&group, self.call(), 0, true)?;
             follow(&tracer, work)?;
-            repeat(work, TRIED)?;
-            let hits = tracer.read().map_err(to_text)?.hits;
+            work.repeat(TRIED)?;
+            let hits = tracer.read()?.hits;
             tried.extend(means.into_iter().zip(hits));
         }
         Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
@@ -223,15 +216,15 @@ impl TracedWork<'_> {
 
     /// Attaches these probes. One packet in a number is sampled: in the number that was asked for,
     /// or else in one that gives the usual number of samples.
-    fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
+    fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, Refusal> {
         let every = match self.wanted.every {
             0 => batch.div_ceil(SAMPLED),
             asked => asked,
         };
-        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(to_text)?;
+        let (tracer, means) = self.kernel.attach(probes, self.call(), every, false)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
-            Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}")),
+            Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}").into()),
         }
     }
 }
@@ -242,10 +235,10 @@ fn traced(
     probes: &[Probe],
     work: &mut dyn Repeat,
     turns: u32,
-) -> Result<(Round, SampledPackets), String> {
-    tracer.attach(probes).map_err(to_text)?;
-    repeat(work, RUN_UP)?;
-    tracer.restart().map_err(to_text)?;
+) -> Result<(Round, SampledPackets), Refusal> {
+    tracer.attach(probes)?;
+    work.repeat(RUN_UP)?;
+    tracer.restart()?;
     counted(tracer, work, turns)
 }
 
@@ -254,15 +247,15 @@ fn counted(
     tracer: &mut Tracer,
     work: &mut dyn Repeat,
     turns: u32,
-) -> Result<(Round, SampledPackets), String> {
+) -> Result<(Round, SampledPackets), Refusal> {
     follow(tracer, work)?;
-    let batch_ns = repeat(work, turns)?;
-    let reading = tracer.read().map_err(to_text)?;
-    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(to_text)?))
+    let batch_ns = work.repeat(turns)?;
+    let reading = tracer.read()?;
+    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled()?))
 }
 
-fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
-    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(to_text)
+fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), Refusal> {
+    Ok(work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial))?)
 }
 
 /// The calling thread, also as programs in the kernel see it.
@@ -278,6 +271,92 @@ fn taken(before: &ProcessTimes) -> u64 {
     since.user_ns + since.system_ns
 }
 
-fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
-    work.repeat(turns).map_err(to_text)
+// Samples of a profile: a function's share of a tenth is then known to half a hundredth.
+const SAMPLES: f64 = 4000.0;
+// The parts of a profile, each with a period of its own. With equal times for all messages, as
+// with counted instructions, samples of one period would fall on the same places of the messages
+// again and again.
+const PARTS: u32 = 64;
+
+/// Samplers of the calling thread, and of the other threads of the work.
+struct Profiler {
+    symbols: Symbols,
+    threads: BTreeSet<u32>,
+    period: u64,
+}
+
+impl Profiler {
+    /// Checks that sampling is possible, before time is spent.
+    fn ready(work: &dyn Repeat, frequency: u32) -> Result<Self, Refusal> {
+        let threads = work.workers().iter().map(|worker| worker.thread).collect();
+        let period = 1_000_000_000 / u64::from(frequency.max(1));
+        let ready = Self { symbols: Symbols::read()?, threads, period };
+        ready.sampler(0)?;
+        Ok(ready)
+    }
+
+    /// A sampler whose period is longer by this many ns.
+    fn sampler(&self, longer: u64) -> Result<Sampler, Refusal> {
+        let threads: Vec<u32> = self.threads.iter().copied().collect();
+        Ok(Sampler::open(self.period + longer, &threads)?)
+    }
+
+    /// Samples work whose messages last `lasts` ns each and use a CPU for `on_cpu` ns.
+    fn profile(&self, work: &mut dyn Repeat, [lasts, on_cpu]: [f64; 2]) -> Result<Profile, Refusal> {
+        // If each end waits for the other, both CPUs have samples of it in turn.
+        let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
+        let turn = (takes * f64::from(work.messages())).max(1.0);
+        let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
+        let mut parts: Vec<SampleBatch> = Vec::new();
+        let mut means = None;
+        for part in 0..PARTS {
+            let mut sampler = self.sampler(period_addition(part, takes.min(self.period as f64)))?;
+            sampler.start()?;
+            work.repeat(turns.max(1))?;
+            parts.push(sampler.stop()?);
+            means = Some(sampler.means());
+        }
+        let whose = (&self.threads, &softirq_threads());
+        let means = means.map(|means| (means, self.period));
+        let profile = means.map(|means| Profile::from_samples(&parts, &self.symbols, means, whose, on_cpu));
+        profile.filter(|profile| profile.samples > 0).ok_or_else(|| {
+            format!(
+                "no sample met the work, {} others: the kernel's timer does not tick",
+                parts.iter().map(|part| part.taken.len()).sum::<usize>()
+            )
+            .into()
+        })
+    }
+}
+
+/// The addition to the period of a part. The parts divide a message's time evenly, and the first
+/// few parts do so already (multiples of the golden ratio).
+fn period_addition(part: u32, message: f64) -> u64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    ((f64::from(part) * GOLDEN).fract() * message) as u64
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a program that repeats itself, each tenth gets its share of samples, whatever a message's
+    /// time is.
+    #[test]
+    fn samples_of_messages_that_take_the_same_time_are_all_over_them() {
+        // Fractions of the period by which samples would stay where they are: 6, 13/2, 50/7.
+        for message in [50_157.0 / 6.0, 100_314.0 / 13.0, 8183.0, 7_022.0, 300_000.0] {
+            let mut tenths = [0u32; 10];
+            let samples = SAMPLES as u32 / PARTS;
+            for part in 0..PARTS {
+                let period = 50_157 + period_addition(part, f64::min(message, 50_157.0));
+                for sample in 1..=samples {
+                    let phase = (u64::from(sample) * period) as f64 / message;
+                    tenths[(phase.fract() * 10.0) as usize] += 1;
+                }
+            }
+            let even = f64::from(samples * PARTS) / 10.0;
+            let apart = tenths.map(|tenth| (f64::from(tenth) / even - 1.0).abs());
+            assert!(apart.iter().all(|apart| *apart < 0.15), "{message}: {tenths:?}");
+        }
+    }
 }

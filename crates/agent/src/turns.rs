@@ -12,10 +12,10 @@ use load::{Kind, Phase, SocketSwitches};
 use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
-use crate::envelope::Deadline;
+use crate::error::{Refusal, Reply};
+use crate::frame::Deadline;
 use crate::interfaces::Interfaces;
 use crate::message::{Answer, TurnState};
-use crate::refusal::{Refusal, Reply};
 use crate::series;
 use crate::workload_side::{Reading, TOO_LONG, WorkloadSide};
 
@@ -28,19 +28,6 @@ pub(crate) struct Schedule {
     pub(crate) turns: Vec<Turn>,
 }
 
-/// The reason why a flow has no result.
-enum FlowError {
-    /// Its conditions cannot take turns here.
-    NotInTurns(String),
-    Failed(Refusal),
-}
-
-impl<E: Into<Refusal>> From<E> for FlowError {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
 impl Schedule {
     /// Follows the schedule over the running traffic.
     pub(crate) fn follow(
@@ -50,16 +37,15 @@ impl Schedule {
         cpus: &[u32],
         deadline: Deadline,
     ) -> Reply {
+        if self.settle > self.turn / 2 || self.turns.iter().any(|turn| turn.state >= self.states.len()) {
+            return Err("a turn has an unknown state, or is half over before it counts".into());
+        }
         let states = self.states.iter().map(|state| state.traffic.clone()).collect();
-        let sockets = traffic.take_turns(states)?;
+        let sockets = traffic.endpoint.take_turns(states)?;
         let tuned = BTreeMap::new();
         let followed = Following { schedule: self, traffic, sockets, interfaces, cpus, tuned }.run(deadline);
         traffic.note_window_end();
-        match followed {
-            Ok(states) => Ok(Answer::Alternated { states }),
-            Err(FlowError::NotInTurns(why)) => Ok(Answer::NotInTurns { why }),
-            Err(FlowError::Failed(refusal)) => Err(refusal),
-        }
+        Ok(Answer::Alternated { states: followed? })
     }
 
     /// The time from the first turn's beginning to this turn's.
@@ -89,16 +75,15 @@ struct TurnReadings {
 }
 
 impl Following<'_> {
-    fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, FlowError> {
+    fn run(mut self, deadline: Deadline) -> Result<Vec<InTurns>, Refusal> {
         let Schedule { ramp, turns, states, .. } = self.schedule;
-        let least = series::reading(self.traffic.flows()) * 10;
+        let least = series::reading(self.traffic.flows) * 10;
         if self.schedule.turn < least {
-            let why = format!(
+            return Err(Refusal::not_in_turns(format!(
                 "the counters of {} sockets take longer to read than a tenth of a turn; write a turn of {} ms or more",
-                self.traffic.flows(),
+                self.traffic.flows,
                 least.as_millis() + 1
-            );
-            return Err(FlowError::NotInTurns(why));
+            )));
         }
         let begins = Instant::now().checked_add(*ramp).ok_or(TOO_LONG)?;
         let ends = self.schedule.begins(turns.len()).and_then(|all| begins.checked_add(all));
@@ -130,7 +115,7 @@ impl Following<'_> {
             }
             before = Some(turn.state);
         }
-        self.traffic.end_window();
+        self.traffic.endpoint.set_phase(Phase::Tail);
         let link = LinkLimit::read(&mut self.interfaces.links, &self.traffic.interface)?;
         let whole = sums.into_iter().collect::<Option<Vec<InTurns>>>();
         let whole = whole.ok_or("the schedule counts no turn of a condition")?;
@@ -140,7 +125,7 @@ impl Following<'_> {
             .collect())
     }
 
-    fn turn(&mut self, at: Instant, state: usize) -> Result<TurnReadings, FlowError> {
+    fn turn(&mut self, at: Instant, state: usize) -> Result<TurnReadings, Refusal> {
         let Schedule { turn, settle, .. } = self.schedule;
         self.traffic.wait_until(at)?;
         let switched_late = at.elapsed();
@@ -180,88 +165,61 @@ impl Following<'_> {
         Slice { ns: passed.at_ns, work: work(self.traffic.kind, &passed) }
     }
 
-    fn read(&mut self) -> Result<Reading, FlowError> {
-        Ok(self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)?)
+    fn read(&mut self) -> Result<Reading, Refusal> {
+        self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)
     }
 
     /// Switches the interface, the machine and the sockets to a state, and reads it back.
-    fn switch(&mut self, state: usize) -> Result<(), FlowError> {
-        self.switch_interface(state)?;
-        self.switch_machine(state)?;
-        self.traffic.endpoint().switch(&self.sockets, state).map_err(not_in_turns)
+    fn switch(&mut self, state: usize) -> Result<(), Refusal> {
+        let TurnState { features, tuning, .. } = &self.schedule.states[state];
+        let interface = &self.traffic.interface;
+        if !features.is_empty() {
+            let change = self.interfaces.switch(interface, features)?;
+            if let Some((feature, why)) = change.refused.iter().next() {
+                return Err(Refusal::not_in_turns(format!(
+                    "{feature} of interface {interface:?} is not as in runs of its own after a switch: {why}"
+                )));
+            }
+            if !self.interfaces.links.find(interface)?.running {
+                return Err(Refusal::not_in_turns(format!(
+                    "a switch of interface {interface:?} resets its link, so traffic stops at each of them"
+                )));
+            }
+        }
+        if let Some(wanted) = tuning {
+            let tuned = self.interfaces.tune_in_flight(self.traffic.lowest(), wanted);
+            self.tuned = tuned.map_err(Refusal::of_turns)?;
+        }
+        self.traffic.endpoint.switch(&self.sockets, state).map_err(Refusal::not_in_turns)
     }
 
     /// Checks that the interface, the machine and the sockets are still in a state.
-    fn check(&mut self, state: usize) -> Result<(), FlowError> {
-        self.check_interface(state)?;
-        self.check_machine(state)?;
-        self.traffic.endpoint().check(&self.sockets, state).map_err(not_in_turns)
-    }
-
-    fn switch_interface(&mut self, state: usize) -> Result<(), FlowError> {
-        let wanted = &self.schedule.states[state].features;
-        if wanted.is_empty() {
-            return Ok(());
-        }
+    fn check(&mut self, state: usize) -> Result<(), Refusal> {
+        let TurnState { features, tuning, .. } = &self.schedule.states[state];
         let interface = &self.traffic.interface;
-        let change = self.interfaces.switch(interface, wanted)?;
-        if let Some((feature, why)) = change.refused.iter().next() {
-            return Err(FlowError::NotInTurns(format!(
-                "{feature} of interface {interface:?} is not as in runs of its own after a switch: {why}"
-            )));
+        if !features.is_empty() {
+            let now = self.interfaces.ethtool.features(interface)?;
+            let is_changed =
+                |(name, on): &(&String, &bool)| now.get(*name).is_some_and(|is| is.active != **on);
+            if let Some((name, _)) = features.iter().find(is_changed) {
+                return Err(Refusal::not_in_turns(format!(
+                    "{name} of interface {interface:?} changed during a turn: the other end's switches change it too, or another program did"
+                )));
+            }
         }
-        if !self.interfaces.links.find(interface)?.running {
-            return Err(FlowError::NotInTurns(format!(
-                "a switch of interface {interface:?} resets its link, so traffic stops at each of them"
-            )));
+        if let Some(wanted) = tuning {
+            let now = self.interfaces.read_tuning(self.traffic.lowest(), wanted);
+            let mut tuned = self.tuned.iter().map(|(key, before)| (key, before, now.get(key)));
+            if let Some((key, _, Some(value))) =
+                tuned.find(|(_, before, now)| now.is_some_and(|now| now != *before))
+            {
+                return Err(Refusal::not_in_turns(format!(
+                    "`{key}` of the machine changed to {value} during a turn: another program changes it"
+                )));
+            }
         }
-        Ok(())
+        self.traffic.endpoint.check(&self.sockets, state).map_err(Refusal::not_in_turns)
     }
-
-    fn check_interface(&mut self, state: usize) -> Result<(), FlowError> {
-        let wanted = &self.schedule.states[state].features;
-        if wanted.is_empty() {
-            return Ok(());
-        }
-        let interface = &self.traffic.interface;
-        let now = self.interfaces.ethtool.features(interface)?;
-        let changed = wanted.iter().find(|(name, on)| now.get(*name).is_some_and(|is| is.active != **on));
-        match changed {
-            Some((name, _)) => Err(FlowError::NotInTurns(format!(
-                "{name} of interface {interface:?} changed during a turn: the other end's switches change it too, or another program did"
-            ))),
-            None => Ok(()),
-        }
-    }
-
-    fn switch_machine(&mut self, state: usize) -> Result<(), FlowError> {
-        let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
-        let tuned = self.interfaces.tune_in_flight(self.traffic.lowest(), wanted);
-        self.tuned = tuned.map_err(|refusal| match refusal.passing_reason() {
-            Ok(why) => FlowError::NotInTurns(why),
-            Err(refusal) => FlowError::Failed(refusal),
-        })?;
-        Ok(())
-    }
-
-    fn check_machine(&self, state: usize) -> Result<(), FlowError> {
-        let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
-        let now = self.interfaces.read_tuning(self.traffic.lowest(), wanted);
-        match self
-            .tuned
-            .iter()
-            .find_map(|(key, value)| Some((key, now.get(key).filter(|now| *now != value)?)))
-        {
-            Some((key, value)) => Err(FlowError::NotInTurns(format!(
-                "`{key}` of the machine changed to {value} during a turn: another program changes it"
-            ))),
-            None => Ok(()),
-        }
-    }
-}
-
-fn not_in_turns(error: load::Error) -> FlowError {
-    FlowError::NotInTurns(error.to_string())
 }
 
 /// The work of a flow by its kind: transactions, bytes received or messages sent.

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireCounters};
 
-use crate::envelope::Deadline;
+use crate::error::{Refusal, Reply};
+use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply};
 use crate::workload_side::{TOO_LONG, since};
 use record::{GuestTimes, Late, Watched};
 

@@ -8,13 +8,13 @@ use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, Interrupts, LinkLimit, Links, Power, ProcessTimes,
     Quotas, ThreadTimes, Throttled, WireCounters,
 };
-use load::{Endpoint, Kind, Phase, SocketSwitches};
+use load::{Endpoint, Kind, Phase};
 
-use crate::envelope::Deadline;
+use crate::error::{Refusal, Reply};
+use crate::frame::Deadline;
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply, done};
 use crate::series::{self, Recorder, SeriesRow};
-use record::{Finished, Late, Measured, Series};
+use record::{Finished, Late, Measured};
 
 // The interval at which a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -32,75 +32,37 @@ const AFTER_WINDOW: Duration = Duration::from_secs(10);
 const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
 
 pub(crate) struct WorkloadSide {
-    endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     /// The time at which the workload is closed if no request for its account comes.
-    closes: Instant,
+    pub(crate) closes: Instant,
     pub(crate) interface: String,
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
     /// The number of sockets that carry the traffic.
-    flows: u32,
+    pub(crate) flows: u32,
     pub(crate) kind: Kind,
     quotas: Quotas,
 }
 
 impl WorkloadSide {
-    pub(crate) fn listen(
+    /// Opens a receiver's sockets, or a transmitter's towards the `endpoints`. `quotas`: those whose
+    /// throttling is counted.
+    pub(crate) fn open(
         links: &mut Links,
         spec: &load::Spec,
-        interface: String,
-        underlay: Option<String>,
+        endpoints: Option<&[SocketAddr]>,
+        (interface, underlay): (String, Option<String>),
+        quotas: &Quotas,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
-        Ok(Self::new(endpoint, interface, underlay, before, spec))
-    }
-
-    pub(crate) fn connect(
-        links: &mut Links,
-        spec: &load::Spec,
-        endpoints: &[SocketAddr],
-        interface: String,
-        underlay: Option<String>,
-    ) -> Result<Self, Refusal> {
-        let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
-        Ok(Self::new(endpoint, interface, underlay, before, spec))
-    }
-
-    fn new(
-        endpoint: Endpoint,
-        interface: String,
-        underlay: Option<String>,
-        before: Counters,
-        spec: &load::Spec,
-    ) -> Self {
-        let flows = spec.traffic.lanes();
-        let (closes, kind) = (within(BEFORE_WINDOW, flows), spec.traffic.kind);
-        let quotas = Quotas::default();
-        Self { endpoint, closes, interface, underlay, before, flows, kind, quotas }
-    }
-
-    /// Also counts the throttling by these quotas.
-    pub(crate) fn with_quotas(self, quotas: &Quotas) -> Self {
-        Self { quotas: quotas.clone(), ..self }
-    }
-
-    pub(crate) fn closes(&self) -> Instant {
-        self.closes
-    }
-
-    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
-        self.endpoint.addresses().to_vec()
-    }
-
-    pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
-        done(self.endpoint.attach(locals).map_err(Refusal::passing))
-    }
-
-    pub(crate) fn start(&mut self) -> Reply {
-        done(self.endpoint.start().map_err(Refusal::passing))
+        let endpoint = match endpoints {
+            None => Endpoint::bind(spec)?,
+            Some(endpoints) => Endpoint::connect(spec, endpoints)?,
+        };
+        let (flows, kind, quotas) = (spec.traffic.lanes(), spec.traffic.kind, quotas.clone());
+        let closes = within(BEFORE_WINDOW, flows);
+        Ok(Self { endpoint, closes, interface, underlay, before, flows, kind, quotas })
     }
 
     /// Stays open for this time without a window.
@@ -108,23 +70,9 @@ impl WorkloadSide {
         self.closes = within(time, self.flows);
     }
 
-    pub(crate) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
     /// The interface whose settings are the machine's: below a tunnel the underlay.
     pub(crate) fn lowest(&self) -> &str {
         self.underlay.as_deref().unwrap_or(&self.interface)
-    }
-
-    /// Prepares the sockets for switching between these states.
-    pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<SocketSwitches, Refusal> {
-        self.endpoint.take_turns(states).map_err(Refusal::passing)
-    }
-
-    pub(crate) fn quiet(&self) -> Answer {
-        self.endpoint.quiet();
-        Answer::Done
     }
 
     /// Reads all counters at both edges of the window, and a few at each step. The edges are by
@@ -140,15 +88,6 @@ impl WorkloadSide {
         let measured = self.measure_window(links, cpus, times, deadline);
         self.note_window_end();
         measured
-    }
-
-    /// Ends the window; the traffic goes on.
-    pub(crate) fn end_window(&self) {
-        self.endpoint.set_phase(Phase::Tail);
-    }
-
-    pub(crate) fn flows(&self) -> u32 {
-        self.flows
     }
 
     /// Notes that the window is over.
@@ -173,8 +112,8 @@ impl WorkloadSide {
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);
-        let first = self.edge(links, &device, cpus, Phase::Window)?;
-        let mut recorder = Recorder::new(first.reading.row(), step);
+        let (power, devices, first) = self.edge(links, &device, cpus, Phase::Window)?;
+        let mut recorder = Recorder::new(first.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
             if next >= closes {
@@ -185,21 +124,21 @@ impl WorkloadSide {
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
-        let last = self.edge(links, &device, cpus, Phase::Tail)?;
+        let (power_after, devices_after, last) = self.edge(links, &device, cpus, Phase::Tail)?;
 
         Ok(Answer::Measured(Box::new(Measured {
-            device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
-            power: Some(last.power.since(&first.power)).filter(|power| !power.is_unknown()),
+            device: Some(device.passed(&devices, &devices_after)).filter(|passed| !passed.is_nothing()),
+            power: Some(power_after.since(&power)).filter(|power| !power.is_unknown()),
             late: Late { opened_ns, closed_ns },
             // Read after the window, so that the reading disturbs no measurement.
             link: LinkLimit::read(links, &self.interface)?,
-            series: recorder.finish(&last.reading.row()),
-            ..last.reading.since(&first.reading, cpus)
+            series: recorder.finish(&last.row()),
+            ..last.since(&first, cpus)
         })))
     }
 
     pub(crate) fn finish(self, links: &mut Links) -> Reply {
-        let mut outcome = self.endpoint.finish().map_err(Refusal::passing)?;
+        let mut outcome = self.endpoint.finish()?;
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
@@ -211,12 +150,12 @@ impl WorkloadSide {
         device: &DeviceReader,
         cpus: &[u32],
         next: Phase,
-    ) -> Result<EdgeReading, Refusal> {
+    ) -> Result<(Power, Vec<u64>, Reading), Refusal> {
         // The slowest reading comes first at both edges: then each quantity covers a window of the
         // same length.
         let power = Power::read(cpus);
         let device = device.read();
-        Ok(EdgeReading { power, device, reading: self.read(links, cpus, next)? })
+        Ok((power, device, self.read(links, cpus, next)?))
     }
 
     /// Reads the counters that take a few hundred µs, and enters the next phase.
@@ -250,7 +189,7 @@ impl WorkloadSide {
     pub(crate) fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
             if let Some(failure) = self.endpoint.failed() {
-                return Err(Refusal::passing(failure));
+                return Err(failure.clone().into());
             }
             let left = when.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -263,12 +202,6 @@ impl WorkloadSide {
 
 fn within(time: Duration, flows: u32) -> Instant {
     Instant::now() + time + FOR_EACH_FLOW * flows
-}
-
-struct EdgeReading {
-    power: Power,
-    device: Vec<u64>,
-    reading: Reading,
 }
 
 /// All counters that are quick to read.
@@ -304,13 +237,9 @@ impl Reading {
             counters: self.counters.since(&first.counters),
             interrupts: self.interrupts.since(&first.interrupts),
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
-            device: None,
-            power: None,
             throttled: Throttled::most_throttled(&self.throttled, &first.throttled),
             clock: self.clock.since(&first.clock),
-            late: Late::default(),
-            link: LinkLimit::default(),
-            series: Series::default(),
+            ..Measured::default()
         }
     }
 }

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use common::{ADDRESS, answers, outcome};
 use load::{CongestionControl, Kind, Spec, Traffic};
 use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, TraceOptions, TurnState};
-use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
+use netassay_agent::{Isolation, Launch, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -159,7 +159,7 @@ fn with_one_more(value: &Value) -> Vec<Value> {
     all
 }
 
-fn refuses_more<T: Serialize + DeserializeOwned + Bounded + std::fmt::Debug>(messages: &[T]) -> usize {
+fn refuses_more<T: Serialize + DeserializeOwned + std::fmt::Debug>(messages: &[T]) -> usize {
     let mut tried = 0;
     for message in messages {
         let line = encode(message).unwrap();
@@ -215,16 +215,14 @@ fn lengthened(message: &Value, place: &str, count: usize) -> Value {
 }
 
 /// The places where a message may be as long as its sender likes, but for the bounds of a line.
-fn boundless<T: Serialize + DeserializeOwned + Bounded>(messages: &[T]) -> Vec<String> {
+fn boundless<T: Serialize + DeserializeOwned>(messages: &[T]) -> Vec<String> {
     let mut found = Vec::new();
     for message in messages {
         let message = serde_json::to_value(message).unwrap();
         for place in places(&message, "") {
             // More than any list may have but those of sockets; more than those, and than any text.
-            let is_taken = |count| {
-                serde_json::from_value::<T>(lengthened(&message, &place, count))
-                    .is_ok_and(|message| message.check().is_ok())
-            };
+            let is_taken =
+                |count| decode::<T>(lengthened(&message, &place, count).to_string().as_bytes()).is_ok();
             if is_taken(9_000) && is_taken(210_000) {
                 found.push(place);
             }
@@ -236,7 +234,7 @@ fn boundless<T: Serialize + DeserializeOwned + Bounded>(messages: &[T]) -> Vec<S
 #[test]
 fn each_list_map_and_text_of_a_message_has_a_bound() {
     assert_eq!(boundless(&requests()), [""; 0]);
-    assert_eq!(boundless(&answers()), ["/failed/why", "/no_journal/why"], "they are cut where they arrive");
+    assert_eq!(boundless(&answers()), [""; 0]);
     assert_eq!(boundless(&[Launch { cpus: vec![0], ..Launch::default() }]), [""; 0]);
 }
 

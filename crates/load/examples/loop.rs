@@ -54,7 +54,6 @@ fn run(plan: &Plan) -> Result<(), String> {
     for note in sender.notes.iter().chain(&sink.notes) {
         say(&format!("note         {note}"));
     }
-    say(&format!("retransmits  {:?}", sender.retransmits()));
     Ok(())
 }
 

@@ -1,8 +1,7 @@
 //! Errors of workloads, with remedies.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
+use std::{fmt, io};
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -11,7 +11,6 @@ use crate::error::Errno;
 use crate::message::Buffer;
 use crate::socket::{self, Applied};
 use crate::sys;
-use crate::workload::uring;
 
 /// The requirements of this traffic over this version of IP that this host lacks, in words with the
 /// consequence; empty if there are none. Tried on separate sockets: nothing leaves this host.
@@ -57,7 +56,6 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     if traffic.sender == Sender::Zerocopy {
         lacks.extend(no_zerocopy(traffic, &socket));
     }
-    lacks.extend(uring::lacking(traffic, &socket));
     lacks
 }
 

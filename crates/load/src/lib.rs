@@ -24,7 +24,6 @@
 //! counters, which are read from outside.
 
 mod endpoint;
-mod engine;
 mod error;
 pub mod exact;
 mod lacking;
@@ -37,12 +36,10 @@ mod spec;
 mod sys;
 mod workload;
 
-pub use endpoint::Endpoint;
-pub use engine::{EndOutcome, FlowOutcome, Share};
+pub use endpoint::{EndOutcome, Endpoint, FlowOutcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
-pub use message::Sequence;
 pub use note::Note;
 pub use probe::{Arrived, PairProbe, TCP, UDP};
 pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo};

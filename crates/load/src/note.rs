@@ -34,14 +34,6 @@ pub enum Note {
     },
 }
 
-impl Note {
-    /// Its texts from the kernel.
-    pub fn texts(&self) -> impl Iterator<Item = &String> {
-        let texts = if let Self::NoBusyPolling { option, why } = self { Some([option, why]) } else { None };
-        texts.into_iter().flatten()
-    }
-}
-
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,10 +1,9 @@
 //! A few packets between two ends before any traffic, and which of them arrive.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd as _;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};

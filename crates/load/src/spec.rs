@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use crate::engine::shares::threads;
+    use crate::endpoint::threads;
     use proptest::prelude::*;
     use words::{KEYS, Key, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Percent, Shape, Value, Workload};
 

@@ -250,7 +250,7 @@ fn the_doctor_examines_every_area() {
     // Each kind of probe has its verdict, its reason, and what is lost without it.
     let probes = report["probes"].as_array().unwrap();
     let names: Vec<&str> = probes.iter().map(|probe| probe["rung"].as_str().unwrap()).collect();
-    assert_eq!(names, ["trampoline", "kprobe_multi", "kprobe", "raw_tracepoint", "tracepoint"]);
+    assert_eq!(names, ["trampoline", "kprobe", "raw_tracepoint"]);
     for probe in probes {
         // An ordinary user may use none of them.
         assert_eq!(probe["verdict"], "no", "{probe}");

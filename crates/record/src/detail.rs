@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
 use crate::drift::Drift;
-use crate::path_trace::PathTrace;
-use crate::run::{RunAccount, SideAccount};
-use crate::turns::Turns;
+use crate::run::{PathTrace, RunAccount, SideAccount};
+use crate::side::Turns;
 
 /// Stored data of a run besides its metrics and its limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

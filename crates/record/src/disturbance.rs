@@ -6,7 +6,6 @@ use host::journal::Difference;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{milliseconds, whole_percent};
-use crate::taken::{CpuTaken, Taker};
 
 /// A disturbance of a run: its cause, and the part of the run. It prints as a sentence without a
 /// full stop.
@@ -132,30 +131,6 @@ impl Cause {
             Self::Others(_) => OTHERS,
         }
     }
-
-    /// Rounds the figures to the digits that people are shown: two looks at one disturbance differ
-    /// below them.
-    #[must_use]
-    pub fn rounded(self) -> Self {
-        let time = |ns: u64| (ns as f64 / 1e6).round() as u64 * 1_000_000;
-        let part = |share: f64| (share * 100.0).round() / 100.0;
-        match self {
-            Self::Slept { ns } => Self::Slept { ns: time(ns) },
-            Self::ClockApart { ns } => Self::ClockApart { ns: time(ns) },
-            Self::OpenedLate { ns } => Self::OpenedLate { ns: time(ns) },
-            Self::ClosedLate { ns } => Self::ClosedLate { ns: time(ns) },
-            Self::Length { ns, planned_ns } => Self::Length { ns: time(ns), planned_ns: time(planned_ns) },
-            Self::Stolen { share, cpu } => Self::Stolen { share: part(share), cpu },
-            Self::Waited { share, explained } => {
-                Self::Waited { share: part(share), explained: part(explained) }
-            }
-            Self::Others(CpuTaken { share, cpus, by }) => {
-                let by = by.into_iter().map(|one| Taker { share: part(one.share), ..one }).collect();
-                Self::Others(CpuTaken { share: part(share), cpus, by })
-            }
-            Self::ClockSource | Self::Session(_) | Self::Setting(_) | Self::SettingsUnread(_) => self,
-        }
-    }
 }
 
 impl From<Cause> for Disturbance {
@@ -216,36 +191,74 @@ impl fmt::Display for Cause {
     }
 }
 
+/// The CPU time that other processes had of a set of CPUs. It prints as "34 % of the time of CPU 0
+/// (dd, process 4711: 30 %)".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuTaken {
+    /// Their share of the CPUs' time in the window.
+    pub share: f64,
+    /// The CPUs.
+    pub cpus: Vec<u32>,
+    /// The processes with most of it.
+    pub by: Vec<Taker>,
+}
+
+/// Processes with one name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taker {
+    /// Their name.
+    pub name: String,
+    /// Their kind.
+    pub who: TakerKind,
+    /// Their share of the CPUs' time.
+    pub share: f64,
+}
+
+/// The kind of process that had CPU time under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TakerKind {
+    /// Threads of the kernel.
+    Kernel,
+    /// One process.
+    Process {
+        /// Its id.
+        pid: u32,
+    },
+    /// Several processes.
+    Processes {
+        /// The number of processes.
+        count: usize,
+    },
+}
+
+impl fmt::Display for CpuTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+        write!(f, "{} of the time of {word} {}", whole_percent(self.share), cpus.join(","))?;
+        let by: Vec<String> = self.by.iter().map(Taker::to_string).collect();
+        if by.is_empty() { Ok(()) } else { write!(f, " ({})", by.join("; ")) }
+    }
+}
+
+impl fmt::Display for Taker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, who, share } = self;
+        match who {
+            TakerKind::Kernel => write!(f, "{name}, kernel")?,
+            TakerKind::Process { pid } => write!(f, "{name}, process {pid}")?,
+            TakerKind::Processes { count } => write!(f, "{name}, {count} processes")?,
+        }
+        write!(f, ": {}", whole_percent(*share))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::taken::TakerKind;
-
-    #[test]
-    fn a_cause_is_rounded_to_what_its_sentence_says() {
-        let others = |share: f64| {
-            let by = vec![Taker { name: "dd".to_owned(), who: TakerKind::Process { pid: 7 }, share }];
-            Cause::Others(CpuTaken { share, cpus: vec![0], by })
-        };
-        let of: [fn(f64) -> Cause; 7] = [
-            |part| Cause::Slept { ns: (part * 1e8) as u64 },
-            |part| Cause::ClockApart { ns: (part * 1e8) as u64 },
-            |part| Cause::OpenedLate { ns: (part * 1e8) as u64 },
-            |part| Cause::ClosedLate { ns: (part * 1e8) as u64 },
-            |part| Cause::Length { ns: (part * 1e8) as u64, planned_ns: 1_000_000 },
-            |part| Cause::Stolen { share: part, cpu: 3 },
-            |part| Cause::Waited { share: part, explained: 0.01 },
-        ];
-        let each = |part: f64| of.map(|of| of(part)).into_iter().chain([others(part)]);
-        for ((one, alike), other) in each(0.1201).zip(each(0.1199)).zip(each(0.126)) {
-            assert_ne!(one, alike);
-            assert_eq!(one.clone().rounded(), alike.rounded());
-            assert_ne!(one.clone().rounded(), other.rounded());
-            assert_eq!(one.to_string(), one.rounded().to_string());
-        }
-        let on = |cpu| Cause::Stolen { share: 0.12, cpu }.rounded();
-        assert_ne!(on(0), on(1));
-    }
 
     #[test]
     fn in_brief_each_kind_of_cause_is_said_once() {

@@ -1,11 +1,11 @@
 //! The environment in which a boot's runs were measured.
 
 use std::collections::BTreeMap;
+use std::ops::Index;
 
 use serde::{Deserialize, Serialize};
-use words::{Accelerated, BySide, Family, Scenario};
+use words::{Accelerated, BySide, Family, Scenario, Side};
 
-use crate::cpus::CpuSplit;
 use crate::note::Note;
 
 /// Both hosts, as they describe themselves, and the testbed between them, at one edge of a boot.
@@ -89,5 +89,52 @@ impl GuestEnvironment {
     #[must_use]
     pub fn is_emulated(&self) -> bool {
         self.acceleration != Accelerated::Kvm
+    }
+}
+
+/// The CPUs of each host, and the controller's. Where hosts are machines, each number is one of its
+/// own machine's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuSplit {
+    /// The transmitter's CPUs, by number.
+    pub transmitter: Vec<u32>,
+    /// The receiver's CPUs, by number.
+    pub receiver: Vec<u32>,
+    /// The controller's own CPUs; empty if there are too few.
+    pub controller: Vec<u32>,
+}
+
+impl CpuSplit {
+    /// The split of a testbed with one host, which has the CPUs of both.
+    #[must_use]
+    pub fn for_one_host(&self) -> Self {
+        let mut transmitter = self.transmitter.clone();
+        transmitter.extend(self.receiver.iter().filter(|cpu| !self.transmitter.contains(cpu)));
+        transmitter.sort_unstable();
+        Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
+    }
+
+    /// Each host's CPUs.
+    #[must_use]
+    pub fn by_side(&self) -> BySide<&[u32]> {
+        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
+    }
+
+    /// Do both hosts run on the same CPUs? Then their CPU use cannot be separated.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.transmitter == self.receiver
+    }
+}
+
+impl Index<Side> for CpuSplit {
+    type Output = Vec<u32>;
+
+    fn index(&self, side: Side) -> &Vec<u32> {
+        match side {
+            Side::Transmitter => &self.transmitter,
+            Side::Receiver => &self.receiver,
+        }
     }
 }

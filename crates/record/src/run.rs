@@ -1,16 +1,14 @@
 //! The account of a run over time: both sides', and that of the hosts of virtual machines.
 
+use host::perf::Profile;
 use serde::{Deserialize, Serialize};
-use words::{BySide, Side};
+use words::{BySide, Closure, KernelPath, Side, Waiting};
 
 use crate::disturbance::Disturbance;
-use crate::path_trace::PathTrace;
-use crate::search::RateSearch;
-use crate::side::{Finished, Measured};
-use crate::turns::Turns;
+use crate::side::{Finished, Measured, Turns};
 
 /// One side's account of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideAccount {
     /// The account of the window.
@@ -20,7 +18,7 @@ pub struct SideAccount {
 }
 
 /// The accounts of a run's sides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunAccount {
     /// The transmitter's.
@@ -91,7 +89,7 @@ impl RunAccount {
 }
 
 /// The host's cost of a virtual machine over the window, by the host's clock.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostAccount {
     /// Length of the window, in ns.
@@ -117,4 +115,118 @@ pub struct HostAccount {
     /// The throttling by a quota of CPU time; `None` without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<host::Throttled>,
+}
+
+/// A search for the highest rate that keeps loss within a bound. Rates are of payload, all flows
+/// and directions together, in bits/s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateSearch {
+    /// The share of datagrams that may be lost.
+    pub bound: f64,
+    /// The confidence of the interval: 0.95.
+    pub confidence: f64,
+    /// The rate that was shown to keep loss within the bound: the least that its trials sustained,
+    /// which may be less than was asked for. `None` if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower: Option<f64>,
+    /// The rate that was shown to exceed it; `None` if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<f64>,
+    /// Whether it ended before its trials were used up.
+    pub complete: bool,
+    /// The trials, in their order.
+    pub trials: Vec<RateTrial>,
+    /// Why trials failed that were made again: on a busy machine an agent is sometimes too late.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
+}
+
+/// One trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateTrial {
+    /// The rate that was asked for; `None`: as much as the sender can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<f64>,
+    /// The rate that was offered in the window.
+    pub offered: f64,
+    /// The rate that arrived in the window.
+    pub forwarded: f64,
+    /// The share of the datagrams of the whole trial that was lost.
+    pub loss: f64,
+    /// Whether the bound was exceeded.
+    pub exceeded: bool,
+    /// Whether something disturbed it; then another trial was made in its place.
+    pub disturbed: bool,
+}
+
+/// The cost of packets along a path, for the way that most of them took. Times are in ns for a
+/// packet, or in instructions where a guest counts them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathTrace {
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' wait for a packet: asleep or polling.
+    pub reader: Waiting,
+    /// The places that they passed, in order; none if no packet was followed.
+    pub places: Vec<PassedPlace>,
+    /// The steps from each place to the next: one less than there are places.
+    pub steps: Vec<PathStep>,
+    /// The cost from the first place to the last with the fewest probes, less the probes' own cost,
+    /// without the wait for a reader; `None` if no packet was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<f64>,
+    /// The packets that were followed with all probes.
+    pub packets: u64,
+    /// The functions that took the CPU without probes, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+}
+
+/// A place in the kernel that packets passed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassedPlace {
+    /// The stage that begins there, as its path calls it.
+    pub label: String,
+    /// Whether the function is left there, not entered.
+    pub returns: bool,
+    /// The function or tracepoint by which it was seen.
+    pub seen_at: String,
+}
+
+/// The way from one place to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathStep {
+    /// The mean of a packet, less the probes' own cost.
+    pub cost: f64,
+    /// Interruptions in it, which are not in its cost.
+    pub outside: f64,
+    /// The packet waits for its reader: no work, so it is in no sum.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+}
+
+impl PathTrace {
+    /// The sum of its stages as a share of the whole; `None` if no packet was followed.
+    #[must_use]
+    pub fn closure(&self) -> Option<Closure> {
+        Closure::from_sum(
+            self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(),
+            self.whole,
+        )
+    }
+
+    /// Whether its parts fit each other: each step lies between two places, and each figure is a
+    /// number.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let figures = self.steps.iter().flat_map(|step| [step.cost, step.outside]).chain(self.whole);
+        self.profile.as_ref().is_none_or(Profile::is_sound)
+            && self.steps.len() == self.places.len().saturating_sub(1)
+            && { figures }.all(f64::is_finite)
+    }
 }

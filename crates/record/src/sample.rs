@@ -1,87 +1,46 @@
 //! Records with round figures, for tests.
 
-use std::collections::BTreeMap;
-
 use words::{Accelerated, Scenario};
 
-use crate::cpus::CpuSplit;
 use crate::detail::ExactRun;
-use crate::environment::{Environment, GuestEnvironment};
+use crate::environment::{CpuSplit, Environment, GuestEnvironment};
 use crate::run::{HostAccount, RunAccount, SideAccount};
-use crate::side::{Finished, Late, Measured, Series};
+use crate::side::{Finished, Measured, Series};
 
 /// The account of a run of half a second between two hosts.
 #[must_use]
 pub fn account() -> RunAccount {
+    const NS: u64 = 500_000_000;
     let side = |user: u64, sends: bool| {
         let total =
             load::Counts { messages: 1000, bytes: 125_000_000, transactions: 1000, ..Default::default() };
         let none = load::Counts::default();
         let (sent, received) = if sends { (total, none) } else { (none, total) };
+        let cpu = host::CpuTimes { user, idle: NS - user, ..Default::default() };
         let mut counters = host::Counters::default();
-        counters.link.tx_packets = 100;
-        counters.link.rx_packets = 100;
-        counters.link.tx_bytes = 1000;
-        counters.link.rx_bytes = 1000;
-        SideAccount {
-            window: Measured {
-                elapsed_ns: 500_000_000,
-                load: load::Sample { at_ns: 500_000_000, sent, received, flows: vec![total] },
-                cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
-                cpus: vec![0],
-                cpu_each: vec![host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() }],
-                own: host::ProcessTimes { user_ns: user, system_ns: 0 },
-                threads: vec![host::ThreadTimes {
-                    running_ns: user,
-                    user_ns: user,
-                    ..host::ThreadTimes::default()
-                }],
-                clock: host::ClockCheck {
-                    monotonic_ns: 500_000_000,
-                    raw_ns: 500_000_000,
-                    boottime_ns: 500_000_000,
-                    source_changed: false,
-                },
-                late: Late::default(),
-                link: host::LinkLimit::default(),
-                series: Series::default(),
-                counters,
-                interrupts: host::Interrupts(
-                    host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect(),
-                ),
-                device: None,
-                power: None,
-                throttled: None,
-                underlay: None,
-            },
-            whole: Finished {
-                outcome: load::EndOutcome {
-                    applied: Vec::new(),
-                    sent,
-                    received,
-                    flows: Vec::new(),
-                    threads: Vec::new(),
-                    latency: Some(latency()),
-                    buffers: load::Buffers::default(),
-                    zerocopy: None,
-                    slept: false,
-                    notes: Vec::new(),
-                },
-                counters,
-            },
-        }
+        (counters.link.tx_packets, counters.link.rx_packets) = (100, 100);
+        (counters.link.tx_bytes, counters.link.rx_bytes) = (1000, 1000);
+        let window = Measured {
+            elapsed_ns: NS,
+            load: load::Sample { at_ns: NS, sent, received, flows: vec![total] },
+            cpu,
+            cpus: vec![0],
+            cpu_each: vec![cpu],
+            own: host::ProcessTimes { user_ns: user, system_ns: 0 },
+            threads: vec![host::ThreadTimes { running_ns: user, user_ns: user, ..Default::default() }],
+            clock: host::ClockCheck { monotonic_ns: NS, raw_ns: NS, boottime_ns: NS, source_changed: false },
+            counters,
+            interrupts: host::Interrupts(host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect()),
+            ..Measured::default()
+        };
+        let outcome =
+            load::EndOutcome { sent, received, latency: Some(latency()), ..load::EndOutcome::default() };
+        SideAccount { window, whole: Finished { outcome, counters } }
     };
     RunAccount {
         transmitter: side(300_000_000, true),
         receiver: Some(side(100_000_000, false)),
-        hosts: None,
-        around: None,
-        others: None,
-        apart: false,
-        search: None,
-        turns: None,
-        disturbed: Vec::new(),
-        traces: Vec::new(),
+        ..RunAccount::default()
     }
 }
 
@@ -123,13 +82,11 @@ pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
             idle: 1_000_000_000_u64.saturating_sub(busy),
             ..Default::default()
         }],
-        interrupts: host::Interrupts::default(),
         vcpu,
         vcpu_each,
         pinned: true,
         io,
-        underlay: None,
-        throttled: None,
+        ..HostAccount::default()
     }
 }
 
@@ -192,69 +149,26 @@ pub fn environment() -> Environment {
 pub fn host() -> host::Environment {
     host::Environment {
         netassay: "0.1.0".to_owned(),
-        kernel: host::KernelEnvironment {
-            release: Some("6.18".to_owned()),
-            version: None,
-            command_line: None,
-            boot_id: None,
-            clock_source: None,
-            clock_sources: None,
-            tainted: None,
-            preemption: None,
-            huge_pages: None,
-        },
-        cpu: host::CpuEnvironment {
-            model: None,
-            microcode: None,
-            online: 2,
-            online_list: None,
-            isolated: None,
-            frequency_driver: None,
-            governors: Vec::new(),
-            turbo: None,
-            multithreading: None,
-            idle_driver: None,
-            idle_governor: None,
-            siblings: Vec::new(),
-            nodes: BTreeMap::new(),
-            latency_bound: None,
-            idle_states: Vec::new(),
-            vulnerabilities: BTreeMap::new(),
-        },
-        machine: host::MachineEnvironment { vendor: None, product: None, hypervisor: None, memory: None },
-        interfaces: BTreeMap::new(),
-        sysctls: BTreeMap::new(),
-        load: host::LoadEnvironment { average: None, stolen: None, stolen_percent: None },
+        kernel: host::KernelEnvironment { release: Some("6.18".to_owned()), ..Default::default() },
+        cpu: host::CpuEnvironment { online: 2, ..Default::default() },
+        ..host::Environment::default()
     }
 }
 
 /// An interface of a host, up and without any feature.
 #[must_use]
 pub fn interface(name: &str) -> host::InterfaceEnvironment {
-    host::InterfaceEnvironment {
-        link: host::Link {
-            index: 2,
-            name: name.to_owned(),
-            kind: Some("veth".to_owned()),
-            mtu: 1500,
-            min_mtu: None,
-            max_mtu: None,
-            up: true,
-            running: true,
-            carrier: true,
-            address: None,
-            counters: host::LinkCounters::default(),
-        },
-        driver: None,
-        gro_flush_timeout: None,
-        napi_defer_hard_irqs: None,
-        device: host::DeviceSettings::new(),
-        hardware: host::Hardware::default(),
-        programs: host::Programs::new(),
-        features: None,
-        receive_steering: BTreeMap::new(),
-        transmit_steering: BTreeMap::new(),
-    }
+    let link = host::Link {
+        index: 2,
+        name: name.to_owned(),
+        kind: Some("veth".to_owned()),
+        mtu: 1500,
+        up: true,
+        running: true,
+        carrier: true,
+        ..host::Link::default()
+    };
+    host::InterfaceEnvironment { link, ..Default::default() }
 }
 
 /// A virtual machine that an emulator runs, or KVM.

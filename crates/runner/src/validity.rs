@@ -68,7 +68,8 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
 
 /// Whether two are one to a reader.
 fn reads_alike(one: &Cause, other: &Cause) -> bool {
-    one.clone().rounded() == other.clone().rounded()
+    // The text has as many digits as two looks at one disturbance have in common.
+    one.to_string() == other.to_string()
 }
 
 /// The worst of the CPUs: a flow runs on one, and the mean of many would hide its loss.

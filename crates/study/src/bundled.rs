@@ -118,7 +118,7 @@ mod tests {
         let study = find("sender-ladder").unwrap().study();
         let plan = study.plan();
         assert!(expected_duration(&plan, &study.protocol) <= Duration::from_secs(20 * 60));
-        for (kind, senders, readers) in [("udp_stream", 5, 3), ("tcp_stream", 4, 3)] {
+        for (kind, senders, readers) in [("udp_stream", 4, 3), ("tcp_stream", 3, 3)] {
             let of_kind = || plan.conditions.iter().filter(|one| one.workload.name == kind);
             let distinct = |key: usize| {
                 let mut levels: Vec<&str> = of_kind().map(|one| one.levels[key].1.as_str()).collect();

@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 use words::Closure;
 
 use crate::chosen::{ChosenStage, ProbeCost};
-use crate::path::At;
-use crate::phase::JourneyPhase;
+use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{ProbeCounts, Segment, Way};
-use crate::sampled::SampledPackets;
-use crate::time_between::TimeBetween;
+use crate::sampled::{SampledPackets, TimeBetween};
 
 /// The account of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -273,7 +271,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::chosen::StagePoint;
-    use crate::layer::Layer;
+    use crate::path::Layer;
     use crate::probe_counts::Journeys;
     use crate::tracer::Attachment;
 

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::btf::Packet;
-use crate::layer::Layer;
-use crate::path::At;
-use crate::phase::JourneyPhase;
+use crate::path::{At, JourneyPhase, Layer};
 use crate::probe_counts::{POINTS, Way};
 use crate::resolve::{PointKind, ProbePoint, ProbePoints, ResolvedStage};
 use crate::tracer::{Attachment, Probe};

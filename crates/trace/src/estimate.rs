@@ -4,9 +4,8 @@
 use serde::Serialize;
 
 use crate::object::{ObjectError, map_bytes};
-use crate::offered::OfferedProbes;
 use crate::path::{At, TracePath};
-use crate::resolve::{PointKind, ProbePoints, resolve};
+use crate::resolve::{OfferedProbes, PointKind, ProbePoints, resolve};
 use crate::tracer::{Attachment, RING};
 
 /// The kernel of a trace; it decides the meaning of the figures and the probes.

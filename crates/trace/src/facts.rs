@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use host::{Capability, Privileges};
 
-use crate::offered::BTF;
+use crate::resolve::BTF;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
@@ -25,8 +25,6 @@ pub(crate) enum Need {
     Switch(&'static str),
     /// The source of events at functions.
     KprobeEvents,
-    /// The file system in which the kernel numbers its tracepoints.
-    TraceFiles,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +35,6 @@ pub(crate) struct Facts {
     config: Option<Config>,
     off: Vec<&'static str>,
     kprobe_events: bool,
-    trace_files: Result<(), String>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +48,6 @@ const BTF_MAGIC: u16 = 0xeb9f;
 const LOCKDOWN: &str = "sys/kernel/security/lockdown";
 const KPROBE: &str = "sys/bus/event_source/devices/kprobe/type";
 const RELEASE: &str = "proc/sys/kernel/osrelease";
-const TRACE_FILES: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
 /// More than any kernel's config has, in bytes.
 const MOST: u64 = 4 << 20;
 
@@ -72,7 +68,6 @@ impl Facts {
             config: config(root),
             off: [FTRACE, KPROBES].into_iter().filter(is_off).collect(),
             kprobe_events: root.join(KPROBE).exists(),
-            trace_files: trace_files(root),
         }
     }
 
@@ -90,7 +85,6 @@ impl Facts {
             Need::KprobeEvents => (!self.kprobe_events).then(|| {
                 "the kernel has no event source \"kprobe\": it needs CONFIG_KPROBE_EVENTS".to_owned()
             }),
-            Need::TraceFiles => self.trace_files.clone().err(),
         }
     }
 }
@@ -169,24 +163,6 @@ fn config(root: &Path) -> Option<Config> {
     })
 }
 
-fn trace_files(root: &Path) -> Result<(), String> {
-    let mut refused = None;
-    for directory in TRACE_FILES {
-        match std::fs::metadata(root.join(directory).join("events")) {
-            Ok(_) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                refused.get_or_insert(format!("/{directory} is for root only: {error}"));
-            }
-            Err(_) => {}
-        }
-    }
-    Err(refused.unwrap_or_else(|| {
-        "tracefs is not mounted: `mount -t tracefs tracefs /sys/kernel/tracing` as root, if the kernel has \
-         CONFIG_TRACING"
-            .to_owned()
-    }))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::io::Write;
@@ -253,13 +229,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn events_and_trace_files_are_found_where_they_are() {
-        let there: [(&str, &[u8]); 2] =
-            [(KPROBE, b"8\n"), ("sys/kernel/debug/tracing/events/enable", b"0\n")];
-        assert_eq!(lacks(&there, Need::KprobeEvents), None);
-        assert_eq!(lacks(&there, Need::TraceFiles), None);
+    fn the_source_of_events_is_found_where_it_is() {
+        assert_eq!(lacks(&[(KPROBE, b"8\n")], Need::KprobeEvents), None);
         assert!(lacks(&[], Need::KprobeEvents).unwrap().contains("CONFIG_KPROBE_EVENTS"));
-        assert!(lacks(&[], Need::TraceFiles).unwrap().contains("mount -t tracefs"));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The kinds of probe, best first: which of them a kernel allows, what refuses the others, and what
 //! a trace loses without each.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use host::bpf::{Program, load_return};
 use serde::{Deserialize, Serialize};
@@ -17,14 +16,10 @@ use crate::tracer::Attachment;
 pub enum Rung {
     /// fentry and fexit: a function calls the program.
     Trampoline,
-    /// kprobe.multi: one attachment to many functions.
-    KprobeMulti,
     /// kprobe and kretprobe.
     Kprobe,
     /// The kernel's own places, with their raw arguments.
     RawTracepoint,
-    /// The kernel's own places, by the numbers that tracefs gives them.
-    Tracepoint,
 }
 
 /// A rung, as a kernel has it.
@@ -67,7 +62,7 @@ struct Declared {
 const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
 
 /// The one place where rungs are declared.
-const RUNGS: [Declared; 5] = [
+const RUNGS: [Declared; 3] = [
     Declared {
         rung: Rung::Trampoline,
         name: "fentry, fexit",
@@ -77,12 +72,6 @@ const RUNGS: [Declared; 5] = [
             Need::Option("DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
             Need::Switch(FTRACE),
         ],
-    },
-    Declared {
-        rung: Rung::KprobeMulti,
-        name: "kprobe.multi",
-        without: "nothing is lost: each kprobe is attached by itself",
-        needs: &[Need::Option("BPF_EVENTS"), Need::Option("FPROBE")],
     },
     Declared {
         rung: Rung::Kprobe,
@@ -102,30 +91,17 @@ const RUNGS: [Declared; 5] = [
         without: "nothing can be traced: at them interruptions are told from a packet's own time",
         needs: &[Need::Option("BPF_EVENTS")],
     },
-    Declared {
-        rung: Rung::Tracepoint,
-        name: "tracepoints",
-        without: "nothing is lost: raw tracepoints are the same places, and cost less",
-        needs: &[Need::Option("BPF_EVENTS"), Need::Option("PERF_EVENTS"), Need::TraceFiles],
-    },
 ];
 
 impl Rung {
     fn declared(self) -> &'static Declared {
-        let found = RUNGS.iter().find(|declared| declared.rung == self);
-        found.expect("each rung has a line in RUNGS, as a test checks")
+        &RUNGS[self as usize]
     }
 
     /// The kernel's name of the kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.declared().name
-    }
-
-    /// Whether traces use it: what stands for the others is as good.
-    #[must_use]
-    pub fn is_used(self) -> bool {
-        !matches!(self, Self::KprobeMulti | Self::Tracepoint)
     }
 
     /// The loss of a trace without it.
@@ -189,7 +165,7 @@ impl ProbeLadder {
                     (Availability::No, missing.unwrap_or(error))
                 }
                 (_, Some(why)) => (Availability::No, why),
-                (_, None) => (Availability::NotTried, why_not_tried(rung).to_owned()),
+                (_, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
             LadderStep { rung, verdict, reason }
         };
@@ -216,16 +192,8 @@ fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-fn why_not_tried(rung: Rung) -> &'static str {
-    match rung {
-        Rung::KprobeMulti => "nothing forbids it; netassay attaches each kprobe by itself",
-        Rung::Tracepoint => "nothing forbids it; netassay uses raw tracepoints",
-        _ => {
-            "nothing forbids it; functions of the kernel that this machine runs are not probed, those of \
-             a virtual machine are (--inside guest)"
-        }
-    }
-}
+const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
+                         virtual machine are (--inside guest)";
 
 fn load_nothing() -> io::Result<()> {
     load_return(Program::RawTracepoint, 0).map(drop)
@@ -263,10 +231,9 @@ mod tests {
 
     use super::*;
     use crate::facts::tests::machine;
-    use crate::offered::BTF;
+    use crate::resolve::BTF;
 
-    const ALL: [Rung; 5] =
-        [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe, Rung::RawTracepoint, Rung::Tracepoint];
+    const ALL: [Rung; 3] = [Rung::Trampoline, Rung::Kprobe, Rung::RawTracepoint];
 
     fn capable() -> bool {
         let own = Privileges::read();
@@ -338,9 +305,7 @@ mod tests {
         assert!(reason(&found, Rung::Trampoline).1.contains("--inside guest"), "{found:?}");
         let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
         assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
-        assert!(reason(&found, Rung::KprobeMulti).1.contains("CONFIG_FPROBE"), "{found:?}");
         assert_eq!(found.obstacle(), None);
-        assert!(reason(&found, Rung::Tracepoint).1.contains("mount -t tracefs"), "{found:?}");
         // In a guest the kernel is asked; what is known explains a refusal.
         let facts = Facts::read_from(machine(&files).path(), &Privileges::read());
         let found = ProbeLadder::from_facts(&facts, Ok(()), &|rung| match rung {
@@ -361,7 +326,7 @@ mod tests {
             let found = ProbeLadder::read();
             assert_eq!(found.0.iter().map(|step| step.rung).collect::<Vec<_>>(), ALL);
             assert!(found.0.iter().all(|step| !step.reason.is_empty()), "{found:?}");
-            for rung in [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe] {
+            for rung in [Rung::Trampoline, Rung::Kprobe] {
                 assert_ne!(
                     reason(&found, rung).0,
                     Availability::Yes,

@@ -1,15 +1,13 @@
 //! A path: the places in the kernel that a packet passes, in order, as a file names them.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
 use words::Kind;
-
-use crate::layer::Layer;
-use crate::phase::JourneyPhase;
 
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -214,11 +212,122 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
+/// A path embedded in the binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BundledPath {
+    /// Its name: that of its file without `.toml`.
+    pub name: &'static str,
+    /// Its file, comments included.
+    pub text: &'static str,
+}
+
+impl BundledPath {
+    /// The path.
+    ///
+    /// # Panics
+    /// Never: a test reads every bundled file.
+    pub fn path(&self) -> TracePath {
+        match TracePath::parse(&format!("{}.toml", self.name), self.text) {
+            Ok(path) => path,
+            Err(error) => unreachable!("a bundled path is wrong: {error}"),
+        }
+    }
+}
+
+macro_rules! bundled {
+    ($($name:literal),*) => {
+        &[$(BundledPath { name: $name, text: include_str!(concat!("../../../paths/", $name, ".toml")) }),*]
+    };
+}
+
+/// The bundled paths.
+pub const PATHS: &[BundledPath] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
+
+/// A layer of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Layer {
+    Application,
+    Socket,
+    Protocol,
+    Ip,
+    Device,
+    Driver,
+    Interrupt,
+}
+
+impl Layer {
+    /// The layers, from the outside of the kernel to the wire.
+    pub const ALL: [Self; 7] = [
+        Self::Application,
+        Self::Socket,
+        Self::Protocol,
+        Self::Ip,
+        Self::Device,
+        Self::Driver,
+        Self::Interrupt,
+    ];
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Application => "application",
+            Self::Socket => "socket",
+            Self::Protocol => "protocol",
+            Self::Ip => "IP",
+            Self::Device => "device",
+            Self::Driver => "driver",
+            Self::Interrupt => "interrupt",
+        })
+    }
+}
+
+/// The journey that a stage is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JourneyPhase {
+    /// The sending thread's.
+    Out,
+    /// A CPU's, before it has a packet.
+    Leading,
+    /// A packet's, which a CPU hands from function to function.
+    Arriving,
+    /// The reading thread's.
+    Reading,
+}
+
+impl JourneyPhase {
+    /// The phases of stages in these lanes. A path that begins in an interrupt comes in; its reader
+    /// begins with the first stage of the application. Which stages lead to a packet is known when
+    /// their places are chosen: until then they are [`JourneyPhase::Arriving`].
+    pub fn of_layers(lanes: impl Iterator<Item = Layer> + Clone) -> impl Iterator<Item = Self> {
+        let comes_in = lanes.clone().next() == Some(Layer::Interrupt);
+        let border = lanes.clone().position(|lane| lane == Layer::Application).unwrap_or(usize::MAX);
+        lanes.enumerate().map(move |(index, _)| match comes_in {
+            false => Self::Out,
+            true if index < border => Self::Arriving,
+            true => Self::Reading,
+        })
+    }
+
+    /// The constant `PHASE` of a program (`bpf/maps.h`).
+    pub(crate) fn number(self) -> u64 {
+        match self {
+            Self::Out => 0,
+            Self::Leading => 1,
+            Self::Arriving => 2,
+            Self::Reading => 3,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
+    use words::KernelPath;
 
     const GOOD: &str = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nipv4 = [\"f\", \"g\"]\nipv6 = [\"h\"]\n\
                         [[stage]]\nlabel = \"a\"\nat = \"return\"\nlane = \"ip\"\nfunctions = [\"f\"]\noptional = true\n";
@@ -274,6 +383,20 @@ mod tests {
             if let Err(error) = TracePath::parse("p", &format!("{head}{piece}{tail}")) {
                 prop_assert!(error.line >= 1 && error.column >= 1 && !error.problem.is_empty());
             }
+        }
+    }
+
+    #[test]
+    fn every_file_is_bundled_and_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), PATHS.len());
+        assert!(PATHS.iter().map(|path| path.name).eq(KernelPath::ALL.map(KernelPath::word)));
+        for bundled in PATHS {
+            let path = TracePath::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(path, bundled.path());
+            assert!(!path.about.is_empty());
+            let word = KernelPath::ALL.into_iter().find(|path| path.word() == bundled.name).unwrap();
+            assert!(word.carries(path.workload), "{word}");
         }
     }
 }

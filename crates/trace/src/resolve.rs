@@ -1,14 +1,15 @@
 //! Which probe points a kernel has for the stages of a path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::btf::{Arguments, Packet};
-use crate::layer::Layer;
-use crate::offered::OfferedProbes;
-use crate::path::{At, TracePath};
-use crate::phase::JourneyPhase;
+use crate::btf::{Arguments, Btf, Packet};
+use crate::ladder::ProbeLadder;
+use crate::path::{At, JourneyPhase, Layer, TracePath};
 
 /// A stage, with the probe points of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,13 +135,103 @@ fn symbol<'k>(name: &str, known: &'k BTreeSet<String>) -> Result<&'k str, String
     }
 }
 
+/// The probes that a kernel has for some paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survey {
+    /// The kinds of probe.
+    pub ladder: ProbeLadder,
+    /// The stages of each path, in the order in which these were given.
+    pub paths: Vec<Vec<ResolvedStage>>,
+}
+
+impl Survey {
+    /// Surveys the running kernel. `functions`: whether functions may be probed, so that a probe at
+    /// one of them is tried ([`ProbeLadder::tried`]).
+    #[must_use]
+    pub fn make(paths: &[TracePath], functions: bool) -> Self {
+        let offered = OfferedProbes::read(paths);
+        let paths: Vec<Vec<ResolvedStage>> = paths.iter().map(|path| resolve(path, &offered)).collect();
+        let tried = plain_function(&paths).filter(|_| functions);
+        Self { ladder: tried.map_or_else(ProbeLadder::read, ProbeLadder::tried), paths }
+    }
+}
+
+/// The first function of the kernel itself whose arguments fentry can pass on.
+fn plain_function(paths: &[Vec<ResolvedStage>]) -> Option<&str> {
+    const MOST_ARGUMENTS: u16 = 6;
+    let found = paths.iter().flatten().map(|stage| &stage.ipv4);
+    let points = found.flat_map(|found| match found {
+        ProbePoints::Points(points) => points.as_slice(),
+        ProbePoints::Missing(_) => &[],
+    });
+    let mut plain = points.filter(|point| {
+        point.kind == PointKind::Function && point.arguments.is_some_and(|count| count <= MOST_ARGUMENTS)
+    });
+    plain.next().map(|point| point.name.as_str())
+}
+
+const SYMBOLS: &str = "proc/kallsyms";
+pub(crate) const BTF: &str = "sys/kernel/btf/vmlinux";
+/// More than any kernel's list of symbols or types has, in bytes.
+const MOST: u64 = 256 << 20;
+
+/// The probe points that a kernel offers, of those that paths name. A list that cannot be read is
+/// replaced by the reason.
+#[derive(Clone, Debug)]
+pub struct OfferedProbes {
+    /// The functions of the kernel and its modules, with suffixes that the compiler gave.
+    pub functions: Result<BTreeSet<String>, String>,
+    /// The kernel's own types.
+    pub types: Result<Btf, String>,
+}
+
+impl OfferedProbes {
+    /// Reads what the running kernel offers for these paths.
+    pub fn read(paths: &[TracePath]) -> Self {
+        Self::read_from(path::Path::new("/"), paths)
+    }
+
+    fn read_from(root: &path::Path, paths: &[TracePath]) -> Self {
+        let bytes = |name: &str| {
+            let mut bytes = Vec::new();
+            let read = File::open(root.join(name)).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+            read.map(|_| bytes).map_err(|error| format!("/{name} cannot be read: {error}"))
+        };
+        let stages = paths.iter().flat_map(|path| &path.stages);
+        let names = stages.flat_map(|stage| [&stage.ipv4, &stage.ipv6, &stage.tracepoints]).flatten();
+        let names: HashSet<&str> = names.map(String::as_str).collect();
+        // A compiler's copy of a function has a dot behind the name.
+        let wanted = |symbol: &str| symbol.split('.').next().is_some_and(|name| names.contains(name));
+        Self {
+            functions: bytes(SYMBOLS).map(|list| functions(&String::from_utf8_lossy(&list), wanted)),
+            types: bytes(BTF)
+                .and_then(|bytes| Btf::parse(&bytes, wanted).map_err(|error| format!("/{BTF}: {error}"))),
+        }
+    }
+}
+
+/// The functions that are `wanted` by name in the kernel's list of symbols: lines of address, type,
+/// name and module. More than 100,000 lines.
+pub fn functions(list: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let function = |line: &str| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (kind, name) = (words.next()?, words.next()?);
+        let is_code = matches!(kind, "t" | "T" | "w" | "W");
+        let printable = || name.bytes().all(|byte| byte.is_ascii_graphic());
+        (is_code && wanted(name) && printable()).then(|| name.to_owned())
+    };
+    list.lines().filter_map(function).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use proptest::prelude::*;
 
-    use super::*;
     use crate::PATHS;
     use crate::btf::Btf;
+    use crate::ladder::{Availability, Rung};
 
     fn offered(functions: &[&str], tracepoints: &[&str]) -> OfferedProbes {
         let seven = Arguments { count: 7, packet: None };
@@ -218,5 +309,50 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_running_kernel_is_surveyed_without_a_probe_at_a_function() {
+        let paths: Vec<TracePath> = PATHS.iter().map(|bundled| bundled.path()).collect();
+        let survey = Survey::make(&paths, false);
+        let stages: Vec<usize> = survey.paths.iter().map(Vec::len).collect();
+        assert_eq!(stages, paths.iter().map(|path| path.stages.len()).collect::<Vec<_>>());
+        let trampoline = survey.ladder.0.iter().find(|step| step.rung == Rung::Trampoline).unwrap();
+        assert_ne!(trampoline.verdict, Availability::Yes);
+        if let Some(function) = plain_function(&survey.paths) {
+            assert!(!function.contains('.'), "{function} is a copy that the compiler made");
+        }
+    }
+
+    #[test]
+    fn functions_are_those_symbols_that_are_code() {
+        let list = "ffff0 T udp_sendmsg\nffff1 d jiffies\n0 t veth_xmit\t[veth]\nbad\n0 W a\u{7}b\n";
+        assert_eq!(functions(list, |_| true), ["udp_sendmsg", "veth_xmit"].map(str::to_owned).into());
+    }
+
+    #[test]
+    fn copies_of_what_paths_name_are_kept() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        let list = "0 T udp_sendmsg\n0 t udp_sendmsg.part.0\n0 t udp_sendmsg_x\n0 t ip_output\n";
+        std::fs::write(root.path().join(SYMBOLS), list).unwrap();
+        let stage = "lane = \"ip\"\nfunctions";
+        let text = format!(
+            "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\n{stage} = [\"udp_sendmsg\"]\n\
+             [[stage]]\nlabel = \"b\"\n{stage} = [\"b\"]\n"
+        );
+        let offered = OfferedProbes::read_from(root.path(), &[TracePath::parse("a path", &text).unwrap()]);
+        assert_eq!(
+            offered.functions.unwrap(),
+            ["udp_sendmsg", "udp_sendmsg.part.0"].map(str::to_owned).into()
+        );
+    }
+
+    #[test]
+    fn a_list_that_is_missing_has_its_reason() {
+        let root = tempfile::tempdir().unwrap();
+        let offered = OfferedProbes::read_from(root.path(), &[]);
+        assert!(offered.functions.unwrap_err().contains("/proc/kallsyms cannot be read"));
+        assert!(offered.types.unwrap_err().contains("/sys/kernel/btf/vmlinux cannot be read"));
     }
 }

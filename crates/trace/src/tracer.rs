@@ -2,21 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use host::bpf::{Attached, Map, Program, Ring, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
-use crate::loaded::{AttachPoint, Loaded, error_text, kprobe, raw};
-use crate::object::{Constants, KernelPrograms, ObjectError, Programs};
-use crate::offered::BTF;
-use crate::path::At;
-use crate::phase::JourneyPhase;
+use crate::object::{
+    AttachPoint, Constants, KernelPrograms, Loaded, ObjectError, Programs, error_text, kprobe, raw,
+};
+use crate::path::{At, JourneyPhase};
 use crate::probe_counts::{CounterMaps, POINTS, ProbeCounts};
-use crate::resolve::{PointKind, ProbePoint};
+use crate::resolve::{BTF, PointKind, ProbePoint};
 use crate::sampled::{SampledPackets, StampedPacket};
 
 /// A probe: where a point of a path is seen.
@@ -117,17 +115,10 @@ impl KernelPrograms {
         Ok(Self::fit(&types)?)
     }
 
-    /// Attaches probes that only count how often each is hit ([`ProbeCounts::hits`]), to learn
-    /// which of them packets pass.
-    ///
-    /// # Errors
-    /// As [`KernelPrograms::attach`].
-    pub fn attach_to_try(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Attachments), TraceError> {
-        self.attach_all(probes, Constants { call, trying: 1, ..Constants::default() })
-    }
-
     /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of the
-    /// system call that `sys_enter` and `sys_exit` stand for.
+    /// system call that `sys_enter` and `sys_exit` stand for. One packet in `every` is kept with its
+    /// stamps ([`Tracer::sampled`]); 0: none. `trying`: the probes only count how often each is hit
+    /// ([`ProbeCounts::hits`]), to learn which of them packets pass.
     ///
     /// # Errors
     /// [`TraceError`]; then nothing stays attached. A probe that cannot be attached is no error: it
@@ -135,29 +126,15 @@ impl KernelPrograms {
     ///
     /// # Panics
     /// If a probe has a number of [`POINTS`] or more.
-    pub fn attach(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Attachments), TraceError> {
-        self.attach_to_sample(probes, call, 0)
-    }
-
-    /// Attaches probes as [`KernelPrograms::attach`] does, and keeps one packet in `every` with its
-    /// stamps ([`Tracer::sampled`]); 0: none.
-    ///
-    /// # Errors
-    /// As [`KernelPrograms::attach`].
-    pub fn attach_to_sample(
+    pub fn attach(
         &self,
         probes: &[Probe],
         call: u64,
         every: u32,
+        trying: bool,
     ) -> Result<(Tracer, Attachments), TraceError> {
-        self.attach_all(probes, Constants { call, every: every.into(), ..Constants::default() })
-    }
-
-    fn attach_all(
-        &self,
-        probes: &[Probe],
-        constants: Constants,
-    ) -> Result<(Tracer, Attachments), TraceError> {
+        let constants =
+            Constants { call, every: every.into(), trying: trying.into(), ..Constants::default() };
         let mut programs = self.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");

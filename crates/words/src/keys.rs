@@ -377,7 +377,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         is_factor: false,
         default: "off",
-        help: "Whether every byte and every sequence number is checked where it arrives, which costs time",
+        help: "Whether every byte is checked where it arrives, which costs time",
         field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
         ..PLAIN
     },

@@ -22,12 +22,11 @@ crate::vocabulary! {
         /// One `send` with `MSG_ZEROCOPY`: the kernel sends from the pages of the program and
         /// reports when it has finished with them.
         Zerocopy = "zerocopy";
-        /// Sends are queued in an io_uring, many per system call.
-        IoUring = "io_uring";
         /// `sendfile` from a file in memory (TCP).
         Sendfile = "sendfile";
         retired {
             GsoSendmmsg = "gso+sendmmsg";
+            IoUring = "io_uring";
             IoUringZerocopy = "io_uring-zerocopy";
             Splice = "splice";
         }
@@ -73,10 +72,10 @@ impl Sender {
         match self {
             Self::Send => true,
             _ if kind.is_rr() => false,
-            Self::Zerocopy | Self::IoUring => true,
+            Self::Zerocopy => true,
             Self::Sendmmsg | Self::Gso => kind.is_udp(),
             Self::Sendfile => kind.is_tcp(),
-            Self::GsoSendmmsg | Self::IoUringZerocopy | Self::Splice => false,
+            Self::GsoSendmmsg | Self::IoUring | Self::IoUringZerocopy | Self::Splice => false,
         }
     }
 
@@ -85,10 +84,10 @@ impl Sender {
         self == Self::Gso
     }
 
-    /// Whether its instructions can be counted: the same each time. With lent pages or a ring the
-    /// kernel chooses when it works.
+    /// Whether its instructions can be counted: the same each time. With lent pages the kernel
+    /// chooses when it works.
     pub fn is_countable(self) -> bool {
-        !matches!(self, Self::Zerocopy | Self::IoUring)
+        self != Self::Zerocopy
     }
 }
 
@@ -180,9 +179,9 @@ mod tests {
     fn each_kind_has_the_ladder_of_its_protocol() {
         let senders =
             |kind| Sender::ALL.into_iter().filter(move |sender| sender.sends(kind)).map(Sender::word);
-        let udp = ["send", "sendmmsg", "gso", "zerocopy", "io_uring"];
+        let udp = ["send", "sendmmsg", "gso", "zerocopy"];
         assert!(senders(Kind::UdpStream).eq(udp) && senders(Kind::Pps).eq(udp));
-        assert!(senders(Kind::TcpStream).eq(["send", "zerocopy", "io_uring", "sendfile"]));
+        assert!(senders(Kind::TcpStream).eq(["send", "zerocopy", "sendfile"]));
         assert!(senders(Kind::TcpCrr).eq(["send"]));
         let readers =
             |kind| Reader::ALL.into_iter().filter(move |reader| reader.takes(kind)).map(Reader::word);
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn retired_words_are_read_and_shown_but_not_accepted() {
-        for word in ["gso+sendmmsg", "io_uring-zerocopy", "splice"] {
+        for word in ["gso+sendmmsg", "io_uring", "io_uring-zerocopy", "splice"] {
             let sender: Sender = serde_json::from_value(word.into()).unwrap();
             assert_eq!((sender.word(), serde_json::to_value(sender).unwrap()), (word, word.into()));
             assert!(word.parse::<Sender>().is_err() && !Kind::ALL.into_iter().any(|kind| sender.sends(kind)));

@@ -113,8 +113,8 @@ pub struct Traffic {
     pub connected: bool,
     /// Whether UDP datagrams carry a checksum. Off only over IPv4 (`SO_NO_CHECK`).
     pub checksum: bool,
-    /// Whether every byte and every sequence number is checked on arrival, which costs time. If
-    /// not, only the last message of each flow is.
+    /// Whether every byte is checked on arrival, which costs time. If not, only the last message of
+    /// each flow is.
     pub verify: bool,
 }
 

@@ -1,8 +1,7 @@
 //! Tests of the controller's end of a session.
 
 use super::*;
-use crate::envelope::answer_line;
-use crate::frame::encode;
+use crate::frame::{answer_line, encode};
 use std::os::unix::net::UnixStream;
 
 const A_MOMENT: Duration = Duration::from_millis(50);

@@ -4,21 +4,19 @@
 //! Its messages go to the console, where the controller reads them: [`SERVING`], or [`CANNOT`] and
 //! the reason.
 
-mod error;
-mod ports;
-mod settings;
 mod system;
-
-pub use ports::port_name;
-pub use settings::{SETTINGS, Settings};
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use self::error::InitError;
-use self::system::Console;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use self::system::say;
 use crate::frame::decode;
+
+pub use self::system::port_name;
 
 /// The message when its agents are at their ports.
 pub const SERVING: &str = "netassay-init: serving";
@@ -37,14 +35,13 @@ pub fn is_called() -> bool {
 
 /// Runs as a guest's first process. Does not return: the guest is powered off at its end.
 pub fn run(version: &'static str) -> ! {
-    let console = Console;
-    if let Err(error) = serve_all(version, &console) {
-        console.say(&format!("{CANNOT} {error}"));
+    if let Err(error) = serve_all(version) {
+        say(&format!("{CANNOT} {error}"));
     }
     system::power_off()
 }
 
-fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> {
+fn serve_all(version: &'static str) -> Result<(), InitError> {
     system::mount_all()?;
     let settings =
         fs::read(format!("/{SETTINGS}")).map_err(|error| InitError::Settings(error.to_string()))?;
@@ -55,19 +52,53 @@ fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> 
         system::hasten_softirqs();
     }
     for (module, error) in system::load_modules(format!("/{MODULES}").as_ref())? {
-        console.say(&format!("netassay-init: the module {module} cannot be loaded: {error}"));
+        say(&format!("netassay-init: the module {module} cannot be loaded: {error}"));
     }
-    let ports = ports::open_all(settings.ports)?;
+    let ports = system::open_all(settings.ports)?;
     for (index, port) in ports.into_iter().enumerate() {
         // Closes the parent's copy, so that the port closes when the agent ends.
-        ports::start_agent(index, port, version, console)?;
+        system::start_agent(index, port, version)?;
     }
-    console.say(&format!("{SERVING} {} ports", settings.ports));
+    say(&format!("{SERVING} {} ports", settings.ports));
     while let Some((process, status)) = system::reap() {
         let status = ExitStatus::from_raw(status);
         if !status.success() {
-            console.say(&format!("netassay-init: process {process} ended: {status}"));
+            say(&format!("netassay-init: process {process} ended: {status}"));
         }
     }
     Ok(())
+}
+
+#[derive(Debug, Error)]
+pub(crate) enum InitError {
+    #[error("{step}: {source}")]
+    System { step: String, source: std::io::Error },
+    #[error("/{SETTINGS}: {0}")]
+    Settings(String),
+    #[error(
+        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor \
+         as modules; `netassay kernel fetch linux-image-cloud-amd64` brings one that has"
+    )]
+    NoPort { name: String, seconds: u64 },
+}
+
+impl InitError {
+    pub(super) fn in_step(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let step = step.into();
+        move |source| Self::System { step, source }
+    }
+}
+
+/// The path of [`Settings`] in the initramfs.
+pub const SETTINGS: &str = "netassay/settings.json";
+
+/// The settings that the packer of the initramfs gives to init.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The number of ports, named `netassay.0` and so on.
+    pub ports: usize,
+    /// The seed of the kernel's random numbers, if they must be equal at each boot; empty for the
+    /// kernel's own.
+    pub seed: Vec<u8>,
 }

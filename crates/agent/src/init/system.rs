@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,19 +14,15 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
-use super::error::InitError;
+use super::InitError;
+use crate::serve::serve;
 
-#[derive(Debug, Default)]
-pub(super) struct Console;
-
-impl Console {
-    /// Writes one line, and waits until it has left: the guest may power off next.
-    pub(super) fn say(&self, line: &str) {
-        // A failure here cannot be reported anywhere.
-        if let Ok(mut console) = File::options().write(true).open("/dev/console") {
-            let _ = console.write_all(format!("{line}\n").as_bytes());
-            let _ = tcdrain(console);
-        }
+/// Writes one line to the console, and waits until it has left: the guest may power off next.
+pub(super) fn say(line: &str) {
+    // A failure here cannot be reported anywhere.
+    if let Ok(mut console) = File::options().write(true).open("/dev/console") {
+        let _ = console.write_all(format!("{line}\n").as_bytes());
+        let _ = tcdrain(console);
     }
 }
 
@@ -104,7 +100,9 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     let mut refused = Vec::new();
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        match load_module(&path) {
+        let load =
+            || -> io::Result<()> { Ok(finit_module(File::open(&path)?, c"", ModuleInitFlags::empty())?) };
+        match load() {
             // The file of a loaded module is not needed; failing to remove it is harmless.
             Ok(()) => drop(fs::remove_file(&path)),
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
@@ -112,10 +110,6 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
         }
     }
     Ok(refused)
-}
-
-fn load_module(path: &Path) -> io::Result<()> {
-    Ok(finit_module(File::open(path)?, c"", ModuleInitFlags::empty())?)
 }
 
 pub(super) fn fork() -> io::Result<bool> {
@@ -151,17 +145,86 @@ pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> 
     Err(io::Error::new(io::ErrorKind::TimedOut, "the controller is not connected to its port"))
 }
 
-/// Makes a descriptor this process's standard input and output.
-pub(super) fn become_standard_streams(port: &impl AsFd) -> io::Result<()> {
-    dup2_stdin(port)?;
-    Ok(dup2_stdout(port)?)
-}
-
 pub(super) fn power_off() -> ! {
     loop {
         // All file systems are in memory: nothing to save.
         let Err(_) = reboot(RebootMode::RB_POWER_OFF);
         // A kernel without ACPI halts here; the controller ends QEMU then.
         std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+// The time between two looks for a device after its driver was loaded; on an idle machine it
+// appears within a millisecond. The wait is counted in steps: on a busy machine the guest takes
+// few of them.
+const STEP: Duration = Duration::from_millis(1);
+const STEPS: u32 = 10_000;
+
+/// The name that the guest's device gives the port `index`.
+#[must_use]
+pub fn port_name(index: usize) -> String {
+    format!("netassay.{index}")
+}
+
+/// Opens the ports by their names.
+pub(super) fn open_all(count: usize) -> Result<Vec<OwnedFd>, InitError> {
+    (0..count).map(|index| open(&port_name(index))).collect()
+}
+
+fn open(name: &str) -> Result<OwnedFd, InitError> {
+    for _ in 0..STEPS {
+        if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
+            let path = Path::new("/dev").join(device);
+            let file = File::options().read(true).write(true).open(&path);
+            return file.map(Into::into).map_err(InitError::in_step(format!("open {}", path.display())));
+        }
+        std::thread::sleep(STEP);
+    }
+    Err(InitError::NoPort { name: name.to_owned(), seconds: (STEP * STEPS).as_secs() })
+}
+
+fn device(class: &Path, name: &str) -> Option<String> {
+    fs::read_dir(class).ok()?.flatten().find_map(|entry| {
+        let found = fs::read_to_string(entry.path().join("name")).ok()?;
+        (found.trim() == name).then(|| entry.file_name().to_string_lossy().into_owned())
+    })
+}
+
+pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), InitError> {
+    if fork().map_err(InitError::in_step("start a process"))? {
+        return Ok(());
+    }
+    let code = match live(port, version) {
+        Ok(()) => 0,
+        Err(why) => {
+            say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
+    await_connection(&port, STEP, STEPS).map_err(|error| error.to_string())?;
+    dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(|error| error.to_string())?;
+    drop(port);
+    serve(version).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_found_by_its_name() {
+        let class = std::env::temp_dir().join(format!("netassay-ports-{}", std::process::id()));
+        for (device, name) in [("vport1p1", "netassay.0\n"), ("vport1p2", "netassay.1\n")] {
+            fs::create_dir_all(class.join(device)).unwrap();
+            fs::write(class.join(device).join("name"), name).unwrap();
+        }
+        assert_eq!(device(&class, "netassay.1").as_deref(), Some("vport1p2"));
+        assert_eq!(device(&class, "netassay"), None);
+        fs::remove_dir_all(&class).unwrap();
+        assert_eq!(device(&class, "netassay.0"), None);
     }
 }

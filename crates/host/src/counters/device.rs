@@ -23,9 +23,6 @@ pub struct DeviceCounters {
 }
 
 impl DeviceCounters {
-    /// The most counters of one window.
-    pub const MOST: usize = MOST;
-
     /// Drops, failures and pauses, by the counters' names.
     pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
         let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);

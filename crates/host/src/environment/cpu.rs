@@ -9,7 +9,7 @@ use crate::cpu::power::latency_bound;
 use crate::kernel::files::{Files, field};
 
 /// The CPUs of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuEnvironment {
     /// The model, as the CPU reports it.

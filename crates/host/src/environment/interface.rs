@@ -14,7 +14,7 @@ use crate::link::links::Links;
 use crate::link::programs::Programs;
 
 /// An interface of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterfaceEnvironment {
     /// The interface itself.
@@ -140,12 +140,6 @@ impl Hardware {
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// All of its texts.
-    pub fn texts(&self) -> impl Iterator<Item = &String> {
-        let Self { driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most, .. } = self;
-        [driver_version, firmware, bus, duplex, pcie_speed, pcie_speed_most].into_iter().flatten()
     }
 }
 

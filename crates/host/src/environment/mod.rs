@@ -21,7 +21,7 @@ use crate::kernel::files::{Files, field};
 
 /// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
 /// missing from a list), never an error.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
     /// The version of netassay, and which build of it.
@@ -44,7 +44,7 @@ pub struct Environment {
 }
 
 /// The kernel of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelEnvironment {
     /// The release, for example `6.12.9-amd64`.
@@ -69,7 +69,7 @@ pub struct KernelEnvironment {
 }
 
 /// The machine of a host, and its hypervisor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
     /// The manufacturer.
@@ -83,7 +83,7 @@ pub struct MachineEnvironment {
 }
 
 /// The load of a host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadEnvironment {
     /// Average number of runnable tasks over the last 1, 5 and 15 minutes.

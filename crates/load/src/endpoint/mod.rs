@@ -1,20 +1,48 @@
-//! One end of a workload, from its sockets' opening to its account.
+//! One end of a workload, from its sockets' opening to its account: its flows, and the threads that
+//! serve them, started together, watched from outside, stopped in bounded time.
 
-mod greeting;
-mod receiver;
-mod transmitter;
+mod account;
+mod flows;
+mod sockets;
+mod threads;
 
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use socket2::Socket;
 use words::{Family, Side, Traffic};
 
-use crate::engine::{EndOutcome, Team};
-use crate::error::{Error, Result};
+use self::flows::Flows;
+use self::threads::{cpus, run, shares, wait_until};
+use crate::error::{Errno, Error, Result};
 use crate::exact::{self, Describe, Repeat};
-use crate::lane::{Phase, Sample};
+use crate::lane::{ABORT, Control, Counts, Lane, LaneResult, Modes, Phase, QUIET, STOP, Sample};
 use crate::socket::SocketSwitches;
 use crate::spec::Spec;
+use crate::sys;
+
+pub use self::account::{EndOutcome, FlowOutcome, Share};
+pub(crate) use self::threads::threads;
+
+/// Time after the stop for receivers to receive queued data, and for senders' queues to empty.
+const DRAIN: Duration = Duration::from_millis(1500);
+/// Time for threads to leave their loops at a switch. A sender may wait in its call for a
+/// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
+/// after 5 s ([`stall`](crate::socket::stall)).
+const LEAVE: Duration = Duration::from_secs(4);
+/// Time for threads to end after an abort.
+const JOIN: Duration = Duration::from_secs(3);
+/// The stack of a loop, which has no deep calls.
+const STACK: usize = 256 << 10;
+
+const STAYS: &str =
+    "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
+const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
 /// from [`Endpoint::connect`].
@@ -25,8 +53,13 @@ pub struct Endpoint {
     /// A receiver's sockets before its peers are attached: its listeners, or one UDP socket per
     /// flow.
     bound: Option<Vec<Socket>>,
-    /// `None` before [`Endpoint::attach`], or after it failed.
-    team: Option<Box<Team>>,
+    /// None before [`Endpoint::attach`], or after it failed.
+    flows: Flows,
+    control: Arc<Control>,
+    /// The flows of each thread.
+    shares: Vec<Range<usize>>,
+    threads: Vec<JoinHandle<Option<Vec<LaneResult>>>>,
+    started: bool,
 }
 
 impl Endpoint {
@@ -37,8 +70,10 @@ impl Endpoint {
     /// An invalid workload, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
-        let (sockets, addresses) = receiver::open(spec)?;
-        Ok(Self { spec: spec.clone(), addresses, bound: Some(sockets), team: None })
+        let (sockets, addresses) = sockets::open(spec)?;
+        let mut end = Self::new(Side::Receiver, spec, Vec::new(), Vec::new(), addresses)?;
+        end.bound = Some(sockets);
+        Ok(end)
     }
 
     /// Connects a transmitter's flows to the `endpoints` of the receiver. With UDP it sends an
@@ -50,9 +85,23 @@ impl Endpoint {
     /// within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
-        let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
-        let team = Team::new(Side::Transmitter, spec.clone(), sockets, peers)?;
-        Ok(Self { spec: spec.clone(), addresses: locals, bound: None, team: Some(Box::new(team)) })
+        let sockets::Connected { sockets, peers, locals } = sockets::connect(spec, endpoints)?;
+        Self::new(Side::Transmitter, spec, sockets, peers, locals)
+    }
+
+    fn new(
+        side: Side,
+        spec: &Spec,
+        sockets: Vec<Socket>,
+        peers: Vec<SocketAddr>,
+        addresses: Vec<SocketAddr>,
+    ) -> Result<Self> {
+        let flows = Flows::new(side, spec, sockets, peers)?;
+        let threads = threads(&spec.traffic, cpus(&spec.cpus));
+        let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
+        let control = Arc::new(Control::new(flows.sockets.len(), shares.len(), &flows.traffic));
+        let (spec, bound, threads) = (spec.clone(), None, Vec::new());
+        Ok(Self { spec, addresses, bound, flows, control, shares, threads, started: false })
     }
 
     /// The addresses for the other end. Of a receiver: those for [`Endpoint::connect`], one for
@@ -73,13 +122,14 @@ impl Endpoint {
     /// transmitter.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         if self.bound.is_some() {
-            receiver::check_locals(&self.spec, locals)?;
+            sockets::check_locals(&self.spec, locals)?;
         }
         let Some(sockets) = self.bound.take() else {
             return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
         };
-        let (sockets, peers) = receiver::join(&self.spec, sockets, &self.addresses, locals)?;
-        self.team = Some(Box::new(Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?));
+        let (sockets, peers) = sockets::join(&self.spec, sockets, &self.addresses, locals)?;
+        let addresses = std::mem::take(&mut self.addresses);
+        *self = Self::new(Side::Receiver, &self.spec.clone(), sockets, peers, addresses)?;
         Ok(())
     }
 
@@ -90,7 +140,33 @@ impl Endpoint {
     /// A receiver without attached peers; a thread that cannot be started or pinned (then none
     /// runs); a second start.
     pub fn start(&mut self) -> Result<()> {
-        self.team.as_mut().ok_or(NOT_ATTACHED)?.start()
+        self.check_attached()?;
+        if self.started {
+            return Err(Error::Order { step: "start", instead: "the threads were started before" });
+        }
+        self.started = true;
+        let (readiness, all_ready) = mpsc::channel();
+        for thread in 0..self.shares.len() {
+            if let Err(error) = self.spawn(thread, readiness.clone()) {
+                self.control.fail(error);
+                break;
+            }
+        }
+        drop(readiness);
+        // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
+        // failed.
+        let _ = all_ready.recv();
+        match self.control.failure().cloned() {
+            None => {
+                self.control.open_gate();
+                Ok(())
+            }
+            Some(error) => {
+                self.control.phase.advance(ABORT);
+                let _ = self.stop();
+                Err(error)
+            }
+        }
     }
 
     /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
@@ -107,7 +183,8 @@ impl Endpoint {
         describe: Describe,
         borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
     ) -> Result<M> {
-        let flow = self.team.as_ref().ok_or(NOT_ATTACHED)?.only_flow();
+        self.check_attached()?;
+        let flow = (&self.flows.sockets[0], self.flows.peers[0]);
         exact::lend_asking(&self.spec.traffic, flow, asleep, describe, borrower)
     }
 
@@ -125,16 +202,49 @@ impl Endpoint {
             }
         }
         let switches = SocketSwitches::new(&self.spec.traffic, states);
-        self.team.as_ref().ok_or(NOT_ATTACHED)?.prepare(&switches)?;
+        self.check_attached()?;
+        let threads = |traffic| threads(traffic, cpus(&self.spec.cpus));
+        if switches.states.iter().any(|state| threads(state) != threads(&self.spec.traffic)) {
+            return Err(Error::Setup(
+                "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` to the number of `flows`"
+                    .to_owned(),
+            ));
+        }
+        self.flows.prepare(&switches)?;
         Ok(switches)
     }
 
-    /// SocketSwitches the sockets to a state while they carry traffic, and reads it back.
+    /// Switches the sockets to a state while they carry traffic, and reads it back.
     ///
     /// # Errors
     /// A socket that refuses it, or reads back another value.
     pub fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        self.team.as_ref().ok_or(NOT_ATTACHED)?.switch(switches, state)
+        self.check_attached()?;
+        let wanted = &switches.states[state];
+        if let Some(pace) = wanted.pacing {
+            self.control.pace.store(pace.bits(), Ordering::Relaxed);
+        }
+        let (before, after) = (self.control.loop_switch.modes(), Modes::of_traffic(wanted));
+        let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
+        let reads_otherwise = changes(before.reader != after.reader, false);
+        if !reads_otherwise && !changes(before.sender != after.sender, true) {
+            return self.flows.switch(switches, state);
+        }
+        // The sockets are switched while no such thread uses them: its next loop may need an
+        // option of theirs. Senders leave at the phase that ends them in order.
+        let (loop_switch, phase) = (&self.control.loop_switch, &self.control.phase);
+        loop_switch.hold();
+        let held = phase.hold(QUIET);
+        let mut left = self.all_leave(&[true]);
+        if left && reads_otherwise {
+            phase.hold(ABORT);
+            left = self.all_leave(&[true, false]);
+        }
+        let done =
+            if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
+        phase.resume(held);
+        loop_switch.release(if left { after } else { before });
+        done
     }
 
     /// Reads back whether the sockets still have what a state has.
@@ -142,40 +252,45 @@ impl Endpoint {
     /// # Errors
     /// A socket that reads back another value.
     pub fn check(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        self.team.as_ref().ok_or(NOT_ATTACHED)?.check(switches, state)
+        self.check_attached()?;
+        self.flows.check(switches, state)
     }
 
     /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.
     pub fn set_phase(&self, phase: Phase) {
-        if let Some(team) = &self.team {
-            team.set_phase(phase);
-        }
+        self.control.phase.advance(phase as u8);
     }
 
     /// Reads all counters, without disturbing the threads.
     #[must_use]
     pub fn sample(&self) -> Sample {
-        self.team.as_ref().map_or_else(Sample::default, |team| team.sample())
+        let before = sys::now();
+        let flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
+        let at_ns = before + (sys::now() - before) / 2;
+        self.flows.sample(flows, at_ns)
     }
 
     /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
-        self.team.as_ref().map_or_else(Vec::new, |team| team.threads())
+        let ids = self.control.threads.iter().map(|id| id.load(Ordering::Relaxed));
+        ids.filter(|id| *id != 0).collect()
     }
 
     /// The first error that ended a thread early.
     #[must_use]
     pub fn failed(&self) -> Option<&Error> {
-        self.team.as_ref().and_then(|team| team.failed())
+        self.control.failure()
     }
 
     /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
     /// this host. Receiving threads continue.
     pub fn quiet(&self) {
-        if let Some(team) = &self.team {
-            team.quiet();
-        }
+        self.control.phase.advance(QUIET);
+        self.control.open_gate();
+        self.flows.end_sending();
+        wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
+        wait_until(DRAIN, || self.flows.have_left());
     }
 
     /// Receives queued data, stops and joins the threads, and waits for this host's queues to
@@ -184,13 +299,109 @@ impl Endpoint {
     /// # Errors
     /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does
     /// not end.
-    pub fn finish(self) -> Result<EndOutcome> {
-        self.team.ok_or(NOT_ATTACHED)?.finish()
+    pub fn finish(mut self) -> Result<EndOutcome> {
+        self.check_attached()?;
+        self.quiet();
+        let ends = self.stop()?;
+        if let Some(error) = self.control.failure() {
+            return Err(error.clone());
+        }
+        account::draw_up(&self.flows, &self.shares, ends, self.sample())
+    }
+
+    fn check_attached(&self) -> Result<()> {
+        let (step, instead) = ("a receiver's start or finish", "attach its peers first");
+        if self.flows.sockets.is_empty() { Err(Error::Order { step, instead }) } else { Ok(()) }
+    }
+
+    /// The threads that send, or ask; or those that receive, or answer.
+    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<LaneResult>>>> {
+        let threads = self.threads.iter().zip(&self.shares);
+        threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
+    }
+
+    /// Waits until all such threads have left their loops; whether they have.
+    fn all_leave(&self, whether_they_send: &[bool]) -> bool {
+        let living = || {
+            let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
+            all.filter(|thread| !thread.is_finished()).count()
+        };
+        wait_until(LEAVE, || self.control.loop_switch.waiting() >= living())
+    }
+
+    fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
+        let share = self.shares[thread].clone();
+        let first = share.start;
+        let mut readiness = Some(readiness);
+        let lanes: Vec<Lane> =
+            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
+        let sends = self.flows.sends(first);
+        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[thread % self.spec.cpus.len()]);
+        // The kernel shows 15 characters of a name.
+        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
+        let handle = std::thread::Builder::new()
+            .name(name)
+            .stack_size(STACK)
+            .spawn(move || run(&lanes, thread, sends, cpu))
+            .map_err(|e| {
+                Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::from_error(&e)))
+            })?;
+        self.threads.push(handle);
+        Ok(())
+    }
+
+    /// Ends all threads within [`DRAIN`] and [`JOIN`]. A second call has none to end.
+    fn stop(&mut self) -> Result<Vec<LaneResult>> {
+        self.control.phase.advance(STOP);
+        self.control.open_gate();
+        if self.flows.traffic.kind.is_udp() {
+            // Wakes a waiting receiver; queued data can still be read. (A TCP receiver ends with
+            // the stream.)
+            self.flows.shut(Shutdown::Read);
+        }
+        if !self.all_ended_within(DRAIN) {
+            self.control.phase.advance(ABORT);
+            self.flows.shut(Shutdown::Both);
+            if !self.all_ended_within(JOIN) {
+                return Err(self.abandon());
+            }
+        }
+        let mut ends = Vec::with_capacity(self.flows.sockets.len());
+        for thread in self.threads.drain(..) {
+            // The thread itself recorded a panic or an error; then the account is not used.
+            ends.extend(thread.join().ok().flatten().unwrap_or_default());
+        }
+        Ok(ends)
+    }
+
+    fn all_ended_within(&self, time: Duration) -> bool {
+        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
+    }
+
+    /// Gives up on threads that do not end.
+    fn abandon(&mut self) -> Error {
+        let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
+        let place = sys::place_of(self.control.threads[stuck].load(Ordering::Relaxed));
+        self.threads.clear();
+        self.flows.abandon();
+        let seconds = (DRAIN + JOIN).as_secs();
+        let what = format!("its thread did not exit within {seconds} s and was abandoned ({place})");
+        let error = Error::flow(self.shares[stuck].start, what);
+        self.control.fail(error.clone());
+        error
     }
 }
 
-const NOT_ATTACHED: Error =
-    Error::Order { step: "a receiver's start or finish", instead: "attach its peers first" };
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            // Nobody wants an account: end at once.
+            self.control.phase.advance(ABORT);
+            self.flows.shut(Shutdown::Both);
+            let _ = self.stop();
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -9,8 +9,7 @@ use super::work::{RepeatableWork, Trouble, WorkVisitor, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
-use crate::workload::udp_stream::gro::Merged;
-use crate::workload::udp_stream::receive::{One, Reader as Read};
+use crate::workload::udp_stream::receive::{Merged, One, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
 
 /// The number of datagrams in transit.
@@ -30,7 +29,7 @@ pub(super) fn give<U: WorkVisitor>(
     let message = traffic.message as usize;
     match shape(traffic.sender, message) {
         (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
-        _ => received(traffic, sockets, send::Many::new(message, false, to), user),
+        _ => received(traffic, sockets, send::Many::new(message, to), user),
     }
 }
 
@@ -68,7 +67,7 @@ impl<W: Writer> RepeatableWork for Sending<W> {
         if wrote > 0 && self.writer.taken(wrote) == self.writer.shape().0 {
             return Ok(());
         }
-        Err((W::CALL.name(), if wrote < 0 { io::Error::last_os_error() } else { odd() }))
+        Err((W::CALL.name, if wrote < 0 { io::Error::last_os_error() } else { odd() }))
     }
 }
 
@@ -96,11 +95,11 @@ impl<W: Writer, R: Read> RepeatableWork for Carrying<W, R> {
                 if is_early(self.flags, &mut looks) {
                     continue;
                 }
-                return Err((R::CALL.name(), io::Error::last_os_error()));
+                return Err((R::CALL.name, io::Error::last_os_error()));
             }
             match self.came(got as usize) {
                 came if came > 0 && came <= left => left -= came,
-                _ => return Err((R::CALL.name(), odd())),
+                _ => return Err((R::CALL.name, odd())),
             }
         }
         Ok(())

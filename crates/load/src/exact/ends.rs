@@ -8,11 +8,11 @@ use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
 use crate::error::{Context, Errno, Error, Result};
-use crate::socket::{self, Applied, options};
+use crate::socket::{self, Applied};
 use crate::spec::Spec;
 use crate::sys::Destination;
-use crate::workload::udp_stream::gro::Merged;
-use crate::workload::udp_stream::gso;
+use crate::workload::udp_stream::receive::Merged;
+use crate::workload::udp_stream::send;
 
 use super::datagrams;
 
@@ -108,7 +108,7 @@ impl Ends {
             source.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", what)?;
         }
         if spec.traffic.sender.segments() {
-            gso::enable(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
+            send::enable_gso(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
         }
         let sink = receiver.map(|receiver| receiver.join(&steady, local)).transpose()?;
         let mut applied = Vec::new();
@@ -129,7 +129,7 @@ impl ReceivingEnd {
         } else {
             let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
             if let Some(dscp) = traffic.dscp {
-                options::prioritize(&accepted, self.address.ip(), dscp)?;
+                socket::prioritize(&accepted, self.address.ip(), dscp)?;
             }
             accepted
         };

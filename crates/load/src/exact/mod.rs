@@ -12,25 +12,17 @@
 //! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
 //! the extra time of that pass is subtracted.
 
-mod account;
 mod counter;
 mod datagrams;
-mod end;
 mod ends;
 mod exchange;
-mod held;
-mod lender;
-mod queue;
-mod slabs;
-mod sleeping_reader;
+pub(crate) mod memory;
 mod stream;
 mod work;
 
-pub use account::{Account, Spread};
-pub use counter::{CountSoftirqs, Softirqs};
+pub use counter::{Account, CountSoftirqs, SoftirqTime, Spread};
 pub use ends::ReceivingEnd;
-pub use lender::Repeat;
-pub use work::{Describe, Worker};
+pub use work::{Describe, Repeat, Worker};
 
 use std::io;
 use std::net::SocketAddr;
@@ -44,12 +36,11 @@ use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
+use self::exchange::{MessageEnd, SleepingReader};
+use self::work::Lender;
 use counter::Counter;
-use end::MessageEnd;
 use ends::Ends;
 use exchange::Exchanged;
-use lender::Lender;
-use sleeping_reader::SleepingReader;
 use work::WorkVisitor;
 
 const BEAT_NS: u64 = 1_000_000_000;
@@ -309,22 +300,19 @@ mod tests {
         assert!(refused.contains("a reader sleeps only where messages are answered"), "{refused}");
     }
 
-    /// Adds a millisecond at each call, far more than a batch takes.
-    struct Told(u64);
-
-    impl Softirqs for Told {
-        fn inside_ns(&mut self) -> std::result::Result<u64, String> {
-            self.0 += 1_000_000;
-            Ok(self.0)
-        }
-    }
-
     /// An account in which each batch has a millisecond of soft interrupts, and what of that falls
     /// on a message.
     fn interrupted() -> (Account, f64) {
         let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
-        let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
+        // Adds a millisecond at each call, far more than a batch takes.
+        let mut told = 0u64;
+        let time = move || {
+            told += 1_000_000;
+            Ok(told)
+        };
+        let count = &mut || Ok(Box::new(time) as SoftirqTime);
+        let account = run(&spec, Some(receiver), None, &mut || {}, count).unwrap();
         let told = 1e6 / f64::from(account.messages);
         (account, told)
     }

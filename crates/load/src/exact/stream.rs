@@ -47,10 +47,6 @@ struct Streamed<W> {
 }
 
 impl<W: Writer> RepeatableWork for Streamed<W> {
-    fn messages(&self) -> u32 {
-        1
-    }
-
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         carry_stream(calls, (self.source, self.sink), &mut self.writer, (self.room.as_mut(), self.flags))
@@ -73,11 +69,11 @@ pub(super) fn carry_stream<C: Calls>(
             match message.write(calls, from) {
                 done if done > 0 => sent += done as usize,
                 _ if sys::errno() != libc::EAGAIN => {
-                    return Err((message.call().name(), io::Error::last_os_error()));
+                    return Err((message.call().name, io::Error::last_os_error()));
                 }
                 _ if sent > got => {}
                 _ if sys::wait_for(from, libc::POLLOUT, sys::now() + FULL) => continue,
-                _ => return Err((message.call().name(), io::Error::from_raw_os_error(libc::EAGAIN))),
+                _ => return Err((message.call().name, io::Error::from_raw_os_error(libc::EAGAIN))),
             }
         }
         match calls.around(|| sys::receive(to, room, flags)) {

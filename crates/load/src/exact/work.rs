@@ -29,7 +29,9 @@ pub type Describe = fn() -> io::Result<Worker>;
 /// Work that can be repeated: it leaves everything as it was.
 pub(super) trait RepeatableWork {
     /// Messages, or transactions, of one turn.
-    fn messages(&self) -> u32;
+    fn messages(&self) -> u32 {
+        1
+    }
 
     /// The thread that it has beside the one that repeats it.
     fn worker(&self) -> Option<Worker> {
@@ -116,4 +118,53 @@ pub(super) fn expect_whole(call: &'static str, done: isize, wanted: usize) -> Re
     }
     let error = io::Error::last_os_error();
     Err((call, if done < 0 { error } else { io::Error::from_raw_os_error(libc::EMSGSIZE) }))
+}
+
+/// Work that can be repeated: it leaves everything as it was.
+pub trait Repeat {
+    /// Messages, or transactions, of one turn.
+    fn messages(&self) -> u32;
+
+    /// Its threads: the caller's, and one that answers it.
+    fn workers(&self) -> &[Worker];
+
+    /// Takes so many turns; returns their time in ns.
+    ///
+    /// # Errors
+    /// The call that failed and the kernel's error; a message that does not arrive within seconds.
+    fn repeat(&mut self, turns: u32) -> io::Result<u64>;
+}
+
+pub(super) struct Lender<'a, M>(pub(super) Describe, pub(super) &'a mut dyn FnMut(&mut dyn Repeat) -> M);
+
+impl<M> WorkVisitor for Lender<'_, M> {
+    type Made = M;
+
+    fn has<W: RepeatableWork>(self, work: W) -> Result<M, Trouble> {
+        let own = (self.0)().map_err(|error| ("bpf", error))?;
+        let workers = [own].into_iter().chain(work.worker()).collect();
+        Ok((self.1)(&mut LentWork { work, workers }))
+    }
+}
+
+struct LentWork<W> {
+    work: W,
+    workers: Vec<Worker>,
+}
+
+impl<W: RepeatableWork> Repeat for LentWork<W> {
+    fn messages(&self) -> u32 {
+        self.work.messages()
+    }
+
+    fn workers(&self) -> &[Worker] {
+        &self.workers
+    }
+
+    fn repeat(&mut self, count: u32) -> io::Result<u64> {
+        let begun = sys::now();
+        turns(&mut self.work, &mut Plain, count)
+            .map_err(|(call, error)| io::Error::new(error.kind(), format!("{call}: {error}")))?;
+        Ok(sys::now().saturating_sub(begun))
+    }
 }

@@ -1,13 +1,12 @@
 //! State that the threads of one end share with their observers.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use words::{Pacing, Traffic};
+use serde::{Deserialize, Serialize};
+use words::{Pacing, Reader, Sender, Traffic};
 
 use super::counts::Counters;
-use super::loop_switch::{LoopSwitch, Modes};
-use super::phase::PhaseCell;
 use crate::error::Error;
 use crate::sys;
 
@@ -69,5 +68,236 @@ impl Control {
 
     pub(crate) fn failure(&self) -> Option<&Error> {
         self.failure.get()
+    }
+}
+
+/// The sender and reader of a flow's threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Modes {
+    pub(crate) sender: Sender,
+    pub(crate) reader: Reader,
+}
+
+impl Modes {
+    pub(crate) fn of_traffic(traffic: &Traffic) -> Self {
+        Self { sender: traffic.sender, reader: traffic.reader }
+    }
+}
+
+/// A meeting point: each thread that has left the loop of one sender or reader waits here for the
+/// next.
+#[derive(Debug)]
+pub(crate) struct LoopSwitch {
+    state: Mutex<SwitchState>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct SwitchState {
+    modes: Modes,
+    /// Whether threads that leave their loops are to wait.
+    held: bool,
+    waiting: usize,
+}
+
+impl LoopSwitch {
+    pub(crate) fn new(modes: Modes) -> Self {
+        Self { state: Mutex::new(SwitchState { modes, held: false, waiting: 0 }), changed: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, SwitchState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn modes(&self) -> Modes {
+        self.state().modes
+    }
+
+    /// From now on threads that leave their loops wait.
+    pub(crate) fn hold(&self) {
+        self.state().held = true;
+    }
+
+    /// Whether a thread that leaves its loop goes on in another one.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state().held
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.state().waiting
+    }
+
+    /// Lets the waiting threads continue with these.
+    pub(crate) fn release(&self, modes: Modes) {
+        let mut state = self.state();
+        (state.modes, state.held) = (modes, false);
+        self.changed.notify_all();
+    }
+
+    /// The modes in which a thread that has left its loop goes on; `None`: it ends.
+    pub(crate) fn next(&self) -> Option<Modes> {
+        let mut state = self.state();
+        if !state.held {
+            return None;
+        }
+        state.waiting += 1;
+        state = self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        Some(state.modes)
+    }
+}
+
+/// The phase of a run. It only moves forward, but for the moments in which senders and readers
+/// change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Traffic flows and settles, unmeasured.
+    Ramp,
+    /// The measured part: only transactions that start and end in it enter the latency histogram.
+    Window,
+    /// Traffic still flows, so that the window closes under load. From here on a peer may go away.
+    Tail,
+    /// Sending threads end. Receiving threads continue, so that data in transit arrive.
+    Quiet,
+    /// Receiving threads empty the queues, and end.
+    Stop,
+}
+
+pub(crate) const TAIL: u8 = Phase::Tail as u8;
+pub(crate) const WINDOW: u8 = Phase::Window as u8;
+pub(crate) const QUIET: u8 = Phase::Quiet as u8;
+pub(crate) const STOP: u8 = Phase::Stop as u8;
+/// After `Stop`: threads end at once, even with queued data.
+pub(crate) const ABORT: u8 = STOP + 1;
+
+/// The phase, shared by all threads of one end, alone in its cache lines (two, because CPUs
+/// prefetch pairs): every iteration reads it, so it must stay in each reader's cache.
+#[repr(align(128))]
+#[derive(Debug)]
+pub(crate) struct PhaseCell {
+    phase: AtomicU8,
+    /// When the window opened and closed, ns of [`sys::now`]; `u64::MAX` before.
+    opened: AtomicU64,
+    closed: AtomicU64,
+}
+
+impl Default for PhaseCell {
+    fn default() -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Ramp as u8),
+            opened: AtomicU64::new(u64::MAX),
+            closed: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl PhaseCell {
+    #[inline(always)]
+    pub(crate) fn load(&self) -> u8 {
+        self.phase.load(Ordering::Relaxed)
+    }
+
+    /// Moves forward to `phase`; ignores a step back, which the loops cannot handle.
+    pub(crate) fn advance(&self, phase: u8) {
+        let edge = match phase {
+            WINDOW => Some(&self.opened),
+            TAIL.. => Some(&self.closed),
+            _ => None,
+        };
+        if let Some(edge) = edge {
+            let first = (u64::MAX, sys::now());
+            // A second step to the same phase does not move the edge.
+            let _ = edge.compare_exchange(first.0, first.1, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        self.phase.fetch_max(phase, Ordering::Release);
+    }
+
+    /// Makes the threads whom `phase` ends leave their loops, until [`PhaseCell::resume`]. Gives
+    /// the phase before.
+    pub(crate) fn hold(&self, phase: u8) -> u8 {
+        self.phase.fetch_max(phase, Ordering::AcqRel)
+    }
+
+    /// Goes back to the phase before [`PhaseCell::hold`]. Nothing else may move it in between.
+    pub(crate) fn resume(&self, before: u8) {
+        self.phase.store(before, Ordering::Release);
+    }
+
+    /// Whether an instant is in the window as far as known: an open window has no end.
+    pub(crate) fn window_holds(&self, ns: u64) -> bool {
+        ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
+    }
+
+    /// When the window closed; `u64::MAX` before.
+    pub(crate) fn closed(&self) -> u64 {
+        self.closed.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn threads_wait_for_what_comes_next_only_while_they_are_held() {
+        let first = Modes { sender: Sender::Send, reader: Reader::Recv };
+        let second = Modes { sender: Sender::Gso, reader: Reader::Gro };
+        let loop_switch = LoopSwitch::new(first);
+        assert_eq!(loop_switch.next(), None);
+        loop_switch.hold();
+        std::thread::scope(|scope| {
+            let threads = [(); 3].map(|()| scope.spawn(|| loop_switch.next()));
+            while loop_switch.waiting() < threads.len() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(loop_switch.is_held() && loop_switch.modes() == first);
+            loop_switch.release(second);
+            for thread in threads {
+                assert_eq!(thread.join().unwrap(), Some(second));
+            }
+        });
+        assert_eq!((loop_switch.next(), loop_switch.modes(), loop_switch.waiting()), (None, second, 0));
+    }
+
+    #[test]
+    fn the_phase_never_goes_back() {
+        let cell = PhaseCell::default();
+        assert_eq!(cell.load(), Phase::Ramp as u8);
+        cell.advance(TAIL);
+        cell.advance(WINDOW);
+        assert_eq!(cell.load(), TAIL);
+        cell.advance(ABORT);
+        cell.advance(STOP);
+        assert_eq!(cell.load(), ABORT);
+    }
+
+    #[test]
+    fn a_phase_that_was_held_goes_on() {
+        let cell = PhaseCell::default();
+        cell.advance(WINDOW);
+        let before = cell.hold(QUIET);
+        assert_eq!((before, cell.load()), (WINDOW, QUIET));
+        assert_eq!((cell.hold(ABORT), cell.load()), (QUIET, ABORT));
+        cell.resume(before);
+        assert_eq!(cell.load(), WINDOW);
+    }
+
+    #[test]
+    fn the_window_has_two_edges_and_they_stay() {
+        let cell = PhaseCell::default();
+        let before = sys::now();
+        assert!(!cell.window_holds(before));
+        cell.advance(WINDOW);
+        let inside = sys::now();
+        assert!(!cell.window_holds(before - 1) && cell.window_holds(inside));
+        cell.advance(WINDOW);
+        assert!(cell.window_holds(inside));
+        cell.advance(TAIL);
+        let after = sys::now();
+        cell.advance(QUIET);
+        assert!(cell.window_holds(inside) && !cell.window_holds(after + 1));
+        assert!(cell.closed() <= after);
     }
 }

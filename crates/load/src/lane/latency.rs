@@ -22,7 +22,7 @@ const READY: usize = 16 << 20;
 ///
 /// Each value but the mean is the upper end of its counter in the HDR histogram, so that it lies
 /// in the bucket of [`Latency::histogram`] that counts it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
     /// Transactions recorded.

@@ -1,40 +1,32 @@
 //! A flow for its thread, and what it shares with observers.
 
-mod call;
 mod control;
 mod counts;
 mod histogram;
 pub(crate) mod latency;
-mod loop_switch;
-mod phase;
-mod zerocopy;
 
-use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use serde::{Deserialize, Serialize};
 use words::Traffic;
 
-pub(crate) use call::{Call, Calls};
-pub(crate) use control::Control;
-pub(crate) use counts::Tally;
-pub use counts::{Counts, Sample};
-pub use histogram::{HistogramError, LatencyBucket, LatencyHistogram};
-pub use latency::Latency;
-pub(crate) use latency::Recorder;
-pub(crate) use loop_switch::Modes;
-pub use phase::Phase;
-pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
-pub(crate) use zerocopy::Lending;
-pub use zerocopy::Zerocopy;
-
 use crate::error::{Errno, Error, Result};
-use crate::message::{Sequence, first_damage, first_difference};
+use crate::message::{first_damage, first_difference};
+use crate::note::Note;
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
+
+pub use self::control::Phase;
+pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
+pub(crate) use self::counts::Tally;
+pub use self::counts::{Counts, Sample};
+pub use self::histogram::{HistogramError, LatencyBucket, LatencyHistogram};
+pub use self::latency::Latency;
+pub(crate) use self::latency::Recorder;
 
 /// One flow for its thread, alone or among others. The thread borrows the socket by number: its
 /// owner outlives the thread.
@@ -61,7 +53,6 @@ pub(crate) struct Lane {
 pub(crate) struct LaneResult {
     pub(crate) latencies: Option<Recorder>,
     pub(crate) verified: u64,
-    pub(crate) sequence: Option<Sequence>,
     pub(crate) zerocopy: Option<Zerocopy>,
     /// Open loop: requests of the window that were never sent.
     pub(crate) unsent: u64,
@@ -168,10 +159,10 @@ impl Lane {
         match errno {
             libc::EINTR => Ok(LoopStep::Again),
             _ if phase >= QUIET => Ok(LoopStep::End),
-            libc::EAGAIN => Err(self.stalled(call.silence())),
+            libc::EAGAIN => Err(self.stalled(call.silence)),
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(LoopStep::End),
-            _ => Err(self.failed(call.name(), errno)),
+            _ => Err(self.failed(call.name, errno)),
         }
     }
 
@@ -211,5 +202,57 @@ impl Lane {
     pub(crate) fn closed(&self) -> Error {
         let when = "before the end of the window: find out there why";
         Error::flow(self.flow, format!("{} closed the connection {when}", self.peer))
+    }
+}
+
+/// A system call, and the other end's failure that a timeout of it shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    pub(crate) silence: &'static str,
+}
+
+impl Call {
+    pub(crate) const CONNECT: Self = Self { name: "connect", silence: "accepted no connection" };
+    pub(crate) const SEND: Self = Self { name: "send", silence: "received nothing" };
+    pub(crate) const SENDMMSG: Self = Self { name: "sendmmsg", ..Self::SEND };
+    pub(crate) const SENDFILE: Self = Self { name: "sendfile", ..Self::SEND };
+    pub(crate) const RECV: Self = Self { name: "recv", silence: "answered nothing" };
+    pub(crate) const RECVMSG: Self = Self { name: "recvmsg", ..Self::RECV };
+}
+
+/// Code around each system call of a loop, which is compiled for it.
+pub(crate) trait Calls {
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
+}
+
+/// The kernel's reports on zerocopy sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zerocopy {
+    /// Sends whose pages the kernel has returned.
+    pub completed: u64,
+    /// Messages that the kernel copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on
+    /// loopback.
+    pub copied: u64,
+}
+
+/// The unfinished sends of one socket, by the numbers that the kernel gives them for as long as the
+/// socket lasts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lending {
+    pub(crate) next: u32,
+    pub(crate) pending: u32,
+}
+
+impl Zerocopy {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { completed: self.completed + other.completed, copied: self.copied + other.copied }
+    }
+
+    #[inline(always)]
+    pub(crate) fn done(&mut self, sends: u64, copied: bool) {
+        self.completed += sends;
+        self.copied += if copied { sends } else { 0 };
     }
 }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use socket2::{Domain, Socket};
 use words::Traffic;
 
-use super::buffers::Buffers;
 use super::keyed;
-use super::tcp_info::TcpApplied;
+use super::open::Buffers;
+use super::statistics::TcpApplied;
 use crate::error::{Context, Result};
 use crate::sys;
 

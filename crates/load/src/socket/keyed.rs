@@ -1,12 +1,11 @@
 //! Keys of traffic that are one socket option each: set, read back, and switched while traffic
 //! flows.
 
-use std::fmt;
-use std::io;
 use std::os::fd::AsRawFd;
+use std::{fmt, io};
 
 use socket2::{Domain, Socket};
-use words::{Pacing, Reader, Traffic};
+use words::{Reader, Traffic};
 
 use crate::error::{Context, Error, Result};
 use crate::sys;
@@ -206,35 +205,22 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = PACING.set_to(socket, u64::MAX, &"a socket");
 }
 
-/// SocketSwitches the sockets of a flow between states: the traffic of each state, and the options
+/// Switches the sockets of a flow between states: the traffic of each state, and the options
 /// in which they differ.
 #[derive(Debug)]
 pub struct SocketSwitches {
     options: Vec<&'static Keyed>,
-    states: Vec<Traffic>,
+    pub(crate) states: Vec<Traffic>,
 }
 
 impl SocketSwitches {
-    /// SocketSwitches between states that share a flow of `own` traffic.
+    /// Switches between states that share a flow of `own` traffic.
     pub(crate) fn new(own: &Traffic, states: Vec<Traffic>) -> Self {
         let differs = |keyed: &&Keyed| {
             let value = keyed.value;
             states.iter().any(|state| value(state) != value(own))
         };
         Self { options: ALL.iter().filter(differs).collect(), states }
-    }
-
-    /// The slowest pace of all states.
-    pub(crate) fn slowest(&self) -> Option<Pacing> {
-        self.states.iter().filter_map(|state| state.pacing).min()
-    }
-
-    pub(crate) fn states(&self) -> impl Iterator<Item = &Traffic> {
-        self.states.iter()
-    }
-
-    pub(crate) fn state(&self, state: usize) -> &Traffic {
-        &self.states[state]
     }
 
     fn options(&self, sends: bool) -> impl Iterator<Item = &Keyed> {
@@ -383,7 +369,6 @@ mod tests {
         switches.switch(&stream, false, 1, &"a socket").unwrap();
         assert_eq!(switches.check(&stream, false, 1), Ok(()));
         assert_eq!(PACING.read(&stream), Ok(u64::MAX));
-        assert_eq!(switches.slowest(), states[0].pacing);
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! Opens sockets with every option that they need from the start.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
+use std::time::Duration;
+use std::{fmt, io};
 
+use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
-use words::{Kind, Traffic};
+use words::{Kind, Pacing, Traffic};
 
-use super::times::stall;
-use super::{buffers, keyed, receive_queue};
+use super::keyed::{self, PACING, mark};
+use super::{TICK, answer_time, stall};
 use crate::error::{Context, Error, MORE_PORTS, Result};
+use crate::note::Note;
 use crate::sys;
 
 /// An unbound socket for the workload, with every option that a connection needs from its first
@@ -25,10 +28,10 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
         socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
-        buffers::size_both(&socket, bytes, &what)?;
+        set_buffers(&socket, bytes, &what)?;
     }
-    if receive_queue::is_needed(traffic) {
-        receive_queue::raise(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
+    if needs_receive_queue(traffic) {
+        raise_receive_buffer(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
@@ -123,4 +126,197 @@ fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) 
         IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
     };
     sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
+}
+
+/// Sets the options that depend on a socket's direction, before its thread starts. (A listener of
+/// `tcp_crr` has one direction and its connections inherit it; other sockets learn it when they
+/// connect.)
+pub(crate) fn give_role(
+    socket: &Socket,
+    traffic: &Traffic,
+    sends: bool,
+    what: impl fmt::Display,
+) -> Result<()> {
+    let stall = stall(traffic.lanes() as usize);
+    // How long a call may wait to send, and to receive.
+    let (sending, receiving) = match traffic.kind {
+        Kind::TcpStream => (Some(patience(traffic, traffic.pacing)), None),
+        Kind::TcpRr => (Some(stall), sends.then_some(stall)),
+        Kind::TcpCrr => (Some(TICK), Some(TICK)),
+        Kind::UdpRr => (None, sends.then_some(answer_time(traffic.lanes() as usize))),
+        Kind::UdpStream | Kind::Pps => (None, None),
+    };
+    if sending.is_some() {
+        socket.set_write_timeout(sending).or_setup("setsockopt SO_SNDTIMEO", &what)?;
+    }
+    if receiving.is_some() {
+        socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
+    }
+    if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
+}
+
+/// Lets a call of a stream wait for its pace, the slowest of several.
+pub(crate) fn await_pace(
+    socket: &Socket,
+    traffic: &Traffic,
+    slowest: Pacing,
+    what: impl fmt::Display,
+) -> Result<()> {
+    let patience = Some(patience(traffic, Some(slowest)));
+    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
+}
+
+/// Longest wait of a stream's call to send.
+fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
+    stall(traffic.lanes() as usize) + emptying(pacing)
+}
+
+/// The time in which a full send buffer empties at a pace: until then a write may wait.
+fn emptying(pacing: Option<Pacing>) -> Duration {
+    // The default limit of TCP's own growth of a send buffer (`net.ipv4.tcp_wmem`).
+    const BUFFER: u64 = 4 << 20;
+    Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()))
+}
+
+// Room in a socket for datagrams that arrive while their receiver waits for its CPU.
+//
+// Datagrams without room are dropped. The kernel charges a fragmented datagram with the buffer of
+// every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for 30 datagrams of 4096
+// bytes at MTU 1500 (counted on Linux 6.18, over either version of IP). More than 1 MiB is worse
+// again: queued data leave the CPU's own cache before they are read (a guess). `bench/README.md`
+// has the experiments.
+
+/// The requested bytes; the kernel doubles that to 1 MiB, and limits it to `net.core.rmem_max`
+/// without privileges.
+const RECEIVE_QUEUE: libc::c_int = 512 << 10;
+
+/// Whether sockets of this traffic need such room: those of a stream of datagrams without requested
+/// buffers.
+fn needs_receive_queue(traffic: &Traffic) -> bool {
+    matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none()
+}
+
+/// Raises the receive buffer, unless it is larger already.
+fn raise_receive_buffer(socket: &Socket) -> io::Result<()> {
+    if socket.recv_buffer_size()? >= 2 * RECEIVE_QUEUE as usize {
+        return Ok(());
+    }
+    set_buffer(socket, RECEIVE, RECEIVE_QUEUE)
+}
+
+/// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
+/// its overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffers {
+    /// `SO_SNDBUF`.
+    pub send: u64,
+    /// `SO_RCVBUF`.
+    pub receive: u64,
+}
+
+impl Buffers {
+    /// The current ones.
+    pub(crate) fn read(socket: &Socket) -> Result<Self> {
+        let read = |size: io::Result<usize>| size.or_setup("getsockopt", "a buffer's size");
+        Ok(Self {
+            send: read(socket.send_buffer_size())? as u64,
+            receive: read(socket.recv_buffer_size())? as u64,
+        })
+    }
+
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        Self { send: self.send.min(other.send), receive: self.receive.min(other.receive) }
+    }
+}
+
+/// The options of a buffer's size: beyond the machine's limit, and within it.
+type SocketOptions = (libc::c_int, libc::c_int);
+const SEND: SocketOptions = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
+const RECEIVE: SocketOptions = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
+
+/// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where
+/// that is allowed.
+fn set_buffer(socket: &Socket, (force, plain): SocketOptions, bytes: libc::c_int) -> io::Result<()> {
+    let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
+    set(force).or_else(|_| set(plain))
+}
+
+fn set_buffers(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    for (buffer, call) in [(SEND, "setsockopt SO_SNDBUF"), (RECEIVE, "setsockopt SO_RCVBUF")] {
+        set_buffer(socket, buffer, bytes).or_setup(call, what)?;
+    }
+    Ok(())
+}
+
+/// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary
+/// one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's default of 8 for busy polling leaves
+/// bursts to interrupts.
+const BUDGET: libc::c_int = 64;
+
+/// Sets the priority of an accepted socket's mark: it inherits only the mark (`sk_clone_lock` in
+/// net/core/sock.c). Over IPv6 a mark has no priority.
+pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
+    if local.is_ipv6() {
+        return Ok(());
+    }
+    // The kernel ignores a mark that is set already.
+    mark(socket, 0, &"an accepted connection")?;
+    mark(socket, dscp, &"an accepted connection")
+}
+
+/// Makes waits for data poll the device's queue for `time` before the thread sleeps. Returns a note
+/// if that was not applied, with the reason and the fallback.
+pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
+    let fd = socket.as_raw_fd();
+    let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
+    let options = [
+        ("SO_BUSY_POLL", libc::SO_BUSY_POLL, micros),
+        ("SO_PREFER_BUSY_POLL", libc::SO_PREFER_BUSY_POLL, 1),
+        ("SO_BUSY_POLL_BUDGET", libc::SO_BUSY_POLL_BUDGET, BUDGET),
+    ];
+    for (name, option, value) in options {
+        if let Err(error) = sys::set_option(fd, libc::SOL_SOCKET, option, value) {
+            // All or nothing: a part of it would be another mode.
+            let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
+            let reason = match error.raw_os_error() {
+                Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
+                Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
+                _ => error.to_string(),
+            };
+            return Some(Note::NoBusyPolling { option: name.to_owned(), why: reason });
+        }
+    }
+    None
+}
+
+/// Why active busy polling had no effect for a socket that has received something.
+pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
+    if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
+        return None;
+    }
+    match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
+        Ok(0) => Some(Note::NothingToPoll),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::{Domain, Type};
+
+    #[test]
+    fn a_socket_that_received_nothing_has_no_queue() {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+        assert_eq!(polled_nothing(&socket), None, "it was not asked to poll");
+        match poll_busily(&socket, Duration::from_micros(50)) {
+            None => assert_eq!(polled_nothing(&socket), Some(Note::NothingToPoll)),
+            Some(note) => {
+                assert!(note.to_string().contains("CAP_NET_ADMIN"), "{note}");
+                assert_eq!(polled_nothing(&socket), None);
+            }
+        }
+    }
 }

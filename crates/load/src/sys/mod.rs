@@ -4,22 +4,16 @@
 //! cancellation points, which in a program with threads costs two atomic exchanges per call.
 
 mod calls;
-mod clock;
-mod descriptors;
-mod destination;
-pub(crate) mod error_queue;
-pub(crate) mod headers;
-mod option;
-mod thread;
 
 use std::io;
+use std::os::fd::RawFd;
 
-pub(crate) use calls::{NAME, epoll_wait, receive, receive_from, send, send_file, send_flags, send_to};
-pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_for};
-pub(crate) use descriptors::{make_room_for_descriptors, own_descriptors};
-pub(crate) use destination::{Destination, Target};
-pub(crate) use option::{UDP_GRO, option, option_number, set_option, set_option_bytes};
-pub(crate) use thread::{MAX_CPUS, pin, place_of};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+pub(crate) use self::calls::{
+    Destination, NAME, Notice, Target, epoll_wait, headers_of, no_message, read_entry, receive, receive_from,
+    receive_message, send, send_file, send_flags, send_many, send_to,
+};
 
 /// The error of the last system call of this thread.
 pub(crate) fn errno() -> i32 {
@@ -28,4 +22,211 @@ pub(crate) fn errno() -> i32 {
 
 pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
+}
+
+/// `UDP_GRO` of linux/udp.h.
+pub(crate) const UDP_GRO: libc::c_int = 104;
+
+pub(crate) fn set_option(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    set_option_bytes(fd, level, name, &value.to_ne_bytes())
+}
+
+/// Sets a socket option of another type than `int`.
+pub(crate) fn set_option_bytes(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
+    let len = value.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `value`, which outlives the call.
+    check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
+}
+
+/// Reads a socket option into `room`; returns the number of bytes.
+pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
+    let mut len = room.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `room`; the kernel writes at most that and returns
+    // the length.
+    let done = unsafe { libc::getsockopt(fd, level, name, room.as_mut_ptr().cast(), &raw mut len) };
+    check(done).map(|_| (len as usize).min(room.len()))
+}
+
+/// Reads a socket option that is a number.
+pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+    let mut room = [0; size_of::<libc::c_int>()];
+    option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
+}
+
+/// `CLOCK_MONOTONIC` in ns, through the vDSO.
+#[inline(always)]
+pub(crate) fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer, and this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Waits for `events` of `fd`, until the time `until` of [`now`], or a signal; returns whether any
+/// came. The end of a connection and an entry of the error queue always count.
+pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
+    let time = timespec(until.saturating_sub(now()));
+    // SAFETY: one valid pollfd and a valid time, both outlive the call; no signal mask is given.
+    unsafe { libc::ppoll(&raw mut polled, 1, &raw const time, std::ptr::null()) > 0 }
+}
+
+/// Sleeps until the time `until` of [`now`], or until a signal comes.
+pub(crate) fn sleep_until(until: u64) {
+    let time = timespec(until);
+    // SAFETY: a valid time that outlives the call; the remaining time is not requested.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
+/// Makes the calling thread's timers precise: by default the kernel may delay them by 50 µs to
+/// serve several at once (`PR_SET_TIMERSLACK`).
+pub(crate) fn sharpen_timers() {
+    // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
+/// The CPUs of an affinity mask here; the kernel's limit (`CONFIG_NR_CPUS`) on x86-64.
+pub(crate) const MAX_CPUS: u32 = 8192;
+
+pub(crate) fn pin(cpu: u32) -> io::Result<()> {
+    const WORD: usize = libc::c_ulong::BITS as usize;
+    let mut mask = [0 as libc::c_ulong; MAX_CPUS as usize / WORD];
+    let cpu = cpu as usize;
+    let word = mask.get_mut(cpu / WORD).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+    *word = 1 << (cpu % WORD);
+    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole
+    // words.
+    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+}
+
+/// Describes where a thread of this process is: its state as in `ps`, its CPU, and the kernel
+/// function that it waits in.
+pub(crate) fn place_of(thread: u32) -> String {
+    let read =
+        |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).unwrap_or_default();
+    let stat = read("stat");
+    // The name of the thread before them may have blanks, and ends with the last bracket.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3).copied().unwrap_or("unknown");
+    format!("state {}, CPU {}, in {}", field(3), field(39), read("wchan"))
+}
+
+/// Gives the calling thread a descriptor table of its own with `fds` and the standard streams only.
+///
+/// With a shared table every call on a descriptor takes and drops a reference to its file, two
+/// atomic operations; with its own it takes none. A failure only costs speed.
+pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
+    let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
+    kept.sort_unstable();
+    let Some(last) = kept.last() else { return };
+    let close_range = |first: u32, last: u32, flags: libc::c_uint| {
+        // SAFETY: `close_range` takes three numbers. The first call unshares the table before it
+        // closes, so nobody else loses a descriptor; the others run only if that succeeded. This
+        // thread owns no other descriptor.
+        unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) == 0 }
+    };
+    if close_range(last + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) {
+        let mut next = 3;
+        for fd in kept {
+            if fd > next {
+                close_range(next, fd - 1, 0);
+            }
+            next = next.max(fd + 1);
+        }
+    }
+}
+
+/// Raises the limit of open files by `more`, as far as the hard limit or a privilege allows.
+pub(crate) fn make_room_for_descriptors(more: u64) {
+    // Open files of our process beside its flows, generously.
+    const OTHERS: u64 = 256;
+    let wanted = more + OTHERS;
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let set = |soft: u64, hard: u64| setrlimit(Resource::RLIMIT_NOFILE, soft, hard).is_ok();
+    // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl
+    // fs.nr_open. Opening the sockets reports a failure.
+    if soft < wanted && (wanted <= hard || !set(wanted, wanted)) {
+        set(wanted.min(hard), hard);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+    use std::time::Duration;
+
+    #[test]
+    fn the_clock_moves_forward() {
+        let first = now();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(now() - first >= 2_000_000);
+    }
+
+    #[test]
+    fn sleeping_and_waiting_end_when_they_should() {
+        let began = now();
+        sleep_until(began + 3_000_000);
+        assert!(now() >= began + 3_000_000);
+        sleep_until(began);
+        let (near, far) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        let until = now() + 3_000_000;
+        assert!(!wait_for(near.as_raw_fd(), libc::POLLIN, until));
+        assert!(now() >= until);
+        far.send(b"x").unwrap();
+        assert!(wait_for(near.as_raw_fd(), libc::POLLIN, 0), "a time that is over still looks");
+    }
+
+    #[test]
+    fn a_thread_can_be_pinned_where_it_may_run() {
+        std::thread::spawn(|| {
+            // SAFETY: the call takes nothing.
+            let here = unsafe { libc::sched_getcpu() };
+            pin(u32::try_from(here).unwrap()).unwrap();
+            let own = nix::unistd::gettid().as_raw().unsigned_abs();
+            assert_eq!(place_of(own), format!("state R, CPU {here}, in 0"));
+        })
+        .join()
+        .unwrap();
+        assert_eq!(pin(MAX_CPUS - 1).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    }
+
+    #[test]
+    fn own_descriptors_closes_only_this_threads() {
+        let kept = std::fs::File::open("/proc/self/stat").unwrap();
+        let other = std::fs::File::open("/proc/self/stat").unwrap();
+        let far = std::fs::File::open("/proc/self/stat").unwrap();
+        let (kept_fd, other_fd, far_fd) = (kept.as_raw_fd(), other.as_raw_fd(), far.as_raw_fd());
+        let open = move |fd: RawFd| {
+            // SAFETY: F_GETFD only asks whether the number is an open descriptor.
+            unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+        };
+        let seen = std::thread::spawn(move || {
+            own_descriptors([kept_fd, far_fd].into_iter());
+            (open(kept_fd), open(other_fd), open(far_fd))
+        });
+        assert_eq!(seen.join().unwrap(), (true, false, true));
+        assert!(open(kept_fd) && open(other_fd));
+    }
 }

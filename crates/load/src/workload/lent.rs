@@ -10,11 +10,10 @@ use std::os::fd::RawFd;
 use crate::error::{Context, Error, Result};
 use crate::lane::{ABORT, Call, Lane, Lending, LoopStep, QUIET, Zerocopy};
 use crate::socket::{self, stall};
-use crate::sys;
-use crate::sys::error_queue::{self, Notice};
+use crate::sys::{self, Notice};
 
-/// The most distinguished sends under way: the bits of a word.
-pub(crate) const SLOTS: usize = 64;
+/// The most sends under way.
+const MOST: u32 = 64;
 /// The longest wait for pages, in ns; then the phase is checked.
 const PATIENCE: u64 = 100_000_000;
 /// The longest wait for pages after the flow has ended, in ns.
@@ -43,23 +42,17 @@ impl LentPages {
     }
 
     #[inline(always)]
-    pub(crate) fn slot(&self) -> usize {
-        self.own.next as usize % SLOTS
-    }
-
-    #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.own.busy & 1 << self.slot() != 0
+        self.own.pending >= MOST
     }
 
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
-        self.own.busy |= 1 << self.slot();
         self.own.next = self.own.next.wrapping_add(1);
         self.own.pending += 1;
     }
 
-    /// Waits until the next send's slot is free.
+    /// Waits until another send may be under way.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<LoopStep> {
@@ -72,7 +65,7 @@ impl LentPages {
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
         let number = self.own.next;
-        while let Some(notice) = error_queue::read_entry(self.fd) {
+        while let Some(notice) = sys::read_entry(self.fd) {
             self.note(lane, notice)?;
         }
         Ok(if self.own.next == number { Refused::ByMemory } else { Refused::ByQueue })
@@ -107,20 +100,20 @@ impl LentPages {
     /// Reads entries once there may be many.
     #[inline(always)]
     pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
-        if self.own.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
+        if self.is_full() { self.tidy_now(lane) } else { Ok(()) }
     }
 
     #[cold]
     #[inline(never)]
     fn tidy_now(&mut self, lane: &Lane) -> Result<()> {
-        error_queue::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
+        sys::read_entry(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
     }
 
     /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
         while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
-            match error_queue::read_entry(self.fd) {
+            match sys::read_entry(self.fd) {
                 // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
@@ -133,7 +126,7 @@ impl LentPages {
     fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<LoopStep> {
         let deadline = sys::now() + stall(lane.flows()).as_nanos() as u64;
         while !done(self) {
-            if let Some(notice) = error_queue::read_entry(self.fd) {
+            if let Some(notice) = sys::read_entry(self.fd) {
                 if self.note(lane, notice)? == LoopStep::End {
                     return Ok(LoopStep::End);
                 }
@@ -155,7 +148,7 @@ impl LentPages {
 
     fn note(&mut self, lane: &Lane, notice: Notice) -> Result<LoopStep> {
         match notice {
-            Notice::Failed(errno) => return lane.judge(Call::Send, errno),
+            Notice::Failed(errno) => return lane.judge(Call::SEND, errno),
             Notice::Done { first, last, copied } => self.done(first, last, copied),
         }
         Ok(LoopStep::Again)
@@ -170,9 +163,6 @@ impl LentPages {
         }
         self.own.pending = self.own.pending.saturating_sub(count);
         self.zerocopy.done(count.into(), copied);
-        // All slots, or this many from the first on, across the end of the word.
-        let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
-        self.own.busy &= !slots.rotate_left(first % SLOTS as u32);
     }
 }
 
@@ -187,20 +177,19 @@ mod tests {
     }
 
     #[test]
-    fn slots_come_back_in_any_order_and_numbers_wrap() {
+    fn sends_end_in_any_order_and_numbers_wrap() {
         let mut lent = lent();
         let first = lent.own.next;
-        for _ in 0..SLOTS {
+        for _ in 0..MOST {
             assert!(!lent.is_full());
             lent.sent();
         }
         assert!(lent.is_full());
         lent.done(first.wrapping_add(1), first.wrapping_add(3), true);
-        assert!(lent.is_full(), "the oldest is still under way");
-        lent.done(first, first, false);
         assert!(!lent.is_full());
+        lent.done(first, first, false);
         assert_eq!(lent.zerocopy, Zerocopy { completed: 4, copied: 3 });
-        assert_eq!(lent.own.pending, SLOTS as u32 - 4);
+        assert_eq!(lent.own.pending, MOST - 4);
     }
 
     #[test]
@@ -209,7 +198,7 @@ mod tests {
         lent.sent();
         let failed = lent.own.next;
         lent.done(failed.wrapping_sub(1), failed, true);
-        assert_eq!((lent.own.next, lent.own.pending, lent.own.busy), (failed.wrapping_add(1), 0, 0));
+        assert_eq!((lent.own.next, lent.own.pending), (failed.wrapping_add(1), 0));
     }
 
     proptest! {

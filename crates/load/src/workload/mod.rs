@@ -1,11 +1,9 @@
 //! The loops: one for each kind of traffic and each way of sending and of reading, and their common
 //! parts.
 
-pub(crate) mod drain;
 pub(crate) mod lent;
 pub(crate) mod pace;
 pub(crate) mod port;
-mod schedule;
 pub(crate) mod shared;
 pub(crate) mod source;
 mod tcp_crr;
@@ -13,12 +11,14 @@ mod tcp_rr;
 pub(crate) mod tcp_stream;
 mod udp_rr;
 pub(crate) mod udp_stream;
-pub(crate) mod uring;
+
+use std::time::Duration;
 
 use words::Kind;
 
 use crate::error::Result;
-use crate::lane::{Lane, LaneResult};
+use crate::lane::{ABORT, Lane, LaneResult};
+use crate::sys;
 
 /// The loop of a thread that serves these lanes, all of one direction.
 pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
@@ -72,4 +72,33 @@ fn together(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
         // `Traffic::validate` rejects it.
         (Kind::TcpCrr, _) => Ok(Vec::new()),
     }
+}
+
+/// Silence after its sender's end after which a socket is empty for good, in ns.
+const IDLE: u64 = 25_000_000;
+/// Checks in a row that must find nothing: on a busy machine the kernel's delivery waits for a CPU
+/// too.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Receives until nothing has come for [`IDLE`]. `ABORT` bounds it. `take` receives without waiting
+/// and returns whether anything came.
+pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
+    let (mut idle_since, mut looks) = (sys::now(), 0);
+    while lane.phase().load() < ABORT {
+        if take()? {
+            (idle_since, looks) = (0, 0);
+            continue;
+        }
+        let now = sys::now();
+        if idle_since == 0 {
+            idle_since = now;
+        }
+        looks += 1;
+        if looks >= LOOKS && now - idle_since >= IDLE {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
 }

@@ -6,27 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lane::{PhaseCell, QUIET};
 use crate::sys;
 
-/// Holds a sender back until its next bytes are due.
-pub(crate) trait Pace {
-    /// Called before `bytes` of payload are sent: returns true when they are due, or false as soon
-    /// as `phase` ends senders (`QUIET`).
-    fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool;
-}
-
-/// No pace: as fast as possible.
-pub(crate) struct Unpaced;
-
-impl Pace for Unpaced {
-    #[inline(always)]
-    fn wait(&mut self, _: u64, _: &PhaseCell) -> bool {
-        true
-    }
-}
-
-/// At most so many bits of payload per second, as they are at each wait: conditions that take turns
-/// change them. The sender itself waits: the kernel would do so only with the `fq` qdisc. A wait of
-/// more than [`SPIN`] sleeps.
-pub(crate) struct Paced<'a> {
+/// Holds a sender back until its next bytes are due: at most so many bits of payload per second, as
+/// they are at each wait: conditions that take turns change them. The sender itself waits: the
+/// kernel would do so only with the `fq` qdisc. A wait of more than [`SPIN`] sleeps. Without a pace
+/// (not `ON`) it sends as fast as possible.
+pub(crate) struct Pace<'a, const ON: bool> {
     bits: &'a AtomicU64,
     due: Due,
 }
@@ -36,16 +20,23 @@ const SPIN: u64 = 50_000;
 /// The longest sleep in ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
 
-impl<'a> Paced<'a> {
+impl<'a, const ON: bool> Pace<'a, ON> {
     pub(crate) fn new(bits: &'a AtomicU64) -> Self {
-        sys::sharpen_timers();
+        if ON {
+            sys::sharpen_timers();
+        }
         Self { bits, due: Due::default() }
     }
-}
 
-impl Pace for Paced<'_> {
+    /// Called before `bytes` of payload are sent: returns true when they are due, or false as soon
+    /// as `phase` ends senders (`QUIET`).
+    #[inline(always)]
+    pub(crate) fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
+        !ON || self.wait_until_due(bytes, phase)
+    }
+
     #[inline]
-    fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
+    fn wait_until_due(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
         let mut now = sys::now();
         if self.due.next == 0 {
             self.due.begin(bytes, now, self.bits.load(Ordering::Relaxed).max(1), random(now));
@@ -206,7 +197,7 @@ mod tests {
     fn the_end_is_not_waited_for() {
         let phase = PhaseCell::default();
         let bits = AtomicU64::new(8);
-        let mut pace = Paced::new(&bits);
+        let mut pace = Pace::<true>::new(&bits);
         pace.due.next = 1;
         assert!(pace.wait(1000, &phase));
         phase.advance(QUIET);

@@ -1,31 +1,67 @@
 //! The trigger of a requester's next request: an answer, or the clock.
 
-use super::schedule::Schedule;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, PhaseCell, Recorder, WINDOW};
 use crate::sys;
 
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
-pub(crate) trait Source: Sized {
+///
+/// In a closed loop an answer is followed by the next request, and what starts and ends in the
+/// window counts. In an `OPEN` one requests are sent at their times, answered or not. Requests due
+/// in the window count, however late they end: leaving out those that a stall delayed beyond the
+/// window would hide the stall.
+pub(crate) struct Source<const OPEN: bool>(Schedule);
+
+impl<const OPEN: bool> Source<OPEN> {
     /// Makes a flow's source when the gate has opened.
-    fn begin(lane: &Lane) -> Self;
+    pub(crate) fn begin(lane: &Lane) -> Self {
+        // Requests per second over all flows.
+        let rate = lane.traffic.rate.unwrap_or(1);
+        Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
+    }
 
     /// When the next request is meant to go out; 0: at once.
-    fn next(&self) -> u64;
+    #[inline(always)]
+    pub(crate) fn next(&self) -> u64 {
+        if OPEN { self.0.next } else { 0 }
+    }
 
-    fn sent(&mut self);
+    #[inline(always)]
+    pub(crate) fn sent(&mut self) {
+        if OPEN {
+            self.0.advance();
+        }
+    }
 
     /// Whether a transaction that was due at `meant` and has just ended belongs to the window.
-    fn counts(phase: &PhaseCell, meant: u64) -> bool;
+    #[inline(always)]
+    pub(crate) fn counts(phase: &PhaseCell, meant: u64) -> bool {
+        (OPEN || phase.load() == WINDOW) && phase.window_holds(meant)
+    }
 
     /// Ends at `now`: records the unsent requests of the window with the time that they had waited.
     /// Returns their number.
-    fn end(self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64;
+    pub(crate) fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
+        // Far beyond the path's capacity there are too many for single records.
+        const STEPS: u64 = 100_000;
+        let unsent = if OPEN { self.0.overdue(now.min(phase.closed())) } else { 0 };
+        let step = unsent.div_ceil(STEPS);
+        let mut left = unsent;
+        while left > 0 {
+            let some = step.min(left);
+            if phase.window_holds(self.0.next) {
+                latencies.record_many(now - self.0.next, some);
+            }
+            self.0.advance_by(some);
+            left -= some;
+        }
+        unsent
+    }
 }
 
-/// Asks in the loop that the traffic wants: by the clock ([`Open`]), with several requests under
-/// way ([`Closed`]), or one transaction after the other.
+/// Asks in the loop that the traffic wants: by the clock, with several requests under way,
+/// or one transaction after the other.
 pub(crate) fn ask<P>(
     lane: &Lane,
     port: &P,
@@ -43,48 +79,20 @@ pub(crate) fn ask<P>(
 
 /// The account of one that asked. Of an open loop's window, what is still `under_way`, each meant
 /// for its time, has taken until now.
-pub(crate) fn end_of(
+pub(crate) fn end_of<const OPEN: bool>(
     lane: &Lane,
-    source: impl Source,
+    source: Source<OPEN>,
     under_way: impl Iterator<Item = u64>,
     mut latencies: Recorder,
 ) -> LaneResult {
     let (phase, now) = (lane.phase(), sys::now());
-    let clocked = lane.traffic.rate.is_some();
     let mut unanswered = 0;
-    for meant in under_way.filter(|meant| clocked && phase.window_holds(*meant)) {
+    for meant in under_way.filter(|meant| OPEN && phase.window_holds(*meant)) {
         latencies.record(now - meant);
         unanswered += 1;
     }
     let unsent = source.end(now, phase, &mut latencies);
     LaneResult { latencies: Some(latencies), unsent, unanswered, ..LaneResult::default() }
-}
-
-/// A closed loop: an answer is followed by the next request. What starts and ends in the window
-/// counts.
-pub(crate) struct Closed;
-
-impl Source for Closed {
-    fn begin(_: &Lane) -> Self {
-        Self
-    }
-
-    #[inline(always)]
-    fn next(&self) -> u64 {
-        0
-    }
-
-    #[inline(always)]
-    fn sent(&mut self) {}
-
-    #[inline(always)]
-    fn counts(phase: &PhaseCell, meant: u64) -> bool {
-        phase.load() == WINDOW && phase.window_holds(meant)
-    }
-
-    fn end(self, _: u64, _: &PhaseCell, _: &mut Recorder) -> u64 {
-        0
-    }
 }
 
 /// A transaction of a closed loop with one in flight: its start time and phase.
@@ -111,54 +119,61 @@ impl Begun {
     }
 }
 
-/// An open loop: requests are sent at their times, answered or not. Requests due in the window
-/// count, however late they end: leaving out those that a stall delayed beyond the window would
-/// hide the stall.
-pub(crate) struct Open(Schedule);
+/// The intended times of one flow's requests, in ns. All flows together send `rate` requests a
+/// second, evenly: request number `k` of all is due `k / rate` seconds after the start, rounded
+/// down to a nanosecond, without an accumulating error.
+#[derive(Clone, Debug)]
+struct Schedule {
+    next: u64,
+    /// The part of a nanosecond by which `next` is too early, in `1 / rate` ns.
+    rest: u64,
+    rate: u64,
+    /// The interval between this flow's requests, in `1 / rate` ns.
+    step: u64,
+}
 
-impl Source for Open {
-    fn begin(lane: &Lane) -> Self {
-        // Requests per second over all flows.
-        let rate = lane.traffic.rate.expect("only what has a rate goes by the clock");
-        Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
+const SECOND: u64 = 1_000_000_000;
+
+impl Schedule {
+    /// The schedule of flow number `flow` of `flows`, for `rate` requests per second over all of
+    /// them.
+    fn new(start: u64, rate: u32, flow: usize, flows: usize) -> Self {
+        let rate = u64::from(rate.max(1));
+        let first = flow as u64 * SECOND;
+        Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
     }
 
+    /// The next request was sent, or given up.
     #[inline(always)]
-    fn next(&self) -> u64 {
-        self.0.next()
+    fn advance(&mut self) {
+        self.rest += self.step;
+        self.next += self.rest / self.rate;
+        self.rest %= self.rate;
     }
 
-    #[inline(always)]
-    fn sent(&mut self) {
-        self.0.advance();
+    fn advance_by(&mut self, requests: u64) {
+        let rest = u128::from(self.rest) + u128::from(self.step) * u128::from(requests);
+        let rate = u128::from(self.rate);
+        self.next = self.next.saturating_add(u64::try_from(rest / rate).unwrap_or(u64::MAX));
+        self.rest = (rest % rate) as u64;
     }
 
-    #[inline(always)]
-    fn counts(phase: &PhaseCell, meant: u64) -> bool {
-        phase.window_holds(meant)
-    }
-
-    fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
-        // Far beyond the path's capacity there are too many for single records.
-        const STEPS: u64 = 100_000;
-        let unsent = self.0.overdue(now.min(phase.closed()));
-        let step = unsent.div_ceil(STEPS);
-        let mut left = unsent;
-        while left > 0 {
-            let some = step.min(left);
-            if phase.window_holds(self.0.next()) {
-                latencies.record_many(now - self.0.next(), some);
-            }
-            self.0.advance_by(some);
-            left -= some;
-        }
-        unsent
+    /// The number of unsent requests that were due before `now`.
+    fn overdue(&self, now: u64) -> u64 {
+        let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
+        // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before
+        // `now` as long as i step + rest < late rate.
+        let room = u128::from(late) * u128::from(self.rate) - u128::from(self.rest);
+        u64::try_from(room.div_ceil(u128::from(self.step))).unwrap_or(u64::MAX)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use words::{MAX_FLOWS, MAX_RATE};
+
     use crate::lane::TAIL;
     use crate::lane::latency::merge;
 
@@ -173,7 +188,7 @@ mod tests {
         // second after it closed.
         let end = phase.closed() + 1_000_000_000;
         let mut latencies = Recorder::new(1);
-        let unsent = Open(Schedule::new(begin, 1_000_000, 0, 1)).end(end, &phase, &mut latencies);
+        let unsent = Source::<true>(Schedule::new(begin, 1_000_000, 0, 1)).end(end, &phase, &mut latencies);
         assert_eq!(unsent, (phase.closed() - begin).div_ceil(1000));
         let latency = merge(vec![latencies]).unwrap();
         assert_eq!(latency.count, unsent);
@@ -186,9 +201,73 @@ mod tests {
         let before = sys::now();
         phase.advance(WINDOW);
         let inside = sys::now();
-        assert!(!Closed::counts(&phase, before - 1) && Closed::counts(&phase, inside));
+        assert!(!Source::<false>::counts(&phase, before - 1) && Source::<false>::counts(&phase, inside));
         phase.advance(TAIL);
-        assert!(!Closed::counts(&phase, inside), "it ended too late");
-        assert!(Open::counts(&phase, inside), "it was meant for the window");
+        assert!(!Source::<false>::counts(&phase, inside), "it ended too late");
+        assert!(Source::<true>::counts(&phase, inside), "it was meant for the window");
+    }
+
+    /// The time of request number `request` of a flow, by the definition.
+    fn exact(start: u64, rate: u32, flow: usize, flows: usize, request: u64) -> u64 {
+        let number = u128::from(request) * flows as u128 + flow as u128;
+        start + u64::try_from(number * u128::from(SECOND) / u128::from(rate)).unwrap()
+    }
+
+    fn taken(mut schedule: Schedule, requests: usize) -> Vec<u64> {
+        std::iter::repeat_with(|| {
+            let next = schedule.next;
+            schedule.advance();
+            next
+        })
+        .take(requests)
+        .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_request_has_its_exact_time(
+            start in 0u64..1 << 60, rate in 1..=MAX_RATE, flows in 1..=MAX_FLOWS as usize, flow in 0usize..1024,
+        ) {
+            prop_assume!(flow < flows);
+            let times = taken(Schedule::new(start, rate, flow, flows), 200);
+            for (request, time) in times.iter().enumerate() {
+                prop_assert_eq!(*time, exact(start, rate, flow, flows, request as u64));
+            }
+        }
+
+        #[test]
+        fn many_steps_at_once_are_as_many_single_ones(
+            rate in 1..=MAX_RATE, flows in 1usize..1024, one in 0usize..500, more in 0usize..500,
+        ) {
+            let mut schedule = Schedule::new(7, rate, 0, flows);
+            (0..one).for_each(|_| schedule.advance());
+            schedule.advance_by(more as u64);
+            prop_assert_eq!(schedule.next, exact(7, rate, 0, flows, (one + more) as u64));
+        }
+
+        #[test]
+        fn what_is_overdue_is_counted(
+            rate in 1..=MAX_RATE, flows in 1usize..64, flow in 0usize..64, taken in 0u64..1000, late in 0u64..1_000_000,
+        ) {
+            prop_assume!(flow < flows);
+            let mut schedule = Schedule::new(1000, rate, flow, flows);
+            schedule.advance_by(taken);
+            let now = schedule.next + late;
+            let overdue = schedule.overdue(now);
+            if overdue > 0 {
+                prop_assert!(exact(1000, rate, flow, flows, taken + overdue - 1) < now);
+            }
+            prop_assert!(exact(1000, rate, flow, flows, taken + overdue) >= now);
+            prop_assert_eq!(schedule.overdue(schedule.next - 1), 0);
+        }
+    }
+
+    #[test]
+    fn the_flows_take_turns_evenly() {
+        let mut all: Vec<u64> =
+            (0..4).flat_map(|flow| taken(Schedule::new(0, 1_000, flow, 4), 250)).collect();
+        all.sort_unstable();
+        let expected: Vec<u64> = (0..1000).map(|request| request * 1_000_000).collect();
+        assert_eq!(all, expected);
     }
 }

@@ -53,13 +53,6 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(EndOutcome, EndOutcom
             "{lost} of {accounted} lost, {elsewhere} packets elsewhere: {what}"
         );
     }
-    for (from, to) in sent.flows.iter().zip(&received.flows) {
-        assert_eq!(to.sequence.is_some(), message >= 8, "{what}");
-        let Some(sequence) = to.sequence else { continue };
-        assert_eq!(sequence.duplicates, 0, "{what}");
-        // What was lost behind the highest number that came is not missing to the receiver.
-        assert!(to.counts.messages + sequence.missing <= from.counts.messages, "{what}");
-    }
 }
 
 /// The senders, or readers, of a protocol.
@@ -138,7 +131,6 @@ fn without_verify_each_sender_and_each_reader_are_counted_alike() {
             assert!(received.received.messages > 0, "{what}");
             assert_eq!(received.received.bytes, received.received.messages * 1400, "{what}");
             assert_eq!(received.flows[0].verified_bytes, 1400, "{what}");
-            assert_eq!(received.flows[0].sequence, None, "{what}");
         }
     }
 }
@@ -315,10 +307,10 @@ fn every_reader_finds_a_changed_byte() {
             peer.send(&[]).unwrap();
             receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
-            // Behind the number, no byte of the pattern is 0.
+            // No byte of the pattern is 0.
             peer.send(&[0; 1400]).unwrap();
             let words = failure(PATIENCE, || receiver.failed());
-            assert!(words.contains("corrupt at byte 8 of the last 1400"), "{reader}: {words}");
+            assert!(words.contains("corrupt at byte 0 of the last 1400"), "{reader}: {words}");
         }
         for reader in readers(false).filter(|reader| *reader != Reader::Trunc) {
             let plain = Traffic { reader, verify: true, ..traffic(Kind::TcpStream) };

@@ -94,11 +94,6 @@ fn every_sender_counts_what_the_queue_refuses() {
         // each.
         if !sender.segments() {
             assert_eq!(sent.sent.no_buffers, dropped, "{what}");
-            // A ring sends again, with its number, what was refused; of what it had in it at the
-            // end nothing came.
-            let unsent = if sender == Sender::IoUring { 64 } else { 0 };
-            let missing = received.flows[0].sequence.unwrap_or_default().missing;
-            assert!(missing - received.socket_drops() <= unsent, "{what}");
         }
     }
 }

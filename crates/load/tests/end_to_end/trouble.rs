@@ -285,7 +285,7 @@ fn steps_out_of_order_are_refused() {
     let spec = spec(Kind::UdpStream, "127.0.0.1");
     let mut unattached = Endpoint::bind(&spec).unwrap();
     assert!(unattached.start().unwrap_err().to_string().contains("attach its peers first"));
-    assert_eq!(unattached.sample(), netassay_load::Sample::default());
+    assert!(unattached.sample().flows.is_empty());
     assert!(unattached.finish().unwrap_err().to_string().contains("attach its peers first"));
     let (mut transmitter, mut receiver) = connect(&spec);
     let locals = transmitter.addresses().to_vec();

@@ -47,8 +47,8 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
         let what = format!("{}: {}", rung.step.verdict, rung.step.reason);
         let without = format!("without: {}", rung.without);
         match rung.step.verdict {
-            Availability::No if rung.step.rung.is_used() => Finding::warn(AREA, rung.name, what, without),
-            Availability::No | Availability::NotTried => {
+            Availability::No => Finding::warn(AREA, rung.name, what, without),
+            Availability::NotTried => {
                 Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) }
             }
             Availability::Yes => Finding::ok(AREA, rung.name, what),

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use words::Side;
 
+use crate::disturbance::CpuTaken;
 use crate::figure::percent;
-use crate::taken::CpuTaken;
 
 /// Load of an end's threads; shares are means of the threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -131,11 +131,11 @@ fn exact_mode_is_one_thread_whose_work_is_always_the_same() {
         "[[workload]]\nkind = \"tcp_crr\"\n[[workload]]\nkind = \"udp_rr\"\nflows = 2\nin_flight = 4\n\
          rate = 100\nconnected = \"off\"\n[[workload]]\nkind = \"udp_stream\"\nsender = \"zerocopy\"\n\
          direction = \"both\"\npacing = \"1Mbit\"\nbusy_poll = \"50us\"\nverify = true\n\
-         [[workload]]\nkind = \"tcp_stream\"\nsender = \"io_uring\"\n"
+         [[workload]]\nkind = \"tcp_stream\"\nsender = \"zerocopy\"\n"
     ));
     shows!(exact(
         "[[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_rr\"\n[factors]\nflows = [1, 8]\n\
-         sender = [\"send\", \"gso\", \"io_uring\"]\nconnected = [\"on\", \"off\"]\nrate = [\"default\", 100]\n"
+         sender = [\"send\", \"gso\", \"zerocopy\"]\nconnected = [\"on\", \"off\"]\nrate = [\"default\", 100]\n"
     ));
     let ladder = "[[workload]]\nkind = \"udp_stream\"\n[factors]\nsender = [\"send\", \"sendmmsg\", \"gso\"]\n\
          reader = [\"recv\", \"gro\", \"spin\"]\nconnected = [\"on\", \"off\"]\n";

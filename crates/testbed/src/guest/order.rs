@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use agent::{Bounded, Excess};
 use serde::{Deserialize, Serialize};
 use words::{Acceleration, Copies, Nic};
 
@@ -59,30 +58,4 @@ pub struct GuestOrder {
     pub rootless: bool,
     /// CPUs of the host for the threads of the virtual CPUs; empty: not pinned.
     pub pin: Vec<u32>,
-}
-
-/// The longest text, the most virtual CPUs and the most CPUs of an order that another machine
-/// sends.
-const TEXT: usize = 64 << 10;
-const CPUS: u32 = 8_192;
-
-impl Bounded for GuestOrder {
-    fn check(&self) -> Result<(), Excess> {
-        let most = |what, found: usize, most: usize| {
-            let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
-            if found > most { Err(Excess { what, found: number(found), most: number(most) }) } else { Ok(()) }
-        };
-        let path = |path: &PathBuf| path.as_os_str().len();
-        let tap = self.tap.as_ref().map_or(0, String::len);
-        let cpus = usize::try_from(CPUS).unwrap_or(usize::MAX);
-        most("name", self.name.len(), TEXT)?;
-        most("kernel", path(&self.kernel.image), TEXT)?;
-        most("packed", self.packed.as_ref().map_or(0, path), TEXT)?;
-        most("command_line", self.command_line.len(), TEXT)?;
-        most("vcpus", usize::try_from(self.vcpus).unwrap_or(usize::MAX), cpus)?;
-        most("tap", tap, libc::IFNAMSIZ - 1)?;
-        most("ports", self.ports, 30)?;
-        most("pin", self.pin.len(), cpus)?;
-        self.pin.iter().try_for_each(|cpu| most("pin", usize::try_from(*cpu).unwrap_or(usize::MAX), cpus - 1))
-    }
 }

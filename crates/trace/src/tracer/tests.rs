@@ -27,7 +27,7 @@ fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
     assert!(capable(), "root may load raw tracepoints here");
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (tracer, means) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    let (tracer, means) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, false).unwrap();
     assert_eq!(means, vec![Ok(Attachment::Tracepoint); names.len()]);
     tracer.follow(thread()).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -55,7 +55,7 @@ fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
 fn programs_that_restart_count_from_zero() {
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (mut tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    let (mut tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, false).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for count in [5, 3] {
         tracer.attach(&probes).unwrap();
@@ -77,7 +77,7 @@ fn programs_that_restart_count_from_zero() {
 fn one_packet_in_so_many_is_sampled_with_its_stamps() {
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
-    let (mut tracer, _) = KernelPrograms::running().unwrap().attach_to_sample(&probes, 0, 4).unwrap();
+    let (mut tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0, 4, false).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let send = |tracer: &mut Tracer, count: u64| {
         tracer.follow(thread()).unwrap();
@@ -109,7 +109,7 @@ fn one_packet_in_so_many_is_sampled_with_its_stamps() {
 #[test]
 fn places_are_tried_without_a_journey() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "qdisc_dequeue")];
-    let (tracer, _) = KernelPrograms::running().unwrap().attach_to_try(&probes, 0).unwrap();
+    let (tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, true).unwrap();
     tracer.follow(thread()).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
@@ -135,7 +135,7 @@ fn the_longest_paths_are_accepted_by_the_verifier() {
     }
     let goes_out: Vec<Probe> = all.map(|number| probe(number, "net_dev_queue")).collect();
     for (probes, every) in [(&goes_out, 0), (&goes_out, 1000), (&comes_in, 0), (&comes_in, 1000)] {
-        let (_, means) = KernelPrograms::running().unwrap().attach_to_sample(probes, 0, every).unwrap();
+        let (_, means) = KernelPrograms::running().unwrap().attach(probes, 0, every, false).unwrap();
         assert_eq!(means, vec![Ok(Attachment::Tracepoint); POINTS]);
     }
 }
@@ -143,7 +143,7 @@ fn the_longest_paths_are_accepted_by_the_verifier() {
 #[test]
 fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "no_such_tracepoint")];
-    let (_, means) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    let (_, means) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, false).unwrap();
     assert_eq!(means[0], Ok(Attachment::Tracepoint));
     assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
 }
@@ -158,7 +158,7 @@ fn held() -> usize {
 #[test]
 fn a_full_table_of_threads_is_told_and_nothing_stays_attached() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "net_dev_xmit")];
-    let (tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0).unwrap();
+    let (tracer, _) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, false).unwrap();
     tracer.follow(thread()).unwrap();
     // Numbers that no thread has: the kernel's own begin at 1.
     let others = (1..=MOST_THREADS).map(|number| tracer.follow(u32::MAX - number));
@@ -204,7 +204,8 @@ fn a_datagram_that_the_kernel_drops_on_its_way_in_is_counted_and_never_arrives()
     const SENT: u64 = 100;
     /// A datagram in several pieces of memory: the kernel copies it where a tracepoint is.
     const SIZE: usize = 20_000;
-    let (mut tracer, means) = KernelPrograms::running().unwrap().attach(&way_in(), RECVFROM).unwrap();
+    let (mut tracer, means) =
+        KernelPrograms::running().unwrap().attach(&way_in(), RECVFROM, 0, false).unwrap();
     assert!(means.iter().all(Result::is_ok), "{means:?}");
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();

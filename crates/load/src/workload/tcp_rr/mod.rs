@@ -1,6 +1,5 @@
 //! Requests and their answers over one TCP connection per flow.
 
-mod outstanding;
 mod pipeline;
 mod plain;
 pub(crate) mod shared;
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::lane::{ABORT, Lane, LaneResult, QUIET};
 use crate::socket::stall;
 use crate::workload::port::{Connected, Loop, Port, through};
-use crate::workload::source::{Closed, Open, ask};
+use crate::workload::source::ask;
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     through(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), Asking)
@@ -25,7 +24,7 @@ struct Asking;
 
 impl Loop for Asking {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
+        ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
     }
 }
 

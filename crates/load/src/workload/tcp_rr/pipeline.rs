@@ -1,6 +1,7 @@
 //! Several transactions under way, triggered by answers or by the clock. TCP answers them in order.
 
-use super::outstanding::{Outstanding, SendQueue};
+use std::collections::VecDeque;
+
 use words::{MAX_IN_FLIGHT, Reader};
 
 use crate::error::Result;
@@ -24,8 +25,8 @@ fn room(lane: &Lane) -> usize {
 
 /// The transmitter's loop. It never waits for room while there are answers to receive: both
 /// ends could then wait for each other, each with its buffers full.
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
+pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let queue = SendQueue::new(lane.message, limit, room(lane));
     let asker = Asker {
         lane,
@@ -37,7 +38,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResul
         heard: 0,
     };
     lane.ready();
-    asker.run(port, S::begin(lane))
+    asker.run(port, Source::<OPEN>::begin(lane))
 }
 
 struct Asker<'a> {
@@ -52,9 +53,8 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
+    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
-        let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
         let mut now = sys::now();
         self.heard = now;
@@ -69,19 +69,19 @@ impl Asker<'_> {
                 break;
             }
             // A closed loop with nothing left to send only waits for answers.
-            let sleeps = !clocked && !spins && self.requests.queue.is_empty();
+            let sleeps = !OPEN && !spins && self.requests.queue.is_empty();
             let got = port.receive(self.answers.room(), if sleeps { 0 } else { libc::MSG_DONTWAIT });
             now = sys::now();
             if got > 0 {
                 self.heard = now;
-                self.take::<S>(got as usize, now)?;
+                self.take::<OPEN>(got as usize, now)?;
             } else if got < 0 && !sleeps && sys::errno() == libc::EAGAIN {
                 if !spins {
                     self.wait(source.next(), now);
                     now = sys::now();
                 }
                 self.check(now)?;
-            } else if lane.trouble(Call::Recv, got)? == LoopStep::End {
+            } else if lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
         }
@@ -89,14 +89,14 @@ impl Asker<'_> {
         Ok(LaneResult { verified: self.answers.verify(lane)?, ..end })
     }
 
-    fn take<S: Source>(&mut self, got: usize, now: u64) -> Result<()> {
+    fn take<const OPEN: bool>(&mut self, got: usize, now: u64) -> Result<()> {
         self.tally.call();
         self.answers.took(self.lane, got)?;
         for meant in self.outstanding.answered(got as u64) {
             // An answer without a request is corrupt data.
             let meant = meant.ok_or_else(|| self.lane.damaged(0, got))?;
             self.tally.transaction();
-            if S::counts(self.lane.phase(), meant) {
+            if Source::<OPEN>::counts(self.lane.phase(), meant) {
                 self.latencies.record(now - meant);
             }
         }
@@ -119,7 +119,7 @@ impl Asker<'_> {
         }
         let silent = u128::from(now.saturating_sub(self.heard));
         if silent >= stall(self.lane.flows()).as_nanos() && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::Recv.silence()));
+            return Err(self.lane.stalled(Call::RECV.silence));
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     while phase.load() < ABORT {
         let got = port.receive(requests.room(), 0);
         if got <= 0 {
-            if lane.trouble(Call::Recv, got)? == LoopStep::End {
+            if lane.trouble(Call::RECV, got)? == LoopStep::End {
                 break;
             }
             continue;
@@ -176,7 +176,7 @@ impl Messages {
                 if flags != 0 && sys::errno() == libc::EAGAIN {
                     break;
                 }
-                return lane.trouble(Call::Send, sent);
+                return lane.trouble(Call::SEND, sent);
             }
             let complete = self.queue.sent(sent as u64);
             if asks {
@@ -227,5 +227,153 @@ impl ReceivedMessages {
             None => Ok(self.last as u64),
             Some(at) => Err(lane.damaged(at, self.last)),
         }
+    }
+}
+
+/// The requests under way, in the order of their answers.
+pub(super) struct Outstanding {
+    /// When each was due, ns.
+    meant: VecDeque<u64>,
+    limit: usize,
+    answer: u64,
+    /// Received bytes of the first one's answer.
+    part: u64,
+}
+
+impl Outstanding {
+    pub(super) fn new(limit: u32, answer: usize) -> Self {
+        let limit = limit as usize;
+        Self { meant: VecDeque::with_capacity(limit), limit, answer: answer.max(1) as u64, part: 0 }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.meant.len() < self.limit
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.meant.is_empty()
+    }
+
+    pub(super) fn add_request(&mut self, meant: u64) {
+        self.meant.push_back(meant);
+    }
+
+    /// Counts `bytes` of answers: returns when the requests that they complete were due; `None` for
+    /// an answer without a request.
+    pub(super) fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
+        let all = self.part + bytes;
+        self.part = all % self.answer;
+        (0..all / self.answer).map(|_| self.meant.pop_front())
+    }
+
+    pub(super) fn under_way(&self) -> impl Iterator<Item = u64> {
+        self.meant.iter().copied()
+    }
+}
+
+/// Whole messages to send from a buffer that holds some of them in sequence.
+pub(super) struct SendQueue {
+    message: usize,
+    /// Messages that the buffer holds.
+    batch: usize,
+    left: u64,
+}
+
+impl SendQueue {
+    /// A queue with a buffer of `bytes`, or of one message if that is larger, and of at most
+    /// `messages`.
+    pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
+        let batch = (bytes / message).clamp(1, messages.max(1) as usize);
+        Self { message, batch, left: 0 }
+    }
+
+    /// Bytes of the buffer.
+    pub(super) fn room(&self) -> usize {
+        self.batch * self.message
+    }
+
+    pub(super) fn add(&mut self, messages: u64) {
+        self.left += messages * self.message as u64;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The part of the buffer for the next call.
+    pub(super) fn next(&self) -> std::ops::Range<usize> {
+        let message = self.message as u64;
+        // A message that was sent in part continues where it was cut.
+        let begin = ((message - self.left % message) % message) as usize;
+        let room = self.room() - begin;
+        begin..begin + usize::try_from(self.left).map_or(room, |left| left.min(room))
+    }
+
+    /// `bytes` were sent; returns how many messages that completes.
+    pub(super) fn sent(&mut self, bytes: u64) -> u64 {
+        let message = self.message as u64;
+        let before = self.left.div_ceil(message);
+        self.left = self.left.saturating_sub(bytes);
+        before - self.left.div_ceil(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    use crate::message::{Buffer, first_damage};
+
+    proptest! {
+        /// However writes are cut, whole messages come out, each counted once, within the buffer.
+        #[test]
+        fn a_queue_sends_whole_messages(
+            message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
+        ) {
+            let mut queue = SendQueue::new(message, messages, room);
+            prop_assert!(queue.room() <= room.max(message) && queue.room().is_multiple_of(message));
+            let buffer: Vec<u8> =
+                Buffer::pattern(message).as_ref().iter().copied().cycle().take(queue.room()).collect();
+            let (mut put, mut done, mut stream) = (0, 0, Vec::new());
+            for (more, accepted) in steps {
+                queue.add(more);
+                put += more;
+                let range = queue.next();
+                prop_assert_eq!(range.is_empty(), queue.is_empty());
+                let sent = accepted.min(range.len() as u64);
+                stream.extend_from_slice(&buffer[range][..sent as usize]);
+                done += queue.sent(sent);
+                prop_assert_eq!(done, stream.len() as u64 / message as u64);
+                prop_assert!(stream.len() as u64 <= put * message as u64);
+            }
+            prop_assert_eq!(first_damage(&stream, 0, message), None);
+        }
+
+        /// Answers come in order, however the stream is cut.
+        #[test]
+        fn answers_belong_to_requests_in_order(
+            answer in 1usize..2000, requests in 0u64..100, cuts in proptest::collection::vec(1u64..5000, 0..200),
+        ) {
+            let mut outstanding = Outstanding::new(100, answer);
+            (0..requests).for_each(|request| outstanding.add_request(request));
+            let (mut came, mut left) = (Vec::new(), requests * answer as u64);
+            for cut in cuts {
+                let bytes = cut.min(left);
+                left -= bytes;
+                came.extend(outstanding.answered(bytes));
+            }
+            let whole = requests - left.div_ceil(answer as u64);
+            prop_assert_eq!(came, (0..whole).map(Some).collect::<Vec<_>>());
+            prop_assert_eq!(outstanding.under_way().collect::<Vec<_>>(), (whole..requests).collect::<Vec<_>>());
+            prop_assert_eq!(outstanding.is_empty(), whole == requests);
+        }
+    }
+
+    #[test]
+    fn an_answer_to_nothing_is_seen() {
+        let mut outstanding = Outstanding::new(2, 10);
+        outstanding.add_request(5);
+        assert_eq!(outstanding.answered(25).collect::<Vec<_>>(), [Some(5), None]);
     }
 }

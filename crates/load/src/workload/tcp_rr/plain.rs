@@ -73,7 +73,7 @@ fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, ow
         count_message(tally, bytes.len(), own);
         return Ok(LoopStep::Again);
     }
-    piecewise(lane, Call::Send, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
+    piecewise(lane, Call::SEND, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
 
 /// Receives until `room` is full; `own` if that counts as this end's messages.
@@ -91,7 +91,7 @@ fn receive_whole(
         return Ok(LoopStep::Again);
     }
     let len = room.len();
-    piecewise(lane, Call::Recv, got, len, tally, own, |done| {
+    piecewise(lane, Call::RECV, got, len, tally, own, |done| {
         port.receive(&mut room[done..], libc::MSG_WAITALL)
     })
 }

@@ -21,11 +21,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
 fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<LaneResult>> {
     let mut work = Transactions::<ASKS>::new(lanes);
     shared::run(lanes, Wake::Changed, over, &mut work)?;
-    let mut ends: Vec<LaneResult> = work
-        .flows
-        .iter()
-        .map(|flow| LaneResult { verified: flow.verified, ..LaneResult::default() })
-        .collect();
+    let mut ends = shared::verified(work.flows.iter().map(|flow| flow.verified));
     ends[0].latencies = ASKS.then_some(work.latencies);
     Ok(ends)
 }
@@ -97,7 +93,7 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
                 let rest = &self.outgoing.as_ref()[flow.done..];
                 let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
                 if sent <= 0 {
-                    return lane.idle(Call::Send, sent, &mut flow.tally);
+                    return lane.idle(Call::SEND, sent, &mut flow.tally);
                 }
                 if !flow.count(sent as usize, rest.len(), ASKS) {
                     continue;
@@ -111,7 +107,7 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             let rest = &mut self.incoming.as_mut()[flow.done..];
             let got = sys::receive(lane.fd, rest, libc::MSG_DONTWAIT);
             if got <= 0 {
-                return lane.idle(Call::Recv, got, &mut flow.tally);
+                return lane.idle(Call::RECV, got, &mut flow.tally);
             }
             let phase = lane.phase().load();
             // The last messages of all flows are as good a sample as each flow's last.
@@ -142,7 +138,7 @@ impl<const ASKS: bool> LaneWork for Transactions<'_, ASKS> {
             return Ok(());
         }
         let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::Recv.silence(), |at| flows[at].moved)
+        self.patience.look(self.lanes, now, Call::RECV.silence, |at| flows[at].moved)
     }
 }
 

@@ -1,46 +1,115 @@
 //! A TCP connection kept full, in each way that Linux offers.
 
-mod content;
-pub(crate) mod low_water;
-mod read_size;
-mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
-mod uring;
-mod zerocopy;
 
-use content::{Content, Discarded, Examined, Unexamined};
-use send::{Copied, FromFile};
-use words::{Reader, Sender};
+use std::net::IpAddr;
+use std::os::fd::AsRawFd;
 
+use socket2::Socket;
+use words::{Kind, Reader, Sender, Traffic};
+
+use self::send::{Copied, FromFile};
 use crate::error::Result;
-use crate::lane::{Lane, LaneResult};
-use crate::message::Buffer;
+use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep};
+use crate::message::{Buffer, first_difference};
+use crate::{socket, sys};
 
 /// The sending thread of a flow. (The kernel paces a TCP connection, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     let (message, begun) = (Buffer::pattern(lane.message), lane.begun());
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, begun, lane.flow)?),
-        Sender::Zerocopy => zerocopy::send(lane),
-        Sender::IoUring => uring::send(lane),
+        Sender::Zerocopy => send::send_zerocopy(lane),
         _ => send::send(lane, Copied::new(message.as_ref(), begun, 0)),
     }
 }
 
+/// The receiving thread of a flow: each reader's loop is compiled with and without checks of the
+/// content.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    if lane.traffic.verify {
-        receive_content(lane, Examined::new(lane.message, lane.tally().bytes))
-    } else {
-        receive_content(lane, Unexamined)
+    match (lane.traffic.reader, lane.traffic.verify) {
+        (Reader::Trunc, _) => receive_by::<{ libc::MSG_TRUNC }, false>(lane),
+        (Reader::Spin, true) => receive_by::<{ libc::MSG_DONTWAIT }, true>(lane),
+        (Reader::Spin, false) => receive_by::<{ libc::MSG_DONTWAIT }, false>(lane),
+        (_, true) => receive_by::<0, true>(lane),
+        (_, false) => receive_by::<0, false>(lane),
     }
 }
 
-/// Each reader's loop is compiled with and without checks of the content.
-fn receive_content(lane: &Lane, content: impl Content) -> Result<LaneResult> {
-    match lane.traffic.reader {
-        Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),
-        Reader::Trunc => receive::receive::<{ libc::MSG_TRUNC }>(lane, Discarded),
-        _ => receive::receive::<0>(lane, content),
+/// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT` the
+/// thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
+/// kernel discards (`MSG_TRUNC`, tcp(7)) the program does not see.
+fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Result<LaneResult> {
+    let mut room = Buffer::room(read_size(lane.traffic.lanes()) as usize);
+    let message = Buffer::pattern(if VERIFY { lane.message } else { 1 });
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let (begun, mut last) = (tally.bytes, 0);
+    lane.ready();
+    // The end of the stream ends this loop, not `Stop`, so that all sent data are received.
+    while phase.load() < ABORT {
+        let got = sys::receive(fd, room.as_mut(), FLAGS);
+        if got > 0 {
+            last = got as usize;
+            if VERIFY
+                && let Some(at) = first_difference(&room.as_ref()[..last], tally.bytes, message.as_ref())
+            {
+                return Err(lane.damaged(at, last));
+            }
+            tally.stream(got as u64);
+        } else if got < 0 && FLAGS & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN {
+            tally.call();
+        } else if lane.trouble(Call::RECV, got)? == LoopStep::End {
+            break;
+        }
     }
+    let verified = match FLAGS {
+        libc::MSG_TRUNC => 0,
+        _ if VERIFY => tally.bytes - begun,
+        _ => lane.verify(&room.as_ref()[..last], tally.bytes - last as u64, lane.message)?,
+    };
+    Ok(LaneResult { verified, ..LaneResult::default() })
+}
+
+/// The most bytes of one read: more do not stay in a CPU's own cache.
+const ROOM: u32 = 256 << 10;
+/// The least bytes of one read with many flows: a segment.
+const LEAST_ROOM: u32 = 64 << 10;
+/// The memory of all flows' reads.
+const ROOM_FOR_ALL: u32 = 4 << 20;
+
+/// The size of a read with this many receivers.
+fn read_size(lanes: u32) -> u32 {
+    (ROOM_FOR_ALL / lanes.max(1)).clamp(LEAST_ROOM, ROOM)
+}
+
+/// The smallest write, in bytes, whose receiver has a low-water mark over any path.
+const LARGE: u32 = 8192;
+
+/// The bytes that must have arrived before a receiver of this traffic at the address `local` wakes
+/// (`SO_RCVLOWAT`): enough to fill half of its room. `None` where a mark would slow it, where it
+/// does not sleep, or where a byte may be the last of an answer.
+///
+/// Over loopback receivers always have a mark, elsewhere if writes have at least [`LARGE`] bytes.
+/// That was as fast as without a mark, or faster; over veth it made writes of 1 and 4 KiB slower,
+/// with more and smaller packets. `bench/README.md` has the experiments, under a congestion control
+/// that paces and one that does not. The rule does not depend on a rate, so it favours no condition
+/// of the same message size.
+pub(crate) fn low_water_mark(traffic: &Traffic, local: IpAddr) -> Option<u32> {
+    let sleeps = traffic.reader != Reader::Spin;
+    let helps = local.is_loopback() || traffic.message >= LARGE;
+    (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| read_size(traffic.lanes()) / 2)
+}
+
+/// Sets the mark. The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in
+/// net/ipv4/tcp.c).
+pub(crate) fn set_low_water(socket: &Socket, bytes: u32) -> std::io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+}
+
+/// Arrived bytes that do not wake the receiver yet. They count as received: otherwise a slow stream
+/// would seem to come in lumps.
+pub(crate) fn below_low_water(socket: &Socket, mark: u32) -> u64 {
+    socket::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
 }

@@ -11,8 +11,8 @@ use nix::sys::signal::{SigSet, Signal};
 use crate::error::{Context, Result};
 use crate::lane::{Call, Calls, Lane, LaneResult, LoopStep, QUIET};
 use crate::message::Buffer;
-use crate::socket;
-use crate::sys;
+use crate::workload::lent::LentPages;
+use crate::{socket, sys};
 
 /// A way to write the same message repeatedly to a connection. The next write continues after a
 /// partial one, and the first one after the bytes that an earlier sender has `begun` with, so that
@@ -43,7 +43,7 @@ impl<'a> Copied<'a> {
 
 impl Writer for Copied<'_> {
     fn call(&self) -> Call {
-        Call::Send
+        Call::SEND
     }
 
     #[inline(always)]
@@ -92,7 +92,7 @@ impl FromFile {
 
 impl Writer for FromFile {
     fn call(&self) -> Call {
-        Call::Sendfile
+        Call::SENDFILE
     }
 
     #[inline(always)]
@@ -131,4 +131,33 @@ pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<LaneResult> {
         }
     }
     Ok(LaneResult::default())
+}
+
+pub(super) fn send_zerocopy(lane: &Lane) -> Result<LaneResult> {
+    let mut lent = LentPages::new(lane)?;
+    let message = Buffer::pattern(lane.message);
+    let message = message.as_ref();
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let mut rest = &message[lane.begun()..];
+    lane.ready();
+    while phase.load() < QUIET {
+        let sent = sys::send_flags(fd, rest, libc::MSG_ZEROCOPY);
+        if sent > 0 {
+            tally.stream(sent as u64);
+            lent.sent();
+            lent.tidy(lane)?;
+            rest = rest.get(sent as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                rest = message;
+            }
+        } else if sent < 0 && sys::errno() == libc::ENOBUFS {
+            tally.call();
+            if lent.wait_for_some(lane)? == LoopStep::End {
+                break;
+            }
+        } else if lane.trouble(Call::SEND, sent)? == LoopStep::End {
+            break;
+        }
+    }
+    Ok(LaneResult { zerocopy: Some(lent.end(lane)), ..LaneResult::default() })
 }

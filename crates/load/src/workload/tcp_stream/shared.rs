@@ -3,7 +3,7 @@
 //! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
 //! bounded, so that none waits long for the others.
 
-use super::read_size::read_size;
+use super::read_size;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, Lane, LaneResult, LoopStep, QUIET, TAIL, Tally};
 use crate::message::{Buffer, first_difference};
@@ -57,7 +57,7 @@ impl LaneWork for Sending<'_> {
             let rest = &message[*done..];
             let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
             if sent <= 0 {
-                return lane.idle(Call::Send, sent, tally);
+                return lane.idle(Call::SEND, sent, tally);
             }
             tally.stream(sent as u64);
             // A partial write continues where it ended, so that the stream has whole messages.
@@ -68,7 +68,7 @@ impl LaneWork for Sending<'_> {
 
     fn look(&mut self, now: u64) -> Result<()> {
         let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::Send.silence(), |at| flows[at].0.bytes)
+        self.patience.look(self.lanes, now, Call::SEND.silence, |at| flows[at].0.bytes)
     }
 }
 
@@ -83,11 +83,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     };
     // The ends of the streams end this, not `Stop`, so that all sent data are received.
     shared::run(lanes, Wake::Readable, ABORT, &mut receiving)?;
-    let ends = receiving
-        .flows
-        .iter()
-        .map(|(_, verified)| LaneResult { verified: *verified, ..LaneResult::default() });
-    Ok(ends.collect())
+    Ok(shared::verified(receiving.flows.iter().map(|(_, verified)| *verified)))
 }
 
 struct Receiving<'a> {
@@ -105,7 +101,7 @@ impl LaneWork for Receiving<'_> {
         let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
-            return lane.idle(Call::Recv, got, tally);
+            return lane.idle(Call::RECV, got, tally);
         }
         // Without `verify` the last bytes of all lanes are the sample, since they share the room.
         if self.verify || lane.phase().load() >= TAIL {

@@ -3,20 +3,18 @@
 //! The first eight bytes of a request, or as many as both directions have room for, carry its
 //! number, which the answer repeats: so a late answer is not mistaken for that to another request.
 
-mod number;
 mod pipeline;
 mod plain;
-mod receive;
 pub(crate) mod shared;
-mod slots;
 
 use std::time::Duration;
 
+use super::port::{Addressed, Connected, Loop, Port, through};
+use super::source::ask;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult, QUIET, STOP};
+use crate::message::first_damage;
 use crate::socket::answer_time;
-use crate::workload::port::{Addressed, Connected, Loop, Port, through};
-use crate::workload::source::{Closed, Open, ask};
 
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
     run(lane, (QUIET, answer_time(lane.flows())), Asking)
@@ -38,7 +36,7 @@ struct Asking;
 
 impl Loop for Asking {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
+        ask(lane, port, [pipeline::send::<true>, pipeline::send::<false>, plain::send])
     }
 }
 
@@ -46,6 +44,52 @@ struct Answering;
 
 impl Loop for Answering {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-        receive::receive(lane, port)
+        plain::receive(lane, port)
+    }
+}
+
+/// The bytes of a number, where there is room.
+pub(super) const NUMBER: usize = 8;
+
+/// The bits of a number in messages of this size.
+pub(super) fn number_mask(bytes: usize) -> u64 {
+    if bytes >= NUMBER { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+#[inline(always)]
+pub(super) fn write_number(message: &mut [u8], number: u64) {
+    if let Some(place) = message.first_chunk_mut::<NUMBER>() {
+        *place = number.to_le_bytes();
+    }
+}
+
+#[inline(always)]
+pub(super) fn read_number(message: &[u8]) -> u64 {
+    message.first_chunk::<NUMBER>().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Checks what follows the number in a message of `len` bytes.
+pub(super) fn verify_number(lane: &Lane, received: &[u8], len: usize) -> Result<u64> {
+    let rest = received.get(NUMBER..len).unwrap_or_default();
+    match first_damage(rest, NUMBER as u64, len) {
+        None => Ok(rest.len() as u64),
+        Some(at) => Err(lane.damaged(NUMBER + at, len)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_cut_to_what_fits() {
+        let mut message = [0xff; 16];
+        write_number(&mut message, 0x0102_0304_0506_0708);
+        assert_eq!(message[..9], [8, 7, 6, 5, 4, 3, 2, 1, 0xff]);
+        assert_eq!(read_number(&message), 0x0102_0304_0506_0708);
+        assert_eq!(number_mask(1), 0xff);
+        assert_eq!(number_mask(3), 0xff_ffff);
+        assert_eq!(number_mask(8), u64::MAX);
+        assert_eq!(number_mask(1472), u64::MAX);
     }
 }

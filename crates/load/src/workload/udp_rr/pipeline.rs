@@ -1,9 +1,10 @@
 //! Several transactions under way, triggered by answers or by the clock.
 
-use super::number;
-use super::slots::Slots;
+use std::collections::VecDeque;
+
 use words::{MAX_IN_FLIGHT, Reader};
 
+use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
 use crate::message::Buffer;
@@ -19,20 +20,20 @@ const PATIENCE: u64 = 1_000_000_000;
 /// Interval of the checks for unanswered requests, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
+pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
         lane,
-        request: Buffer::pattern(lane.message.max(number::NUMBER)),
-        answer: Buffer::room((lane.response + 1).max(number::NUMBER)),
-        slots: Slots::new(limit, number::mask(lane.message.min(lane.response))),
+        request: Buffer::pattern(lane.message.max(NUMBER)),
+        answer: Buffer::room((lane.response + 1).max(NUMBER)),
+        slots: Slots::new(limit, number_mask(lane.message.min(lane.response))),
         latencies: Recorder::new(lane.flows()),
         tally: lane.tally(),
         answered: false,
         heard: 0,
     };
     lane.ready();
-    asker.run(port, S::begin(lane))
+    asker.run(port, Source::<OPEN>::begin(lane))
 }
 
 struct Asker<'a> {
@@ -48,12 +49,11 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<LaneResult> {
+    fn run<const OPEN: bool>(mut self, port: &impl Port, mut source: Source<OPEN>) -> Result<LaneResult> {
         let (lane, phase) = (self.lane, self.lane.phase());
         // A receive that sleeps until its timeout cannot follow a clock.
-        let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
-        let flags = if clocked || spins { libc::MSG_DONTWAIT } else { 0 };
+        let flags = if OPEN || spins { libc::MSG_DONTWAIT } else { 0 };
         let mut now = sys::now();
         let mut look = now + LOOK;
         self.heard = now;
@@ -62,7 +62,7 @@ impl Asker<'_> {
                 break;
             }
             let got = port.receive(self.answer.as_mut(), flags);
-            if got < 0 && clocked && !spins && sys::errno() == libc::EAGAIN {
+            if got < 0 && OPEN && !spins && sys::errno() == libc::EAGAIN {
                 let due = if self.slots.has_room() { source.next() } else { u64::MAX };
                 if due > now {
                     sys::wait_for(lane.fd, libc::POLLIN, due.min(now + LOOK));
@@ -70,30 +70,35 @@ impl Asker<'_> {
                 now = sys::now();
             } else {
                 now = sys::now();
-                if self.take::<S>(got, now)? == LoopStep::End {
+                if self.take::<OPEN>(got, now)? == LoopStep::End {
                     break;
                 }
             }
             if now >= look {
-                self.give_up(now, clocked)?;
+                self.give_up::<OPEN>(now)?;
                 look = now + LOOK;
             }
         }
         let end = end_of(lane, source, self.slots.under_way(), self.latencies);
         let answer = self.answer.as_ref();
-        let verified = if self.answered { number::verify(lane, answer, lane.response)? } else { 0 };
+        let verified = if self.answered { verify_number(lane, answer, lane.response)? } else { 0 };
         Ok(LaneResult { verified, ..end })
     }
 
     /// Sends due requests, as far as there is room.
     #[inline(always)]
-    fn ask(&mut self, port: &impl Port, source: &mut impl Source, now: u64) -> Result<LoopStep> {
+    fn ask<const OPEN: bool>(
+        &mut self,
+        port: &impl Port,
+        source: &mut Source<OPEN>,
+        now: u64,
+    ) -> Result<LoopStep> {
         while let Some(number) = self.slots.next() {
             let meant = source.next();
             if meant > now {
                 break;
             }
-            number::write(self.request.as_mut(), number);
+            write_number(self.request.as_mut(), number);
             let sent = port.send(&self.request.as_ref()[..self.lane.message]);
             if sent > 0 {
                 self.tally.message(sent as u64);
@@ -106,14 +111,14 @@ impl Asker<'_> {
                 self.tally.no_buffers();
                 break;
             } else {
-                return self.lane.trouble(Call::Send, sent);
+                return self.lane.trouble(Call::SEND, sent);
             }
         }
         Ok(LoopStep::Again)
     }
 
     #[inline(always)]
-    fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
+    fn take<const OPEN: bool>(&mut self, got: isize, now: u64) -> Result<LoopStep> {
         let lane = self.lane;
         if got <= 0 {
             return self.nothing(got);
@@ -121,17 +126,17 @@ impl Asker<'_> {
         self.tally.call();
         let answer = self.answer.as_ref();
         let meant =
-            if got == lane.response as isize { self.slots.answered(number::read(answer)) } else { None };
+            if got == lane.response as isize { self.slots.answered(read_number(answer)) } else { None };
         let Some(meant) = meant else {
             self.tally.late();
             return Ok(LoopStep::Again);
         };
         if lane.traffic.verify {
-            number::verify(lane, answer, lane.response)?;
+            verify_number(lane, answer, lane.response)?;
         }
         self.tally.transaction();
         (self.answered, self.heard) = (true, now);
-        if S::counts(lane.phase(), meant) {
+        if Source::<OPEN>::counts(lane.phase(), meant) {
             self.latencies.record(now - meant);
         }
         Ok(LoopStep::Again)
@@ -145,14 +150,14 @@ impl Asker<'_> {
         if got == 0 || sys::errno() == libc::EAGAIN {
             return Ok(LoopStep::Again);
         }
-        self.lane.trouble(Call::Recv, got)
+        self.lane.trouble(Call::RECV, got)
     }
 
     /// Gives up requests that were not answered in time.
     #[cold]
-    fn give_up(&mut self, now: u64, clocked: bool) -> Result<()> {
+    fn give_up<const OPEN: bool>(&mut self, now: u64) -> Result<()> {
         let answer = answer_time(self.lane.flows()).as_nanos() as u64;
-        let patience = if clocked && self.slots.has_room() { PATIENCE } else { answer };
+        let patience = if OPEN && self.slots.has_room() { PATIENCE } else { answer };
         let waiting = self.slots.under_way().next().is_some();
         for _ in 0..self.slots.give_up(now.saturating_sub(patience)) {
             self.tally.timeout();
@@ -162,8 +167,162 @@ impl Asker<'_> {
         }
         let stall = stall(self.lane.flows()).as_nanos();
         if u128::from(now.saturating_sub(self.heard)) >= stall && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled(Call::Recv.silence()));
+            return Err(self.lane.stalled(Call::RECV.silence));
         }
         Ok(())
+    }
+}
+
+/// Places for requests under way. Each place has its own numbers, one for each use: an answer names
+/// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
+/// message.
+pub(super) struct Slots {
+    places: Vec<Slot>,
+    /// The free places, the longest free first, so that a number comes again as late as possible.
+    free: VecDeque<u32>,
+    /// The bits of a number in a message.
+    mask: u64,
+}
+
+struct Slot {
+    number: u64,
+    /// When its request was due, and when it was sent, ns.
+    meant: u64,
+    sent: u64,
+    open: bool,
+}
+
+impl Slots {
+    /// Room for `limit` requests under way, or for as many as the bits of `mask` distinguish twice.
+    pub(super) fn new(limit: u32, mask: u64) -> Self {
+        let limit = u64::from(limit.max(1)).min(mask / 2 + 1);
+        // A number's lower bits are its place.
+        let stride = limit.next_power_of_two();
+        let free = (0..limit as u32).collect();
+        let place = |at| Slot { number: at, meant: 0, sent: 0, open: false };
+        Self { places: (0..stride).map(place).collect(), free, mask }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    /// The number of the next request, if there is room.
+    pub(super) fn next(&self) -> Option<u64> {
+        self.free.front().map(|place| self.places[*place as usize].number)
+    }
+
+    pub(super) fn sent(&mut self, meant: u64, now: u64) {
+        if let Some(place) = self.free.pop_front() {
+            let place = &mut self.places[place as usize];
+            (place.meant, place.sent, place.open) = (meant, now, true);
+        }
+    }
+
+    /// Ends the request of an answer: returns when it was due, if it is under way.
+    pub(super) fn answered(&mut self, number: u64) -> Option<u64> {
+        let at = number & (self.places.len() as u64 - 1);
+        let place = &mut self.places[at as usize];
+        if !place.open || (place.number ^ number) & self.mask != 0 {
+            return None;
+        }
+        let meant = place.meant;
+        self.release(at as usize);
+        Some(meant)
+    }
+
+    /// Gives up all requests sent before `earliest`; returns how many.
+    pub(super) fn give_up(&mut self, earliest: u64) -> u64 {
+        let mut given_up = 0;
+        for at in 0..self.places.len() {
+            if self.places[at].open && self.places[at].sent < earliest {
+                self.release(at);
+                given_up += 1;
+            }
+        }
+        given_up
+    }
+
+    pub(super) fn under_way(&self) -> impl Iterator<Item = u64> {
+        self.places.iter().filter(|place| place.open).map(|place| place.meant)
+    }
+
+    fn release(&mut self, at: usize) {
+        let stride = self.places.len() as u64;
+        let place = &mut self.places[at];
+        place.open = false;
+        place.number = place.number.wrapping_add(stride);
+        self.free.push_back(at as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Send,
+        /// The answer to one of the requests under way, by its position.
+        Answer(usize),
+        Stray(u64),
+        GiveUp(u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => Just(Step::Send),
+            3 => any::<usize>().prop_map(Step::Answer),
+            1 => any::<u64>().prop_map(Step::Stray),
+            1 => (0u64..50).prop_map(Step::GiveUp),
+        ];
+        proptest::collection::vec(step, 0..400)
+    }
+
+    proptest! {
+        /// Compares with a plain list.
+        #[test]
+        fn answers_find_their_requests(limit in 1u32..1025, bytes in 1usize..10, steps in steps()) {
+            let mask = number_mask(bytes);
+            let mut slots = Slots::new(limit, mask);
+            let room = u64::from(limit).min(mask / 2 + 1) as usize;
+            let mut open: HashMap<u64, (u64, u64)> = HashMap::new();
+            for (now, step) in steps.into_iter().enumerate() {
+                let now = now as u64;
+                match step {
+                    Step::Send => match slots.next() {
+                        Some(number) => {
+                            prop_assert!(!open.contains_key(&(number & mask)), "a number in use");
+                            slots.sent(1000 + now, now);
+                            open.insert(number & mask, (1000 + now, now));
+                        }
+                        None => prop_assert_eq!(open.len(), room),
+                    },
+                    Step::Answer(which) if !open.is_empty() => {
+                        let mut numbers: Vec<u64> = open.keys().copied().collect();
+                        numbers.sort_unstable();
+                        let number = numbers[which % numbers.len()];
+                        prop_assert_eq!(slots.answered(number), open.remove(&number).map(|(meant, _)| meant));
+                        prop_assert_eq!(slots.answered(number), None, "a second answer");
+                    }
+                    Step::Answer(_) => {}
+                    Step::Stray(number) => {
+                        let known = open.remove(&(number & mask)).map(|(meant, _)| meant);
+                        prop_assert_eq!(slots.answered(number & mask), known);
+                    }
+                    Step::GiveUp(age) => {
+                        let earliest = now.saturating_sub(age);
+                        let before = open.len();
+                        open.retain(|_, (_, sent)| *sent >= earliest);
+                        prop_assert_eq!(slots.give_up(earliest), (before - open.len()) as u64);
+                    }
+                }
+                prop_assert_eq!(slots.under_way().count(), open.len());
+                prop_assert_eq!(slots.has_room(), open.len() < room);
+            }
+        }
     }
 }

@@ -2,23 +2,24 @@
 //!
 //! One byte has only 256 numbers, so the socket is also emptied after a loss.
 
-use super::number;
+use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
-use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, Tally};
+use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
+use crate::workload::drain_with;
 use crate::workload::port::Port;
 use crate::workload::source::Begun;
 
 pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
+    if lane.traffic.verify { ask_in_turn::<true>(lane, port) } else { ask_in_turn::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
-    let mut request = Buffer::pattern(lane.message.max(number::NUMBER));
-    let mut answer = Buffer::room((lane.response + 1).max(number::NUMBER));
-    let mask = number::mask(lane.message.min(lane.response));
+fn ask_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let mut request = Buffer::pattern(lane.message.max(NUMBER));
+    let mut answer = Buffer::room((lane.response + 1).max(NUMBER));
+    let mask = number_mask(lane.message.min(lane.response));
     let mut latencies = Recorder::new(lane.flows());
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let (mut next, mut lost_in_a_row) = (0u64, 0);
@@ -26,7 +27,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
     lane.ready();
     let mut begun = Begun::now(phase);
     while begun.phase < QUIET {
-        number::write(request.as_mut(), next);
+        write_number(request.as_mut(), next);
         let reply = ask(lane, port, &request.as_ref()[..lane.message], &mut tally)?;
         let reply = match reply {
             Reply::Came => await_answer(lane, port, answer.as_mut(), next, mask, &mut tally)?,
@@ -35,7 +36,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         match reply {
             Reply::Came => {
                 if VERIFY {
-                    number::verify(lane, answer.as_ref(), lane.response)?;
+                    verify_number(lane, answer.as_ref(), lane.response)?;
                 }
                 tally.transaction();
                 answered = true;
@@ -46,7 +47,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
                 tally.timeout();
                 lost_in_a_row += 1;
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
-                    return Err(lane.stalled(Call::Recv.silence()));
+                    return Err(lane.stalled(Call::RECV.silence));
                 }
                 discard(port, answer.as_mut(), &mut tally);
                 begun = Begun::now(phase);
@@ -55,7 +56,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> 
         }
         next = next.wrapping_add(1);
     }
-    let verified = if answered { number::verify(lane, answer.as_ref(), lane.response)? } else { 0 };
+    let verified = if answered { verify_number(lane, answer.as_ref(), lane.response)? } else { 0 };
     Ok(LaneResult { latencies: Some(latencies), verified, ..LaneResult::default() })
 }
 
@@ -79,7 +80,7 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);
             }
-        } else if lane.trouble(Call::Send, sent)? == LoopStep::End {
+        } else if lane.trouble(Call::SEND, sent)? == LoopStep::End {
             return Ok(Reply::End);
         }
     }
@@ -97,7 +98,7 @@ fn await_answer(
     loop {
         let got = port.receive(answer, 0);
         tally.call();
-        if got == lane.response as isize && (number::read(answer) ^ wanted) & mask == 0 {
+        if got == lane.response as isize && (read_number(answer) ^ wanted) & mask == 0 {
             return Ok(Reply::Came);
         }
         if got > 0 {
@@ -117,7 +118,7 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     if got < 0 && sys::errno() == libc::EAGAIN {
         return Ok(Some(Reply::Lost));
     }
-    if got < 0 && lane.trouble(Call::Recv, got)? == LoopStep::End {
+    if got < 0 && lane.trouble(Call::RECV, got)? == LoopStep::End {
         return Ok(Some(Reply::End));
     }
     Ok(None)
@@ -128,4 +129,63 @@ fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
     while port.receive(room, libc::MSG_DONTWAIT) > 0 {
         tally.late();
     }
+}
+
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    if lane.traffic.verify { answer_in_turn::<true>(lane, port) } else { answer_in_turn::<false>(lane, port) }
+}
+
+fn answer_in_turn<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
+    let mut request = Buffer::room((lane.message + 1).max(NUMBER));
+    let mut answer = Buffer::pattern(lane.response.max(NUMBER));
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    let mut last = 0;
+    lane.ready();
+    while phase.load() < STOP {
+        let got = port.receive(request.as_mut(), 0);
+        if got <= 0 {
+            if got < 0 && lane.trouble(Call::RECV, got)? == LoopStep::End {
+                break;
+            }
+            continue;
+        }
+        tally.message(got as u64);
+        last = got as usize;
+        if VERIFY {
+            verify_number(lane, request.as_ref(), lane.message)?;
+        }
+        write_number(answer.as_mut(), read_number(request.as_ref()));
+        let sent = port.send(&answer.as_ref()[..lane.response]);
+        if answered(lane, sent, &mut tally)? == LoopStep::End {
+            break;
+        }
+    }
+    drain_with(lane, || {
+        let got = port.receive(request.as_mut(), libc::MSG_DONTWAIT);
+        if got > 0 {
+            tally.message(got as u64);
+            last = got as usize;
+        }
+        Ok(got > 0)
+    })?;
+    if last > 0 && tally.bytes != tally.messages * lane.message as u64 {
+        return Err(lane.damaged(last.min(lane.message), last));
+    }
+    let verified = if last > 0 { verify_number(lane, request.as_ref(), lane.message)? } else { 0 };
+    Ok(LaneResult { verified, ..LaneResult::default() })
+}
+
+/// Counts an answer by the result of its send, `returned`. One that this end's own queue rejected
+/// is lost.
+#[inline(always)]
+pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<LoopStep> {
+    if returned > 0 {
+        tally.call();
+        tally.transaction();
+    } else if sys::errno() == libc::ENOBUFS {
+        tally.no_buffers();
+    } else {
+        return lane.trouble(Call::SEND, returned);
+    }
+    Ok(LoopStep::Again)
 }

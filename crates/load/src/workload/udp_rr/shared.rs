@@ -1,24 +1,19 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 
-use super::number;
-use super::receive::answered;
+use super::plain::answered;
+use super::{NUMBER, number_mask, read_number, verify_number, write_number};
 use crate::error::Result;
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
-use crate::workload::drain::drain_with;
 use crate::workload::shared::{self, LaneWork, Wake};
 use crate::workload::source::Begun;
 
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut asking = Asking::new(lanes);
     shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
-    let mut ends: Vec<LaneResult> = asking
-        .flows
-        .iter()
-        .map(|flow| LaneResult { verified: flow.verified, ..LaneResult::default() })
-        .collect();
+    let mut ends = shared::verified(asking.flows.iter().map(|flow| flow.verified));
     ends[0].latencies = Some(asking.latencies);
     Ok(ends)
 }
@@ -72,9 +67,9 @@ impl<'a> Asking<'a> {
         Self {
             lanes,
             flows: lanes.iter().map(flow).collect(),
-            request: Buffer::pattern(lane.message.max(number::NUMBER)),
-            answer: Buffer::room((lane.response + 1).max(number::NUMBER)),
-            mask: number::mask(lane.message.min(lane.response)),
+            request: Buffer::pattern(lane.message.max(NUMBER)),
+            answer: Buffer::room((lane.response + 1).max(NUMBER)),
+            mask: number_mask(lane.message.min(lane.response)),
             verify: lane.traffic.verify,
             latencies: Recorder::new(1),
             patience: (ns(answer_time(lane.flows())), ns(stall(lane.flows()))),
@@ -86,7 +81,7 @@ impl<'a> Asking<'a> {
     #[inline(always)]
     fn ask(&mut self, at: usize, now: u64) -> Result<LoopStep> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
-        number::write(self.request.as_mut(), flow.number);
+        write_number(self.request.as_mut(), flow.number);
         let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
         if sent > 0 {
             flow.tally.message(sent as u64);
@@ -98,7 +93,7 @@ impl<'a> Asking<'a> {
             flow.tally.no_buffers();
             return Ok(LoopStep::Again);
         }
-        lane.idle(Call::Send, sent, &mut flow.tally)
+        lane.idle(Call::SEND, sent, &mut flow.tally)
     }
 }
 
@@ -113,17 +108,17 @@ impl LaneWork for Asking<'_> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
-            return lane.idle(Call::Recv, got, &mut flow.tally);
+            return lane.idle(Call::RECV, got, &mut flow.tally);
         }
         flow.tally.call();
         let answer = self.answer.as_ref();
-        if got != lane.response as isize || (number::read(answer) ^ flow.number) & self.mask != 0 {
+        if got != lane.response as isize || (read_number(answer) ^ flow.number) & self.mask != 0 {
             flow.tally.late();
             return Ok(LoopStep::Again);
         }
         let (end, phase) = (sys::now(), lane.phase().load());
         if self.verify || phase >= TAIL {
-            flow.verified += number::verify(lane, answer, lane.response)?;
+            flow.verified += verify_number(lane, answer, lane.response)?;
         }
         flow.tally.transaction();
         flow.lost_in_a_row = 0;
@@ -155,7 +150,7 @@ impl LaneWork for Asking<'_> {
             flow.tally.timeout();
             flow.lost_in_a_row += 1;
             if u64::from(flow.lost_in_a_row) * answer >= stall {
-                return Err(lane.stalled(Call::Recv.silence()));
+                return Err(lane.stalled(Call::RECV.silence));
             }
             flow.number = flow.number.wrapping_add(1);
             // One byte has only 256 numbers, so late answers are discarded.
@@ -174,25 +169,15 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<LaneResult>> {
     let mut answering = Answering {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
-        request: Buffer::room((lane.message + 1).max(number::NUMBER)),
-        answer: Buffer::pattern(lane.response.max(number::NUMBER)),
+        request: Buffer::room((lane.message + 1).max(NUMBER)),
+        answer: Buffer::pattern(lane.response.max(NUMBER)),
         answers: true,
     };
     shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
     // After the transmitter has ended, queued requests are counted.
     answering.answers = false;
-    drain_with(lane, || {
-        let mut came = false;
-        for at in 0..lanes.len() {
-            came |= answering.serve_request(at)? == Served::Request;
-        }
-        Ok(came)
-    })?;
-    let ends = answering
-        .flows
-        .iter()
-        .map(|(_, verified)| LaneResult { verified: *verified, ..LaneResult::default() });
-    Ok(ends.collect())
+    shared::drain(lanes, &mut answering, |work, at| work.flows[at].0.messages)?;
+    Ok(shared::verified(answering.flows.iter().map(|(_, verified)| *verified)))
 }
 
 struct Answering<'a> {
@@ -204,19 +189,13 @@ struct Answering<'a> {
     answers: bool,
 }
 
-#[derive(PartialEq, Eq)]
-enum Served {
-    Request,
-    Nothing(LoopStep),
-}
-
-impl Answering<'_> {
+impl LaneWork for Answering<'_> {
     #[inline(always)]
-    fn serve_request(&mut self, at: usize) -> Result<Served> {
+    fn serve(&mut self, at: usize) -> Result<LoopStep> {
         let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
         let got = sys::receive(lane.fd, self.request.as_mut(), libc::MSG_DONTWAIT);
         if got <= 0 {
-            return lane.idle(Call::Recv, got, tally).map(Served::Nothing);
+            return lane.idle(Call::RECV, got, tally);
         }
         tally.message(got as u64);
         if got as usize != lane.message {
@@ -224,26 +203,13 @@ impl Answering<'_> {
         }
         let request = self.request.as_ref();
         if lane.traffic.verify || lane.phase().load() >= TAIL {
-            *verified += number::verify(lane, request, lane.message)?;
+            *verified += verify_number(lane, request, lane.message)?;
         }
         if !self.answers {
-            return Ok(Served::Request);
+            return Ok(LoopStep::Again);
         }
-        number::write(self.answer.as_mut(), number::read(request));
+        write_number(self.answer.as_mut(), read_number(request));
         let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
-        Ok(match answered(lane, sent, tally)? {
-            LoopStep::Again => Served::Request,
-            LoopStep::End => Served::Nothing(LoopStep::End),
-        })
-    }
-}
-
-impl LaneWork for Answering<'_> {
-    #[inline(always)]
-    fn serve(&mut self, at: usize) -> Result<LoopStep> {
-        Ok(match self.serve_request(at)? {
-            Served::Request => LoopStep::Again,
-            Served::Nothing(next) => next,
-        })
+        answered(lane, sent, tally)
     }
 }

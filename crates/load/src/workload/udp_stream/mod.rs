@@ -1,61 +1,40 @@
 //! UDP datagrams as fast as they can be sent, in each way that Linux offers.
 
-mod check;
-pub(crate) mod gro;
-pub(crate) mod gso;
 pub(crate) mod receive;
 pub(crate) mod send;
 pub(crate) mod shared;
-mod stamp;
-mod uring;
-mod zerocopy;
 
 use words::{Reader, Sender};
 
+use self::receive::Check;
+use super::pace::Pace;
 use crate::error::Result;
 use crate::lane::{Lane, LaneResult};
-use crate::workload::pace::{Pace, Paced, Unpaced};
-use check::{Check, Checked, Unchecked};
-use stamp::{Stamp, Stamped, Unstamped};
 
+/// Each sender's loop is compiled with and without a pace.
 pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
-    match lane.traffic.pacing {
-        None => send_paced(lane, Unpaced),
-        Some(_) => send_paced(lane, Paced::new(&lane.control.pace)),
-    }
+    if lane.traffic.pacing.is_some() { send_by::<true>(lane) } else { send_by::<false>(lane) }
 }
 
-fn send_paced(lane: &Lane, pace: impl Pace) -> Result<LaneResult> {
-    if lane.traffic.verify {
-        send_stamped(lane, Stamped { next: lane.tally().messages }, pace)
-    } else {
-        send_stamped(lane, Unstamped, pace)
-    }
-}
-
-/// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
-/// pace.
-fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<LaneResult> {
+fn send_by<const PACED: bool>(lane: &Lane) -> Result<LaneResult> {
+    let pace = Pace::<PACED>::new(&lane.control.pace);
     let (message, destination) = (lane.message, lane.destination());
     let ((_, datagrams), to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
-        Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
-        Sender::IoUring => uring::send(lane, stamp, pace),
-        Sender::Sendmmsg => send::send(lane, send::Many::new(message, S::WRITES, to), stamp, pace),
-        _ => send::send(lane, send::One::new(message, datagrams, to), stamp, pace),
+        Sender::Zerocopy => send::send_zerocopy(lane, pace),
+        Sender::Sendmmsg => send::send(lane, send::Many::new(message, to), pace),
+        _ => send::send(lane, send::One::new(message, datagrams, to), pace),
     }
 }
 
+/// Each reader's loop is compiled with and without a check of all bytes.
 pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
-    if lane.traffic.verify {
-        receive_checked(lane, Checked::new(lane.message))
-    } else {
-        receive_checked(lane, Unchecked)
-    }
+    if lane.traffic.verify { receive_checked::<true>(lane) } else { receive_checked::<false>(lane) }
 }
 
 /// Receives by one reader after the other, as conditions that take turns change it.
-fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<LaneResult> {
+fn receive_checked<const ALL: bool>(lane: &Lane) -> Result<LaneResult> {
+    let mut check = Check::<ALL>::new(lane.message);
     let (mut last, mut merged) = (Vec::new(), false);
     let mut turn = None;
     loop {
@@ -70,24 +49,25 @@ fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<LaneResult> {
         note_last(receive_by(now, &mut check)?);
         let Some(next) = lane.control.loop_switch.next() else { break };
         if was_merged && next.reader != Reader::Gro {
-            note_last(gro::take_merged(lane, &mut check)?);
+            note_last(receive::take_merged(lane, &mut check)?);
         }
         turn = Some(lane.with_modes(next));
     }
-    let notes = if merged { gro::drops_note(lane) } else { None };
-    let end = receive::account(lane, &lane.tally(), check, &last)?;
+    let notes = if merged { receive::drops_note(lane) } else { None };
+    let verified = if ALL { check.verified } else { lane.verify(&last, 0, lane.message)? };
+    let end = receive::account(lane, &lane.tally(), verified, &last)?;
     Ok(LaneResult { notes: notes.into_iter().collect(), ..end })
 }
 
 /// Returns the last datagram.
-fn receive_by(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
+fn receive_by<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) -> Result<Vec<u8>> {
     let message = lane.message;
     match lane.traffic.reader {
         Reader::Gro => {
-            gro::Merged::enable(lane.fd, lane.flow)?;
-            receive::receive::<false, _>(lane, gro::Merged::new(), check)
+            receive::Merged::enable(lane.fd, lane.flow)?;
+            receive::receive::<false, ALL, _>(lane, receive::Merged::new(), check)
         }
-        Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(message), check),
-        _ => receive::receive::<false, _>(lane, receive::One::new(message), check),
+        Reader::Spin => receive::receive::<true, ALL, _>(lane, receive::One::new(message), check),
+        _ => receive::receive::<false, ALL, _>(lane, receive::One::new(message), check),
     }
 }

@@ -2,14 +2,17 @@
 //! [`Reader`].
 
 use std::ops::Range;
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 
-use super::check::Check;
-use crate::error::Result;
+use socket2::SockRef;
+
+use crate::error::{Context, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, STOP, Tally};
 use crate::message::Buffer;
+use crate::note::Note;
+use crate::socket;
 use crate::sys;
-use crate::workload::drain::drain_with;
+use crate::workload::drain_with;
 
 pub(crate) trait Reader {
     const CALL: Call;
@@ -30,6 +33,26 @@ pub(crate) struct Came {
     pub(crate) last: Range<usize>,
 }
 
+/// Compares the bytes of `ALL` datagrams, or of none.
+pub(super) struct Check<const ALL: bool> {
+    pattern: Buffer,
+    pub(super) verified: u64,
+}
+
+impl<const ALL: bool> Check<ALL> {
+    pub(super) fn new(message: usize) -> Self {
+        Self { pattern: Buffer::pattern(if ALL { message } else { 1 }), verified: 0 }
+    }
+
+    #[inline(always)]
+    fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()> {
+        if ALL {
+            self.verified += lane.compare(datagram, self.pattern.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
 /// One datagram for each `recv`.
 pub(crate) struct One(Buffer);
 
@@ -41,7 +64,7 @@ impl One {
 }
 
 impl Reader for One {
-    const CALL: Call = Call::Recv;
+    const CALL: Call = Call::RECV;
 
     #[inline(always)]
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
@@ -63,10 +86,10 @@ impl Reader for One {
 
 /// Receives until the stop, and then queued data, or until another reader goes on. A thread that
 /// `SPINS` never sleeps. Gives the last datagram.
-pub(super) fn receive<const SPINS: bool, R: Reader>(
+pub(super) fn receive<const SPINS: bool, const ALL: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,
-    check: &mut impl Check,
+    check: &mut Check<ALL>,
 ) -> Result<Vec<u8>> {
     let flags = if SPINS { libc::MSG_DONTWAIT } else { 0 };
     let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
@@ -89,10 +112,10 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
 }
 
 /// Receives queued data, unless another reader goes on; `last` is the place of the last datagram.
-fn drain(
+fn drain<const ALL: bool>(
     lane: &Lane,
     mut reader: impl Reader,
-    check: &mut impl Check,
+    check: &mut Check<ALL>,
     mut tally: Tally,
     mut last: Range<usize>,
 ) -> Result<Vec<u8>> {
@@ -105,11 +128,11 @@ fn drain(
 
 /// Makes one call. Returns the number of datagrams, or another result of the kernel.
 #[inline(always)]
-pub(super) fn receive_batch(
+fn receive_batch<const ALL: bool>(
     lane: &Lane,
     reader: &mut impl Reader,
     flags: libc::c_int,
-    check: &mut impl Check,
+    check: &mut Check<ALL>,
     tally: &mut Tally,
     last: &mut Range<usize>,
 ) -> Result<isize> {
@@ -126,10 +149,118 @@ pub(super) fn receive_batch(
 }
 
 /// The account of a receiver; `last` is the last datagram.
-pub(super) fn account(lane: &Lane, tally: &Tally, check: impl Check, last: &[u8]) -> Result<LaneResult> {
+pub(super) fn account(lane: &Lane, tally: &Tally, verified: u64, last: &[u8]) -> Result<LaneResult> {
     if tally.bytes != tally.messages * lane.message as u64 {
         return Err(lane.damaged(last.len().min(lane.message), last.len()));
     }
-    let (verified, sequence) = check.end(lane, last)?;
-    Ok(LaneResult { verified, sequence, ..LaneResult::default() })
+    Ok(LaneResult { verified, ..LaneResult::default() })
+}
+
+/// More than any buffer of datagrams holds.
+const ROOM: usize = 1 << 16;
+/// The control message of a buffer of datagrams: its header, and their size.
+#[repr(C)]
+struct GroControl {
+    header: libc::cmsghdr,
+    size: libc::c_int,
+}
+
+/// Room for one buffer of datagrams and its control message.
+pub(crate) struct Merged {
+    room: Buffer,
+    /// The bytes of each datagram in a buffer of which the kernel tells none: those of all of it,
+    /// unless they are known.
+    size: Option<usize>,
+    header: libc::msghdr,
+    /// The header points to these and to the room; they do not move with this value.
+    control: Vec<GroControl>,
+    _place: Vec<libc::iovec>,
+}
+
+impl Merged {
+    pub(crate) fn new() -> Self {
+        let room = Buffer::room(ROOM);
+        let nothing = || GroControl {
+            // SAFETY: zeros are a header of no length.
+            header: unsafe { std::mem::zeroed() },
+            size: 0,
+        };
+        let mut control = vec![nothing(), nothing()];
+        let mut place = vec![libc::iovec { iov_base: room.start().cast(), iov_len: ROOM }];
+        let mut header = sys::no_message();
+        header.msg_iov = place.as_mut_ptr();
+        header.msg_iovlen = place.len();
+        header.msg_control = control.as_mut_ptr().cast();
+        Self { room, size: None, header, control, _place: place }
+    }
+
+    /// A reader for buffers merged before the kernel was told to stop: it no longer reports their
+    /// size.
+    pub(super) fn with_size(message: usize) -> Self {
+        Self { size: Some(message), ..Self::new() }
+    }
+
+    /// Makes the kernel merge datagrams for a flow's socket.
+    pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
+        sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
+    }
+
+    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may be
+    /// shorter.
+    #[inline(always)]
+    fn size(&self, len: usize) -> usize {
+        // SAFETY: `control` exists; the kernel has written to it through the header.
+        let told = unsafe { self.header.msg_control.cast::<GroControl>().read() };
+        let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == sys::UDP_GRO;
+        // A single datagram comes without a size.
+        if self.header.msg_controllen >= size_of::<libc::cmsghdr>() && is_size && told.size > 0 {
+            told.size as usize
+        } else {
+            self.size.unwrap_or(len)
+        }
+    }
+}
+
+impl Reader for Merged {
+    const CALL: Call = Call::RECVMSG;
+
+    #[inline(always)]
+    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
+        self.header.msg_controllen = size_of_val(self.control.as_slice());
+        // SAFETY: the header points to this value's own place, room and control, with their sizes.
+        unsafe { sys::receive_message(fd, &mut self.header, flags) }
+    }
+
+    #[inline(always)]
+    fn for_each_datagram(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+        let size = self.size(got);
+        self.room.as_ref()[..got].chunks(size).try_for_each(take)?;
+        Ok(Came {
+            messages: got.div_ceil(size) as u64,
+            bytes: got as u64,
+            last: (got - 1) / size * size..got,
+        })
+    }
+
+    fn room(&self) -> &[u8] {
+        self.room.as_ref()
+    }
+}
+
+/// Takes the datagrams that were merged before the kernel stopped to merge them: more than are
+/// queued, or all. Gives the last one.
+pub(super) fn take_merged<const ALL: bool>(lane: &Lane, check: &mut Check<ALL>) -> Result<Vec<u8>> {
+    let (mut reader, mut tally, mut last) = (Merged::with_size(lane.message), lane.tally(), 0..0);
+    let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
+    let most = tally.bytes + u64::from(room.unsigned_abs());
+    let flags = libc::MSG_DONTWAIT;
+    while tally.bytes < most && receive_batch(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0 {}
+    Ok(reader.room()[last].to_vec())
+}
+
+/// A note on the socket's own count of drops, if there are any.
+pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
+    // SAFETY: the flow's socket outlives its thread.
+    let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
+    (socket::drops(&SockRef::from(&socket)) > 0).then_some(Note::GroCountsBuffers)
 }

@@ -5,13 +5,11 @@ use std::os::fd::RawFd;
 
 use words::Sender;
 
-use super::gso;
-use super::stamp::Stamp;
-use crate::error::Result;
+use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, Lane, LaneResult, LoopStep, QUIET, Tally};
 use crate::message::Buffer;
-use crate::sys::error_queue::{self, Notice};
-use crate::sys::{self, Target, headers};
+use crate::sys::{self, Notice, Target};
+use crate::workload::lent::{LentPages, Refused};
 use crate::workload::pace::Pace;
 
 /// Datagrams per call: more have no measurable gain.
@@ -21,7 +19,7 @@ const DATAGRAMS: usize = 64;
 pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
     match sender {
         Sender::Sendmmsg => (DATAGRAMS, 1),
-        Sender::Gso => (1, gso::segments(message)),
+        Sender::Gso => (1, gso_segments(message)),
         _ => (1, 1),
     }
 }
@@ -31,8 +29,6 @@ pub(crate) trait Writer {
 
     /// The buffers of one call, and the datagrams of each of them.
     fn shape(&self) -> (usize, usize);
-
-    fn bytes(&mut self) -> &mut [u8];
 
     /// Sends them. Returns the kernel's result, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
@@ -55,15 +51,10 @@ impl<'d> One<'d> {
 }
 
 impl Writer for One<'_> {
-    const CALL: Call = Call::Send;
+    const CALL: Call = Call::SEND;
 
     fn shape(&self) -> (usize, usize) {
         (1, self.datagrams)
-    }
-
-    #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.buffer.as_mut()
     }
 
     #[inline(always)]
@@ -79,49 +70,39 @@ impl Writer for One<'_> {
 
 /// Many datagrams for each `sendmmsg`.
 pub(crate) struct Many<'d> {
-    buffer: Buffer,
     headers: Vec<libc::mmsghdr>,
-    /// The headers point to these and to the buffer; they do not move with this value.
+    /// The headers point to these, which do not move with this value.
+    _buffer: Buffer,
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
 }
 
 impl<'d> Many<'d> {
-    /// All datagrams are one, which stays in the CPU's cache, unless they are `apart`, because they
-    /// change.
-    pub(crate) fn new(message: usize, apart: bool, to: Target<'d>) -> Self {
-        let buffer = Buffer::messages(message, if apart { DATAGRAMS } else { 1 });
-        let place = |number: usize| libc::iovec {
-            iov_base: buffer.start().wrapping_add(if apart { number * message } else { 0 }).cast(),
-            iov_len: message,
-        };
-        let mut places: Vec<libc::iovec> = (0..DATAGRAMS).map(place).collect();
-        let mut headers = headers::headers_of(&mut places);
+    /// All datagrams are one, which stays in the CPU's cache.
+    pub(crate) fn new(message: usize, to: Target<'d>) -> Self {
+        let buffer = Buffer::pattern(message);
+        let mut places = vec![libc::iovec { iov_base: buffer.start().cast(), iov_len: message }; DATAGRAMS];
+        let mut headers = sys::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
         }
-        Self { buffer, headers, _places: places, _to: to }
+        Self { headers, _buffer: buffer, _places: places, _to: to }
     }
 }
 
 impl Writer for Many<'_> {
-    const CALL: Call = Call::Sendmmsg;
+    const CALL: Call = Call::SENDMMSG;
 
     fn shape(&self) -> (usize, usize) {
         (DATAGRAMS, 1)
     }
 
     #[inline(always)]
-    fn bytes(&mut self) -> &mut [u8] {
-        self.buffer.as_mut()
-    }
-
-    #[inline(always)]
     fn write(&mut self, fd: RawFd) -> isize {
         // SAFETY: the headers point to this value's own buffer and places, and to an address that
         // outlives it.
-        unsafe { headers::send_many(fd, &mut self.headers) }
+        unsafe { sys::send_many(fd, &mut self.headers) }
     }
 
     #[inline(always)]
@@ -130,33 +111,30 @@ impl Writer for Many<'_> {
     }
 }
 
-pub(super) fn send<W: Writer>(
+pub(super) fn send<W: Writer, const PACED: bool>(
     lane: &Lane,
     mut writer: W,
-    mut stamp: impl Stamp,
-    mut pace: impl Pace,
+    mut pace: Pace<'_, PACED>,
 ) -> Result<LaneResult> {
     if lane.traffic.sender.segments() {
-        gso::enable(lane.fd, lane.message, lane.flow)?;
+        enable_gso(lane.fd, lane.message, lane.flow)?;
     }
     let (message, (count, each)) = (lane.message as u64, writer.shape());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < QUIET && pace.wait((count * each) as u64 * message, phase) {
-        stamp.stamp(writer.bytes(), lane.message);
         let wrote = writer.write(fd);
         if wrote > 0 {
             let taken = writer.taken(wrote);
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
-            stamp.advance(datagrams);
             if taken < count && cut_short(lane, &mut tally, each as u64)? == LoopStep::End {
                 break;
             }
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
             tally.refused(each as u64);
-        } else if gso::trouble(lane, W::CALL, wrote)? == LoopStep::End {
+        } else if gso_trouble(lane, W::CALL, wrote)? == LoopStep::End {
             break;
         }
     }
@@ -169,11 +147,126 @@ pub(super) fn send<W: Writer>(
 #[cold]
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<LoopStep> {
-    match error_queue::read_entry(lane.fd) {
-        Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
+    match sys::read_entry(lane.fd) {
+        Some(Notice::Failed(errno)) => lane.judge(Call::SENDMMSG, errno),
         _ => {
             tally.refused(datagrams);
             Ok(LoopStep::Again)
         }
+    }
+}
+
+/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
+/// it).
+const MOST_SEGMENTS: usize = 64;
+/// The most bytes of one buffer: those of a datagram over IPv4.
+const MOST_BYTES: usize = 65_507;
+
+pub(crate) fn gso_segments(message: usize) -> usize {
+    (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
+}
+
+/// Makes the kernel split all buffers of a flow's socket into datagrams of `message` bytes.
+pub(crate) fn enable_gso(fd: RawFd, message: usize, flow: usize) -> Result<()> {
+    let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
+    sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
+        .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
+}
+
+/// Judges a call that sent nothing: an error of the splitting names the path's MTU.
+#[cold]
+#[inline(never)]
+fn gso_trouble(lane: &Lane, call: Call, returned: isize) -> Result<LoopStep> {
+    let errno = sys::errno();
+    let segmenting = lane.traffic.sender.segments();
+    if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
+        let (call, message, peer, errno) = (call.name, lane.message, lane.peer, Errno(errno));
+        return Err(Error::flow(
+            lane.flow,
+            format!(
+                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+                gso_way_out(message, path_mtu(lane), errno)
+            ),
+        ));
+    }
+    if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
+}
+
+/// Datagrams of a split buffer are never fragmented, so the MTU limits each. `most` is the result
+/// of [`path_mtu`].
+fn gso_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
+    match most {
+        Some((mtu, most)) if message > most as usize => format!(
+            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+        ),
+        _ if errno.0 == libc::EIO => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
+                                      checksumming on, or use the sender `send` or `sendmmsg`"
+                .to_owned()
+        }
+        _ => "use the sender `send` or `sendmmsg`".to_owned(),
+    }
+}
+
+/// The path's MTU, and the payload of the largest datagram that fits it.
+fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
+    let ipv6 = lane.peer.is_ipv6();
+    // Only a connected socket knows its path, and the flow's may not be connected.
+    let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
+    let probe = std::net::UdpSocket::bind(any).ok()?;
+    probe.connect(lane.peer).ok()?;
+    let (level, name, headers) =
+        if ipv6 { (libc::SOL_IPV6, libc::IPV6_MTU, 40 + 8) } else { (libc::SOL_IP, libc::IP_MTU, 20 + 8) };
+    let mut mtu = [0; 4];
+    sys::option(std::os::fd::AsRawFd::as_raw_fd(&probe), level, name, &mut mtu).ok()?;
+    let mtu = u32::from_ne_bytes(mtu);
+    Some((mtu, mtu.saturating_sub(headers)))
+}
+
+pub(super) fn send_zerocopy<const PACED: bool>(lane: &Lane, mut pace: Pace<'_, PACED>) -> Result<LaneResult> {
+    let mut lent = LentPages::new(lane)?;
+    let datagram = Buffer::pattern(lane.message);
+    let destination = lane.destination();
+    let to = destination.target();
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        if lent.is_full() && lent.make_room(lane)? == LoopStep::End {
+            break;
+        }
+        if !pace.wait(lane.message as u64, phase) {
+            break;
+        }
+        let sent = sys::send_to(fd, datagram.as_ref(), libc::MSG_ZEROCOPY, to);
+        if sent > 0 {
+            tally.message(sent as u64);
+            lent.sent();
+        } else if sys::errno() != libc::ENOBUFS {
+            if lane.trouble(Call::SEND, sent)? == LoopStep::End {
+                break;
+            }
+        } else if lent.refused(lane)? == Refused::ByQueue {
+            tally.no_buffers();
+        } else {
+            tally.call();
+            if lent.wait_for_some(lane)? == LoopStep::End {
+                break;
+            }
+        }
+    }
+    Ok(LaneResult { zerocopy: Some(lent.end(lane)), ..LaneResult::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_holds_what_the_kernel_takes() {
+        assert_eq!(gso_segments(18), 64);
+        assert_eq!(gso_segments(1472), 44);
+        assert_eq!(gso_segments(32_753), 2);
+        assert_eq!(gso_segments(32_754), 1);
+        assert_eq!(gso_segments(65_527), 1);
     }
 }

@@ -49,7 +49,7 @@ fn side(side: &mut SideAccount, sends: bool) {
         peer: nowhere,
         counts: moved,
         verified_bytes: 0,
-        sequence: None,
+        sequence: serde::de::IgnoredAny,
         buffers: load::Buffers::default(),
         tcp: Some(TcpInfo { segments_out: 100_000, busy_us: 1_000_000, rtt_us: 50, ..TcpInfo::default() }),
     }];

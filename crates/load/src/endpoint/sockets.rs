@@ -1,4 +1,4 @@
-//! The sockets of the receiving (or answering) end: opened, and connected with their peers.
+//! The sockets of either end: opened, and connected with their peers.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
-use super::greeting;
-use crate::error::{Context, Error, Result};
-use crate::socket::{self, options};
+use crate::error::{Context, Errno, Error, Result};
+use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 
@@ -57,7 +56,7 @@ pub(super) fn join(
         return Ok((share(&sockets[0], &spec.traffic)?, peers));
     }
     if spec.traffic.kind.is_udp() {
-        greeting::wait(&sockets[0]);
+        await_greeting(&sockets[0]);
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
                 one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;
@@ -73,7 +72,7 @@ pub(super) fn join(
         flows.extend(accept(listener, *address, locals)?);
     }
     if let Some(dscp) = spec.traffic.dscp {
-        flows.iter().try_for_each(|one| options::prioritize(one, spec.local, dscp))?;
+        flows.iter().try_for_each(|one| socket::prioritize(one, spec.local, dscp))?;
     }
     Ok((flows, peers))
 }
@@ -187,4 +186,182 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
         return mismatch(format!("{twice} twice"), "every flow has an address of its own".to_owned());
     }
     Ok(())
+}
+
+#[derive(Default)]
+pub(super) struct Connected {
+    pub(super) sockets: Vec<Socket>,
+    pub(super) peers: Vec<SocketAddr>,
+    /// This end's address of each flow; for `tcp_crr` one for all flows, with port 0.
+    pub(super) locals: Vec<SocketAddr>,
+}
+
+/// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
+/// own. (Sockets of datagrams with a destination stay unconnected. The flows of `tcp_crr` connect
+/// once they have started.)
+pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
+    check_endpoints(spec, endpoints)?;
+    sys::make_room_for_descriptors(spec.traffic.lanes().into());
+    let mut connected = Connected::default();
+    for flow in 0..spec.traffic.lanes() as usize {
+        let peer = endpoints[spec.traffic.endpoint_of(flow)];
+        let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
+        socket::keep_to(&socket, spec.interface.as_deref(), socket::flow(flow))?;
+        let local = SocketAddr::new(spec.local, 0);
+        if spec.traffic.kind == Kind::TcpCrr {
+            // A placeholder of its flow, without a port. The flow's connections come from this
+            // address.
+            socket::bind_later(&socket, local, socket::flow(flow))?;
+        } else {
+            if endpoints.len() > 1 && !spec.traffic.kind.is_udp() {
+                socket::bind_later(&socket, local, socket::flow(flow))?;
+            } else {
+                socket::bind(&socket, local, socket::flow(flow))?;
+            }
+            if spec.traffic.connects(spec.traffic.is_forward(flow)) {
+                connect_flow(&socket, flow, peer)?;
+            }
+            connected.locals.push(socket::local_address(&socket)?);
+        }
+        connected.sockets.push(socket);
+        connected.peers.push(peer);
+    }
+    if spec.traffic.kind == Kind::TcpCrr {
+        connected.locals.push(SocketAddr::new(spec.local, 0));
+    }
+    if spec.traffic.kind.is_udp() && spec.traffic.kind.is_received() {
+        // All flows have the same two hosts.
+        greet(&connected.sockets[0], connected.peers[0]);
+    }
+    Ok(connected)
+}
+
+fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
+    let mismatch = |got: String, wanted: String| Err(Error::mismatch("receiver", got, wanted));
+    let wanted = spec.traffic.endpoints() as usize;
+    if endpoints.len() != wanted {
+        let flows = spec.traffic.lanes();
+        return mismatch(
+            format!("{} endpoints", endpoints.len()),
+            format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
+        );
+    }
+    for endpoint in endpoints {
+        if endpoint.is_ipv4() != spec.local.is_ipv4() {
+            return mismatch(endpoint.to_string(), format!("this end's address is {}", spec.local));
+        }
+        if endpoint.port() == 0 || endpoint.ip().is_unspecified() || endpoint.ip().is_multicast() {
+            return mismatch(endpoint.to_string(), "an address and a port of one host are needed".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
+    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::from_error(&e) {
+        Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+        errno => Error::call(flow, "connect", peer, errno),
+    })
+}
+
+// The empty datagram that a UDP workload begins with: for it the kernel looks up the peer's
+// link-layer address. Without it the kernel would do so for the first datagrams of the workload,
+// keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
+// where no counter of a namespace shows it.
+
+/// Longest wait of a receiver for the datagram. The kernel asks for an address once a second.
+const WAIT: Duration = Duration::from_millis(1500);
+
+/// Sends it. A failure is not reported here: the workload itself meets the same one.
+fn greet(socket: &Socket, peer: SocketAddr) {
+    let _ = socket.send_to(&[], &peer.into());
+}
+
+/// Waits until it has come, and discards what came before. If the path lost it, the workload begins
+/// without it.
+fn await_greeting(socket: &Socket) {
+    let mut room = [0u8; 16];
+    let until = sys::now() + WAIT.as_nanos() as u64;
+    while sys::now() < until {
+        match sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) {
+            0 => return,
+            1.. => {}
+            _ => {
+                sys::wait_for(socket.as_raw_fd(), libc::POLLIN, until);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    use words::{Kind, Traffic};
+
+    use crate::{Endpoint, Spec};
+
+    fn spec(kind: Kind) -> Spec {
+        Spec {
+            traffic: Traffic::new(kind),
+            local: "127.0.0.1".parse().unwrap(),
+            cpus: vec![],
+            interface: None,
+        }
+    }
+
+    #[test]
+    fn a_transmitter_greets_once_before_its_first_datagram() {
+        for kind in [Kind::UdpStream, Kind::UdpRr] {
+            let peers: Vec<_> = (0..2).map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+            let addresses: Vec<_> = peers.iter().map(|peer| peer.local_addr().unwrap()).collect();
+            let mut spec = spec(kind);
+            spec.traffic.flows = 2;
+            let end = Endpoint::connect(&spec, &addresses).unwrap();
+            peers.iter().for_each(|peer| peer.set_nonblocking(true).unwrap());
+            let mut room = [1; 4];
+            assert_eq!(peers[0].recv_from(&mut room).unwrap(), (0, end.addresses()[0]));
+            assert!(peers[0].recv(&mut room).is_err() && peers[1].recv(&mut room).is_err());
+        }
+    }
+
+    #[test]
+    fn what_nobody_receives_begins_without_a_greeting() {
+        let bystander = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let _end = Endpoint::connect(&spec(Kind::Pps), &[bystander.local_addr().unwrap()]).unwrap();
+        bystander.set_nonblocking(true).unwrap();
+        assert!(bystander.recv(&mut [0; 4]).is_err());
+    }
+
+    #[test]
+    fn a_receiver_waits_for_the_greeting_and_discards_what_came_before() {
+        let spec = spec(Kind::UdpStream);
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let to = receiver.addresses()[0];
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        peer.send_to(b"of somebody else", to).unwrap();
+        let local = peer.local_addr().unwrap();
+        let late = Duration::from_millis(200);
+        let begin = Instant::now();
+        let greeter = std::thread::spawn(move || {
+            std::thread::sleep(late);
+            peer.send_to(&[], to).unwrap();
+            peer
+        });
+        receiver.attach(&[local]).unwrap();
+        assert!(begin.elapsed() >= late, "{:?}", begin.elapsed());
+        let _peer = greeter.join().unwrap();
+        assert_eq!(receiver.finish().unwrap().received.messages, 0);
+    }
+
+    #[test]
+    fn a_greeting_that_is_lost_ends_the_wait_in_time() {
+        let spec = spec(Kind::UdpStream);
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let begin = Instant::now();
+        receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
+        assert!(begin.elapsed() >= WAIT, "{:?}", begin.elapsed());
+    }
 }

@@ -1,16 +1,90 @@
-//! The report of one end.
+//! The account of one end, made when its threads have ended.
 
-use crate::note::Note;
 use std::net::SocketAddr;
+use std::ops::Range;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use words::Kind;
 
-use crate::lane::{Counts, Latency, Zerocopy};
-use crate::message::Sequence;
-use crate::socket::{Applied, Buffers, TcpInfo};
+use super::flows::{Flows, note};
+use crate::error::Result;
+use crate::lane::{Counts, LaneResult, Latency, Sample, Zerocopy, latency};
+use crate::note::Note;
+use crate::socket::{self, Applied, Buffers, TcpInfo};
+
+/// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
+/// are the final ones.
+pub(super) fn draw_up(
+    flows: &Flows,
+    shares: &[Range<usize>],
+    ends: Vec<LaneResult>,
+    counts: Sample,
+) -> Result<EndOutcome> {
+    let kind = flows.traffic.kind;
+    let (mut recorders, mut notes) = (Vec::new(), flows.notes.clone());
+    let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
+    // A tcp_crr thread checks those sockets that received something.
+    let polled = flows.traffic.busy_poll.is_some() && kind != Kind::TcpCrr;
+    let mut accounts = Vec::with_capacity(flows.sockets.len());
+    for (flow, one) in flows.sockets.iter().enumerate() {
+        let nothing = polled.then(|| socket::polled_nothing(one)).flatten();
+        slept |= nothing.is_some();
+        note(&mut notes, nothing);
+        accounts.push(FlowOutcome {
+            sends: flows.sends(flow),
+            flows: 1,
+            local: socket::local_address(one)?,
+            peer: flows.peers[flow],
+            counts: counts.flows[flow],
+            verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
+            sequence: IgnoredAny,
+            buffers: Buffers::read(one)?,
+            tcp: if kind.is_udp() || kind == Kind::TcpCrr { None } else { TcpInfo::read(one) },
+        });
+    }
+    notes.extend(shortfalls(&ends));
+    let mut applied = flows.applied.clone();
+    for end in ends {
+        end.applied.into_iter().for_each(|one| socket::collect(&mut applied, one));
+        recorders.extend(end.latencies);
+        zerocopy = end.zerocopy.map(|one| one.plus(zerocopy.unwrap_or_default())).or(zerocopy);
+        slept |= end.slept;
+        end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
+    }
+    let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
+    let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
+    Ok(EndOutcome {
+        sent: counts.sent,
+        received: counts.received,
+        flows: accounts,
+        threads: shares.iter().map(share).collect(),
+        latency: latency::merge(recorders),
+        applied,
+        buffers,
+        zerocopy,
+        slept,
+        notes,
+    })
+}
+
+/// The threads' unfulfilled requests, of all threads together.
+fn shortfalls(ends: &[LaneResult]) -> Vec<Note> {
+    let sum = |of: fn(&LaneResult) -> u64| ends.iter().map(of).sum::<u64>();
+    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
+    let rejected = sum(|end| end.rejected);
+    let mut notes = Vec::new();
+    if unsent + unanswered > 0 {
+        notes.push(Note::OpenLoop { unsent, unanswered });
+    }
+    if rejected > 0 {
+        notes.push(Note::Rejected { connections: rejected });
+    }
+    notes
+}
 
 /// The account of one end, from the start of its threads to their end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EndOutcome {
     /// The counts of this end's sending, or asking, threads.
@@ -50,12 +124,6 @@ impl EndOutcome {
         let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
         self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
     }
-
-    /// TCP: segments that this end retransmitted; `None` for UDP.
-    #[must_use]
-    pub fn retransmits(&self) -> Option<u64> {
-        self.flows.iter().map(|flow| flow.tcp.as_ref().map(|tcp| tcp.retransmits)).sum()
-    }
 }
 
 /// The flows of one thread.
@@ -85,8 +153,9 @@ pub struct FlowOutcome {
     /// Bytes that were compared and found equal: those received last (where a thread serves several
     /// flows: those received after the window, if any); with `verify` all.
     pub verified_bytes: u64,
-    /// UDP streams with `verify` and room for a number: the evaluation of the numbers.
-    pub sequence: Option<Sequence>,
+    /// Of accounts by earlier builds; nothing reads it.
+    #[serde(default, skip_serializing)]
+    pub sequence: IgnoredAny,
     /// Buffer sizes at the end; TCP's grow where none were requested.
     pub buffers: Buffers,
     /// TCP only.
@@ -100,7 +169,6 @@ impl FlowOutcome {
             flows: self.flows.saturating_add(other.flows),
             counts: self.counts + other.counts,
             verified_bytes: self.verified_bytes.saturating_add(other.verified_bytes),
-            sequence: self.sequence.zip(other.sequence).map(|(a, b)| a.and(b)),
             buffers: self.buffers.smaller(other.buffers),
             tcp: self.tcp.zip(other.tcp).map(|(a, b)| a.and(&b)),
             ..self

@@ -1,8 +1,71 @@
-//! The number of threads of one end, and the flows of each.
+//! The threads of one end: their number, the flows of each, and a thread's life.
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use nix::unistd::gettid;
 use words::{Direction, MAX_THREADS, Traffic};
+
+use crate::error::{Errno, Error};
+use crate::lane::{Lane, LaneResult};
+use crate::{sys, workload};
+
+/// Waits until something is so, for `time` at most; whether it came to be.
+pub(super) fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    let mut pause = Duration::from_micros(50);
+    while !is_so() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+    true
+}
+
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
+/// the others still run.
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<LaneResult>> {
+    let first = lanes.first()?;
+    let _report = PanicReport(first);
+    let work = || {
+        if let Some(cpu) = cpu {
+            sys::pin(cpu).map_err(|e| {
+                let errno = Errno::from_error(&e);
+                Error::flow(
+                    first.flow,
+                    format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),
+                )
+            })?;
+        }
+        first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
+        sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
+        workload::run(lanes, sends)
+    };
+    match work() {
+        Ok(ends) => Some(ends),
+        Err(error) => {
+            first.control.fail(error);
+            None
+        }
+    }
+}
+
+struct PanicReport<'a>(&'a Lane);
+
+impl Drop for PanicReport<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let bug = "its thread panicked; this is a bug in netassay";
+            self.0.control.fail(Error::flow(self.0.flow, bug));
+        }
+        // Nobody must wait for a thread that ended before its loop.
+        self.0.readiness.take();
+    }
+}
 
 /// Up to this many streams have a thread each by default: on one thread, 4 to 64 streams carried a
 /// third less over veth with two CPUs (reno, writes of 16 KiB).
@@ -21,7 +84,7 @@ pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
 }
 
 /// The lanes of each thread, in order: neighbours of the same way.
-pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
     let (flows, threads) = (traffic.flows as usize, threads as usize);
     let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
     (0..ways).flat_map(move |way| {
@@ -32,12 +95,12 @@ pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Ra
 }
 
 /// Part number `at` of `all` things in `parts` parts, which differ by at most one.
-pub(crate) fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
+fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
     at * all / parts..(at + 1) * all / parts
 }
 
 /// The CPUs that unpinned threads may use.
-pub(crate) fn cpus(pinned: &[u32]) -> usize {
+pub(super) fn cpus(pinned: &[u32]) -> usize {
     if pinned.is_empty() {
         std::thread::available_parallelism().map_or(1, NonZero::get)
     } else {

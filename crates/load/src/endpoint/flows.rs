@@ -13,12 +13,12 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, SocketSwitches, options, queue};
+use crate::socket::{self, Applied, DropCount, SocketSwitches};
 use crate::spec::Spec;
-use crate::workload::tcp_stream::low_water;
+use crate::workload::tcp_stream;
 
 #[derive(Debug)]
-pub(crate) struct Flows {
+pub(super) struct Flows {
     side: Side,
     pub(super) traffic: Arc<Traffic>,
     local: IpAddr,
@@ -38,21 +38,22 @@ pub(crate) struct Flows {
 impl Flows {
     /// Takes the sockets, one per lane, and the peer of each: connected ones; for `tcp_crr` the
     /// shared listener, or at the other end placeholders.
-    pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+    pub(super) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
-        let mark = low_water::mark_for(&traffic, spec.local);
+        let mark = tcp_stream::low_water_mark(&traffic, spec.local);
         let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
-                low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark)
+                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
                 socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
             }
-            let refused = traffic.busy_poll.and_then(|time| options::poll_busily(one, time));
+            let refused = traffic.busy_poll.and_then(|time| socket::poll_busily(one, time));
             slept |= refused.is_some();
             note(&mut notes, refused);
         }
@@ -71,10 +72,6 @@ impl Flows {
             applied,
             notes,
         })
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.sockets.len()
     }
 
     pub(super) fn sends(&self, lane: usize) -> bool {
@@ -107,7 +104,7 @@ impl Flows {
         if mark > 0 {
             let taking =
                 flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
-            taking.for_each(|(_, (counts, one))| counts.bytes += low_water::below(one, mark));
+            taking.for_each(|(_, (counts, one))| counts.bytes += tcp_stream::below_low_water(one, mark));
         }
         if self.traffic.kind == Kind::TcpStream {
             let message = u64::from(self.traffic.message);
@@ -126,20 +123,26 @@ impl Flows {
 
     /// Makes the sockets ready to be switched.
     pub(super) fn prepare(&self, switches: &SocketSwitches) -> Result<()> {
-        let slowest = switches.slowest().filter(|_| self.traffic.kind == Kind::TcpStream);
+        let slowest = switches
+            .states
+            .iter()
+            .filter_map(|state| state.pacing)
+            .min()
+            .filter(|_| self.traffic.kind == Kind::TcpStream);
         slowest.map_or(Ok(()), |slowest| {
             self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
         })
     }
 
-    /// SocketSwitches the sockets to a state, and reads it back.
+    /// Switches the sockets to a state, and reads it back.
     pub(super) fn switch(&self, switches: &SocketSwitches, state: usize) -> Result<()> {
-        let mark = low_water::mark_for(switches.state(state), self.local).unwrap_or(0);
+        let mark = tcp_stream::low_water_mark(&switches.states[state], self.local).unwrap_or(0);
         let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
         for (flow, one) in self.sockets.iter().enumerate() {
             let sends = self.sends(flow);
             if is_marked_anew && !sends {
-                low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+                tcp_stream::set_low_water(one, mark)
+                    .or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             switches.switch(one, sends, state, &socket::flow(flow))?;
         }
@@ -171,7 +174,7 @@ impl Flows {
 
     /// Whether all sent data have left this host.
     pub(super) fn have_left(&self) -> bool {
-        self.sending().all(|one| queue::unsent_to_a_peer(one).unwrap_or(0) == 0)
+        self.sending().all(|one| socket::unsent_to_a_peer(one).unwrap_or(0) == 0)
     }
 
     pub(super) fn shut(&self, how: Shutdown) {

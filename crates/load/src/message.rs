@@ -1,4 +1,4 @@
-//! Message buffers: page-aligned, filled before the start, checked after the end.
+//! Messages: bytes on pages of their own.
 
 use std::alloc::Layout;
 use std::num::NonZero;

@@ -1,0 +1,212 @@
+//! Errors: of a request to an agent, of an agent's life, and the refusal of a request.
+
+use std::fmt::Display;
+use std::io;
+use std::time::Duration;
+
+use host::journal::JournalError;
+use host::perf::{PerfError, SymbolsError};
+use thiserror::Error;
+
+use crate::frame::FrameError;
+use crate::message::Answer;
+
+/// The reason why a request failed.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum CallError {
+    #[error("the {host}'s agent exited unexpectedly")]
+    Gone { host: String },
+    #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
+    Silent { host: String, patience: Duration },
+    /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
+    /// the network to it is cut.
+    #[error("the {host}'s machine is lost: it gives no sign of life")]
+    Lost { host: String },
+    #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
+    NotReading { host: String, patience: Duration },
+    #[error("{host}: {why}")]
+    Refused {
+        host: String,
+        /// The agent's reason, cut as by [`words::shortened_reason`].
+        why: String,
+        /// Whether other requests would fail too.
+        broken: bool,
+    },
+    /// The agent cannot write its undo journal, so it changes nothing more.
+    #[error(
+        "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
+    )]
+    NoJournal { host: String, why: String },
+    #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
+    Garbled { host: String, source: FrameError },
+    /// The answer has the id of another request, which nobody waits for.
+    #[error(
+        "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
+    )]
+    WrongId {
+        host: String,
+        /// The answer's request id.
+        got: u64,
+        /// The id of the last request.
+        asked: u64,
+    },
+    #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
+    Unexpected { host: String, got: String },
+    #[error("cannot talk to the {host}'s agent: {source}")]
+    Pipe { host: String, source: io::Error },
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl CallError {
+    /// Whether the agent can still answer. If not, its host must be started again.
+    #[must_use]
+    pub fn agent_is_well(&self) -> bool {
+        matches!(self, Self::Refused { broken: false, .. })
+    }
+}
+
+/// The reason why an agent could not begin, or had to end.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum ServeError {
+    #[error(transparent)]
+    Host(#[from] host::Error),
+    #[error("cannot use the controller's pipe: {0}")]
+    Pipe(#[from] io::Error),
+    #[error("the controller does not read: the time for an answer is over")]
+    NotReading,
+    #[error("cannot give up the privileges that an agent does not need: {0}")]
+    Privileges(io::Error),
+    #[error("the controller: {0}")]
+    Frame(#[from] FrameError),
+    #[error("an answer could not be encoded: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// An answer, or the refusal of the request.
+pub(crate) type Reply = Result<Answer, Refusal>;
+
+/// Writes a part of the answer, before the answer.
+pub(crate) type Tell<'t> = &'t dyn Fn(&Answer) -> Result<(), ServeError>;
+
+/// The answer to a request without content.
+pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
+    result.map(|()| Answer::Done).map_err(Into::into)
+}
+
+/// The reason of a refusal, and its effect on other requests.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    why: String,
+    other_requests: OtherRequests,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum OtherRequests {
+    Possible,
+    Fail,
+    /// Only requests that change nothing: the undo journal cannot be written.
+    ChangesFail,
+    /// Possible, and the refused one asked for states that cannot take turns here.
+    OnlyTurnsFail,
+}
+
+impl Refusal {
+    /// From an error after which other requests can still be met.
+    pub(crate) fn passing(error: impl Display) -> Self {
+        error.to_string().into()
+    }
+
+    /// From an error of the machine's settings, after which other requests can still be met, unless
+    /// the journal cannot be written.
+    pub(crate) fn of_settings(error: JournalError) -> Self {
+        let other_requests = match error {
+            JournalError::File { .. } => OtherRequests::ChangesFail,
+            _ => OtherRequests::Possible,
+        };
+        Self { why: error.to_string(), other_requests }
+    }
+
+    /// From the reason why states cannot take turns.
+    pub(crate) fn not_in_turns(why: impl Display) -> Self {
+        Self { why: why.to_string(), other_requests: OtherRequests::OnlyTurnsFail }
+    }
+
+    /// Lets the states have runs of their own, if other requests can still be met.
+    pub(crate) fn of_turns(self) -> Self {
+        if self.other_requests == OtherRequests::Possible { Self::not_in_turns(self.why) } else { self }
+    }
+
+    pub(crate) fn into_answer(self) -> Answer {
+        let Self { why, other_requests } = self;
+        match other_requests {
+            OtherRequests::ChangesFail => Answer::NoJournal { why },
+            OtherRequests::OnlyTurnsFail => Answer::NotInTurns { why },
+            other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { why, other_requests: OtherRequests::Possible }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        why.to_owned().into()
+    }
+}
+
+/// Errors after which other requests can still be met.
+macro_rules! passing {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Refusal {
+            fn from(error: $error) -> Self {
+                error.to_string().into()
+            }
+        }
+    )+};
+}
+
+passing!(io::Error, load::Error, trace::PathError, trace::TraceError, PerfError, SymbolsError, ServeError);
+
+impl From<host::Error> for Refusal {
+    fn from(error: host::Error) -> Self {
+        // Interfaces of a testbed do not come back: every later request that names it would fail
+        // too.
+        let is_broken = matches!(error, host::Error::NoInterface { .. });
+        let other_requests = if is_broken { OtherRequests::Fail } else { OtherRequests::Possible };
+        Self { why: error.to_string(), other_requests }
+    }
+}
+
+impl From<JournalError> for Refusal {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Other(error) => error.into(),
+            error => Self::of_settings(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vanished_interface_is_past_mending_and_a_busy_port_is_not() {
+        let mut links = host::Links::open().unwrap();
+        let gone = Refusal::from(links.find("no-such-link").unwrap_err());
+        assert!(
+            matches!(gone.into_answer(), Answer::Failed { broken: true, why } if why.contains("no-such-link"))
+        );
+        let (path, errno) = ("1.journal".into(), std::io::ErrorKind::StorageFull.into());
+        let full = Refusal::from(JournalError::File { action: "write", path, errno });
+        assert!(matches!(full.into_answer(), Answer::NoJournal { why } if why.contains("1.journal")));
+        assert!(matches!(Refusal::from("busy").into_answer(), Answer::Failed { broken: false, .. }));
+    }
+}

@@ -1,0 +1,213 @@
+//! The memory of the counted packets: slabs without free places, and packets held back.
+//!
+//! Other users of memory leave free places in some slabs (a slab: the kernel's pages of equal
+//! objects), and in other slabs after each boot. 64 datagrams in transit fill these places first;
+//! the more slabs they are spread over, the more instructions the kernel takes to allocate and free
+//! them: up to 0.9 %. So the free places are filled before the count: then the counted datagrams
+//! lie in slabs of their own.
+
+use std::fs;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, getsockname, recv, sendto,
+    socket,
+};
+
+use super::work::Trouble;
+
+/// Files about the kernel's caches of objects (`Documentation/ABI/testing/sysfs-kernel-slab`).
+const CACHES: &str = "/sys/kernel/slab";
+/// The cache of packets without their data (`struct sk_buff`).
+const PACKETS: &str = "skbuff_head_cache";
+/// The bytes after a packet's own (`struct skb_shared_info`).
+const SHARED: usize = 320;
+/// Limit of the free places in a cache that is in use, more than any kernel has.
+const MOST_FREE: usize = 4096;
+
+/// Packets that fill the free places while this lives. Empty if the kernel does not report the
+/// number of places, or only to root.
+pub(super) struct FilledSlabs(#[expect(dead_code, reason = "it holds the memory")] Vec<Queue>);
+
+impl FilledSlabs {
+    /// Fills the places that the data of such a message would get, and those of the packets that
+    /// bring it.
+    pub(super) fn make(message: u32) -> Result<Self, Trouble> {
+        let data = cache(message);
+        // What fills the packets' places must leave those of the data alone.
+        let [small, large] = [0, LARGEST];
+        let other = if data == cache(small) { large } else { small };
+        let mut queues = Vec::new();
+        for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
+            for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
+                add_message(&mut queues, message)?;
+            }
+        }
+        Ok(Self(queues))
+    }
+}
+
+/// Adds a message, in a new queue if the last one is full.
+fn add_message(queues: &mut Vec<Queue>, message: u32) -> Result<(), Trouble> {
+    if !queues.last().map_or(Ok(false), |last| last.add(message))? {
+        let queue = Queue::empty()?;
+        queue.add(message)?;
+        queues.push(queue);
+    }
+    Ok(())
+}
+
+/// The name of the cache where the data of such a message lies.
+fn cache(message: u32) -> String {
+    let size = (datagram_bytes(message) + SHARED).next_power_of_two();
+    if size < 1024 { format!("kmalloc-{size}") } else { format!("kmalloc-{}k", size / 1024) }
+}
+
+/// The free places in all slabs of a cache. Those in slabs that a CPU holds are not counted before
+/// the cache has been shrunk, which also gives empty slabs back.
+fn free_places(cache: &str) -> Option<usize> {
+    fs::write(format!("{CACHES}/{cache}/shrink"), "1").ok()?;
+    let number = |file: &str| {
+        let text = fs::read_to_string(format!("{CACHES}/{cache}/{file}")).ok()?;
+        // The sum, and after it the numbers of each node.
+        text.split_whitespace().next()?.parse::<usize>().ok()
+    };
+    number("total_objects")?.checked_sub(number("objects")?)
+}
+
+// Packets that lie in a queue of their own, so that those of each batch get other memory.
+//
+// The kernel gives a packet the memory that was freed last, so a boot has one and the same piece
+// all along. Some of the pieces of a slab take 4 instructions less (a guess: those in its first
+// page, where the kernel need not look up where the slab begins). With packets held back, batches
+// have pieces of both kinds, and the median batch is the same in each boot. Work that sends many
+// packets at a time has pieces of several slabs anyway: where these have no free places at first
+// ([`FilledSlabs`]), it has the same ones each time.
+
+/// The most packets held: as many as two slabs of a frame's datagrams have.
+const MOST_HELD: usize = 32;
+
+/// The packets that lie there.
+pub(super) struct HeldPackets {
+    queue: Queue,
+    message: u32,
+    most: usize,
+    count: usize,
+}
+
+impl HeldPackets {
+    /// An empty queue. `message`: the size of the work's packets; `together`: the number that it
+    /// sends at a time.
+    pub(super) fn empty(message: u32, together: u32) -> Result<Self, Trouble> {
+        let most = if together > 1 { 0 } else { MOST_HELD };
+        Ok(Self { queue: Queue::empty()?, message, most, count: 0 })
+    }
+
+    /// Adds a packet; a full queue is emptied instead.
+    pub(super) fn shift(&mut self) -> Result<(), Trouble> {
+        if self.count < self.most && self.queue.add(self.message)? {
+            self.count += 1;
+            return Ok(());
+        }
+        while self.queue.remove()? {}
+        self.count = 0;
+        Ok(())
+    }
+}
+
+/// The bytes of the largest message: those of a datagram in a frame of 1500.
+pub(super) const LARGEST: u32 = 1472;
+/// The kernel's room for the headers of a datagram, which its memory has too (`ip_append_data`).
+const HEADERS: u32 = 60;
+
+static ZEROS: [u8; (LARGEST + HEADERS) as usize] = [0; (LARGEST + HEADERS) as usize];
+
+/// The bytes of a message that gets the same memory as a datagram of so many.
+pub(super) fn datagram_bytes(message: u32) -> usize {
+    (message.min(LARGEST) + HEADERS) as usize
+}
+
+/// Messages that a netlink socket sends to itself: their memory is of the same kind as that of
+/// datagrams, and no other socket or address is needed. (That of Unix sockets is accounted, and so
+/// of another kind.)
+pub(super) struct Queue {
+    socket: OwnedFd,
+    own: NetlinkAddr,
+}
+
+impl Queue {
+    pub(super) fn empty() -> Result<Self, Trouble> {
+        let protocol = SockProtocol::NetlinkUserSock;
+        let socket = socket(AddressFamily::Netlink, SockType::Datagram, SockFlag::SOCK_CLOEXEC, protocol)
+            .map_err(failed("socket"))?;
+        // The kernel completes the address.
+        bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(failed("bind"))?;
+        let own = getsockname(socket.as_raw_fd()).map_err(failed("getsockname"))?;
+        Ok(Self { socket, own })
+    }
+
+    /// Adds a datagram of so many bytes; returns false if the queue is full.
+    pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
+        match sendto(self.socket.as_raw_fd(), &ZEROS[..datagram_bytes(message)], &self.own, MsgFlags::MSG_DONTWAIT) {
+            Ok(_) => Ok(true),
+            Err(Errno::EAGAIN) => Ok(false),
+            Err(errno) => Err(failed("sendto")(errno)),
+        }
+    }
+
+    /// Removes a datagram; returns false if the queue is empty.
+    pub(super) fn remove(&self) -> Result<bool, Trouble> {
+        // The rest of the message is dropped.
+        match recv(self.socket.as_raw_fd(), &mut [0], MsgFlags::MSG_DONTWAIT) {
+            Ok(_) => Ok(true),
+            Err(Errno::EAGAIN) => Ok(false),
+            Err(errno) => Err(failed("recv")(errno)),
+        }
+    }
+}
+
+fn failed(call: &'static str) -> impl FnOnce(Errno) -> Trouble {
+    move |errno| (call, errno.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_have_the_kernels_names() {
+        let names = [1, 600, 1400, u32::MAX].map(cache);
+        assert_eq!(names, ["kmalloc-512", "kmalloc-1k", "kmalloc-2k", "kmalloc-2k"]);
+    }
+
+    #[test]
+    fn as_many_as_there_are_fit_into_queues() {
+        let mut queues = Vec::new();
+        for count in 0..MOST_HELD {
+            add_message(&mut queues, LARGEST).unwrap_or_else(|error| panic!("{count}: {error:?}"));
+        }
+        let taken = queues
+            .iter()
+            .map(|queue| std::iter::repeat_with(|| queue.remove().unwrap()).take_while(|had| *had).count());
+        assert_eq!(taken.sum::<usize>(), MOST_HELD);
+    }
+
+    #[test]
+    fn as_many_as_can_be_fit_into_the_queue_and_leave_it() {
+        for message in [0, 1, 1452, 5 << 20] {
+            let mut held = HeldPackets::empty(message, 1).unwrap();
+            for _ in 0..3 {
+                for count in 1..=MOST_HELD {
+                    held.shift().unwrap();
+                    assert_eq!(held.count, count, "{message}");
+                }
+                held.shift().unwrap();
+                assert_eq!((held.count, held.queue.remove().unwrap()), (0, false), "{message}");
+            }
+        }
+        let mut held = HeldPackets::empty(1452, 64).unwrap();
+        held.shift().unwrap();
+        assert_eq!(held.count, 0);
+    }
+}

@@ -1,0 +1,363 @@
+//! A new TCP connection for each request and its answer.
+//!
+//! The receiver closes first. The end that closes first keeps the connection's state for a minute
+//! (TIME-WAIT, RFC 9293, section 3.6.1); on the connecting side each would block a local port, and
+//! 28,000 ports would be used up after a second. At the receiver they share the listener's port,
+//! and a new connection from the same port replaces the old state (tcp_timewait_state_process in
+//! net/ipv4/tcp_minisocks.c), so ports never run out.
+//!
+//! All receiving threads accept from one listener, and each serves what it accepts. A thread's
+//! connections cannot be reached from outside, so threads wait in short turns
+//! ([`crate::socket::TICK`]) and check the phase themselves.
+
+use std::mem::ManuallyDrop;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::time::Duration;
+
+use socket2::{SockAddr, Socket};
+use words::Reader;
+
+use super::source::Source;
+use crate::error::{Context, Errno, Error, Result};
+use crate::lane::{ABORT, Call, Lane, LaneResult, QUIET, Recorder, STOP, TAIL, Tally};
+use crate::message::Buffer;
+use crate::socket::{self, Applied, TICK, stall};
+use crate::sys;
+
+pub(crate) fn send(lane: &Lane) -> Result<LaneResult> {
+    let caller = Caller {
+        lane,
+        request: Buffer::pattern(lane.message),
+        // One byte more than an answer, so that receiving ends only with the stream.
+        answer: Buffer::room(lane.response + 1),
+        peer: lane.peer.into(),
+        tally: lane.tally(),
+        answered: false,
+        end: LaneResult::default(),
+    };
+    lane.ready();
+    match lane.traffic.rate {
+        None => run(caller, Source::<false>::begin(lane)),
+        Some(_) => {
+            sys::sharpen_timers();
+            run(caller, Source::<true>::begin(lane))
+        }
+    }
+}
+
+/// Transactions in sequence. One that is due during another waits for its end.
+fn run<const OPEN: bool>(mut caller: Caller, mut source: Source<OPEN>) -> Result<LaneResult> {
+    let lane = caller.lane;
+    let mut latencies = Recorder::new(lane.flows());
+    let mut now = sys::now();
+    while lane.phase().load() < QUIET {
+        let meant = source.next();
+        if meant > now {
+            if !spins(lane) {
+                sys::sleep_until(meant.min(now + socket::TICK.as_nanos() as u64));
+            }
+            now = sys::now();
+            continue;
+        }
+        // In a closed loop each is due now.
+        let meant = if meant == 0 { now } else { meant };
+        source.sent();
+        if !caller.transact()? {
+            break;
+        }
+        now = sys::now();
+        if Source::<OPEN>::counts(lane.phase(), meant) {
+            latencies.record(now - meant);
+        }
+    }
+    if caller.answered {
+        caller.verify()?;
+    }
+    caller.end.unsent = source.end(sys::now(), lane.phase(), &mut latencies);
+    Ok(LaneResult { latencies: Some(latencies), ..caller.end })
+}
+
+struct Caller<'a> {
+    lane: &'a Lane,
+    request: Buffer,
+    answer: Buffer,
+    peer: SockAddr,
+    tally: Tally<'a>,
+    answered: bool,
+    end: LaneResult,
+}
+
+impl Caller<'_> {
+    fn transact(&mut self) -> Result<bool> {
+        let (lane, tally) = (self.lane, &mut self.tally);
+        let socket = open(lane)?;
+        // If it was not applied once, it is not tried for each connection.
+        if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
+            self.end.sleeps(socket::poll_busily(&socket, time));
+        }
+        let connection = CrrConnection { socket, lane, over: QUIET };
+        if !connect(&connection, &self.peer, tally)? {
+            return Ok(false);
+        }
+        if self.end.applied.is_none() {
+            self.end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+        }
+        match connection.send(self.request.as_ref(), tally)? {
+            Moved::All => tally.arrived(1, lane.message as u64),
+            Moved::Over => return Ok(false),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
+        }
+        match connection.receive(self.answer.as_mut(), tally)? {
+            Moved::Cut(got) if got == lane.response => tally.transaction(),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
+            Moved::All => return Err(lane.damaged(lane.response, lane.response + 1)),
+            Moved::Over => return Ok(false),
+        }
+        if lane.traffic.busy_poll.is_some() && !self.end.slept {
+            self.end.sleeps(socket::polled_nothing(&connection.socket));
+        }
+        if lane.traffic.verify {
+            self.verify()?;
+        }
+        self.answered = true;
+        Ok(true)
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        let (lane, answer) = (self.lane, &self.answer.as_ref()[..self.lane.response]);
+        self.end.verified = lane.verify(answer, 0, lane.response)?;
+        Ok(())
+    }
+}
+
+fn open(lane: &Lane) -> Result<Socket> {
+    const WHAT: &str = "a connection";
+    let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
+    socket::keep_to(&socket, lane.interface.as_deref(), WHAT)?;
+    socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
+    socket::give_role(&socket, &lane.traffic, true, WHAT)?;
+    if spins(lane) {
+        socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
+    }
+    Ok(socket)
+}
+
+fn connect(connection: &CrrConnection, peer: &SockAddr, tally: &mut Tally) -> Result<bool> {
+    let lane = connection.lane;
+    let mut waiting_since = 0;
+    loop {
+        let connected = connection.socket.connect(peer);
+        tally.call();
+        let Err(error) = connected else { return Ok(true) };
+        match Errno::from_error(&error).0 {
+            libc::EISCONN => return Ok(true),
+            libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
+            // In progress: the next call waits for it.
+            libc::EINPROGRESS | libc::EALREADY => {
+                if connection.judge(Call::CONNECT, libc::EAGAIN, &mut waiting_since)?.is_some() {
+                    return Ok(false);
+                }
+            }
+            libc::EINTR => {}
+            _ if lane.phase().load() >= TAIL => return Ok(false),
+            errno => return Err(lane.failed(Call::CONNECT.name, errno)),
+        }
+    }
+}
+
+/// The receiver's loop, until nothing has come for a while after the stop.
+pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
+    // SAFETY: the lane's socket is open while this thread lives, and is only borrowed here, not
+    // closed.
+    let listener = ManuallyDrop::new(unsafe { Socket::from_raw_fd(lane.fd) });
+    let mut request = Buffer::room(lane.message);
+    let answer = Buffer::pattern(lane.response);
+    let mut tally = lane.tally();
+    let mut end = LaneResult::default();
+    lane.ready();
+    let mut idle_since = sys::now();
+    while lane.phase().load() < ABORT {
+        match listener.accept() {
+            Ok((socket, peer)) => {
+                if peer.as_socket().map(|peer| peer.ip()) == Some(lane.peer.ip()) {
+                    let connection = CrrConnection { socket, lane, over: ABORT };
+                    serve(connection, request.as_mut(), answer.as_ref(), &mut tally, &mut end)?;
+                } else {
+                    refuse(&socket);
+                    end.rejected += 1;
+                }
+                idle_since = 0;
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN) => {
+                    let now = sys::now();
+                    if idle_since == 0 {
+                        idle_since = now;
+                    }
+                    if lane.phase().load() >= STOP && u128::from(now - idle_since) >= TICK.as_nanos() {
+                        break;
+                    }
+                }
+                // A connection that was reset while it waited has no request.
+                Some(libc::EINTR | libc::ECONNABORTED) => {}
+                _ if lane.phase().load() >= ABORT => break,
+                _ => return Err(lane.failed("accept", Errno::from_error(&error).0)),
+            },
+        }
+    }
+    if tally.messages > 0 {
+        end.verified = lane.verify(request.as_ref(), 0, lane.message)?;
+    }
+    Ok(end)
+}
+
+/// Serves one connection and closes it: the client reads until the end of the stream.
+fn serve(
+    connection: CrrConnection,
+    request: &mut [u8],
+    answer: &[u8],
+    tally: &mut Tally,
+    end: &mut LaneResult,
+) -> Result<()> {
+    let lane = connection.lane;
+    if let Some(dscp) = lane.traffic.dscp {
+        socket::prioritize(&connection.socket, lane.local, dscp)?;
+    }
+    if end.applied.is_none() {
+        end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+    }
+    match connection.receive(request, tally)? {
+        Moved::All => tally.arrived(1, request.len() as u64),
+        Moved::Over => return Ok(()),
+        Moved::Cut(0) => {
+            // It sent no request: a port scanner, or a transmitter that ended after connecting.
+            end.rejected += u64::from(lane.phase().load() < TAIL);
+            return Ok(());
+        }
+        Moved::Cut(_) => return connection.cut(),
+    }
+    if lane.traffic.verify {
+        lane.verify(request, 0, lane.message)?;
+    }
+    match connection.send(answer, tally)? {
+        Moved::All => tally.transaction(),
+        Moved::Over => return Ok(()),
+        Moved::Cut(_) => return connection.cut(),
+    }
+    if lane.traffic.busy_poll.is_some() && !end.slept {
+        end.sleeps(socket::polled_nothing(&connection.socket));
+    }
+    Ok(())
+}
+
+/// A close with a reset informs the other process at once, and leaves no state.
+fn refuse(socket: &Socket) {
+    let _ = socket.set_linger(Some(Duration::ZERO));
+}
+
+/// The result of moving some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    All,
+    /// The other end closed, or reset the connection, after this many bytes.
+    Cut(usize),
+    Over,
+}
+
+/// A connection. It closes when it is dropped, which must be its last step.
+pub(super) struct CrrConnection<'a> {
+    pub(super) socket: Socket,
+    pub(super) lane: &'a Lane,
+    /// The phase that ends waiting.
+    pub(super) over: u8,
+}
+
+impl CrrConnection<'_> {
+    pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
+        let mut done = 0;
+        self.repeat(Call::SEND, tally, || {
+            let sent = sys::send(self.socket.as_raw_fd(), &bytes[done..]);
+            done += usize::try_from(sent).unwrap_or(0);
+            (sent, (done == bytes.len()).then_some(Moved::All))
+        })
+    }
+
+    /// Receives until `room` is full, or to the end of the stream.
+    pub(super) fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
+        let flags = wait_flags(self.lane);
+        let mut done = 0;
+        let moved = self.repeat(Call::RECV, tally, || {
+            let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
+            done += usize::try_from(got).unwrap_or(0);
+            let end =
+                if done == room.len() { Some(Moved::All) } else { (got == 0).then_some(Moved::Cut(done)) };
+            (got, end)
+        })?;
+        // A reset has no count.
+        Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
+    }
+
+    /// The other end broke off a transaction, which is allowed after the window.
+    pub(super) fn cut(&self) -> Result<()> {
+        if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
+    }
+
+    /// Repeats `call` until it is over; `moved` is its number of bytes, or -1.
+    #[inline(always)]
+    fn repeat(
+        &self,
+        name: Call,
+        tally: &mut Tally,
+        mut call: impl FnMut() -> (isize, Option<Moved>),
+    ) -> Result<Moved> {
+        let mut waiting_since = 0;
+        loop {
+            let (moved, end) = call();
+            tally.call();
+            if let Some(end) = end {
+                return Ok(end);
+            }
+            if moved >= 0 {
+                waiting_since = 0;
+            } else if let Some(moved) = self.judge(name, sys::errno(), &mut waiting_since)? {
+                return Ok(moved);
+            }
+        }
+    }
+
+    /// Judges a call that failed with `errno`; `None`: again.
+    #[cold]
+    pub(super) fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
+        match errno {
+            libc::EINTR => Ok(None),
+            libc::EPIPE | libc::ECONNRESET => Ok(Some(Moved::Cut(0))),
+            // A timeout, or, for a thread that spins, nothing yet.
+            libc::EAGAIN => {
+                if self.lane.phase().load() >= self.over {
+                    return Ok(Some(Moved::Over));
+                }
+                let now = sys::now();
+                if *waiting_since == 0 {
+                    *waiting_since = now;
+                }
+                if u128::from(now - *waiting_since) >= stall(self.lane.flows()).as_nanos() {
+                    return Err(self.lane.stalled(call.silence));
+                }
+                Ok(None)
+            }
+            _ if self.lane.phase().load() >= ABORT => Ok(Some(Moved::Over)),
+            _ => Err(self.lane.failed(call.name, errno)),
+        }
+    }
+}
+
+/// The flags of a thread's receive calls: it waits for all bytes, or, if it spins, receives what is
+/// there.
+pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
+    if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
+}
+
+pub(super) fn spins(lane: &Lane) -> bool {
+    lane.traffic.reader == Reader::Spin
+}
