@@ -83,7 +83,7 @@ impl OtherEnd {
 }
 
 fn count_softirqs() -> Result<SoftirqTime, String> {
-    let softirqs = host::Softirqs::count()?;
+    let softirqs = host::Softirqs::count().map_err(|error| error.to_string())?;
     Ok(Box::new(move || {
         softirqs.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
     }))

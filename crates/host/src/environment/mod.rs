@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::Read as _;
 
 use serde::{Deserialize, Serialize};
-use words::SYSCTLS;
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
@@ -205,13 +204,13 @@ pub fn visible_sysctls() -> BTreeMap<String, String> {
 
 /// The available settings: numbers on one line, separated by single spaces.
 fn sysctls(files: &Files) -> BTreeMap<String, String> {
-    let read = |name: &&str| {
+    let read = |name: &str| {
         let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
-        Some(((*name).to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
+        Some((name.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" ")))
     };
     // A list of ports has no bound.
-    let changeable = SYSCTLS.iter().filter(|name| **name != "net.ipv4.ip_local_reserved_ports");
-    changeable.chain(RECORDED).filter_map(read).collect()
+    let changeable = words::sysctls().filter(|name| *name != "net.ipv4.ip_local_reserved_ports");
+    changeable.chain(RECORDED.iter().copied()).filter_map(read).collect()
 }
 
 // Settings that influence speed or loss of packets, beside those that a study may change.
