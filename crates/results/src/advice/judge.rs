@@ -3,8 +3,6 @@
 use crate::{ChangeOutcome, MetricChange, SwitchEffect};
 use serde::Serialize;
 
-use crate::advice::goal::AdviceGoal;
-
 /// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "why")]
@@ -55,12 +53,9 @@ pub(crate) fn judge(
     let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
         let names: Vec<String> = metrics.iter().map(|key| crate::metric_words(key)).collect();
-        let why = format!("no run has {}; disturbed runs have no CPU time", crate::listed(&names));
-        let why = if metrics.iter().any(|key| key.contains("service_demand")) {
-            why
-        } else {
-            format!("no run has {}", crate::listed(&names))
-        };
+        let is_cpu = metrics.iter().any(|key| key.contains("service_demand"));
+        let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
+        let why = format!("no run has {}{why}", crate::listed(&names));
         return (Standing::Unknown(why), as_they_are());
     }
     let says = |effect: &SwitchEffect, better: bool| {
@@ -88,19 +83,16 @@ pub(crate) fn judge(
 }
 
 fn open(changes: &[MetricChange], matters: f64) -> Standing {
+    let saturated = changes.iter().find_map(|change| match &change.outcome {
+        ChangeOutcome::Saturated(limit) => Some(Standing::Saturated(limit.clone())),
+        _ => None,
+    });
     let unknown = changes.iter().find_map(|change| match &change.outcome {
-        ChangeOutcome::Unknown(why) => Some(why),
+        ChangeOutcome::Unknown(why) => Some(Standing::Unknown(why.clone())),
         _ => None,
     });
-    let limit = changes.iter().find_map(|change| match &change.outcome {
-        ChangeOutcome::Saturated(limit) => Some(limit),
-        _ => None,
-    });
-    if let Some(limit) = limit {
-        return Standing::Saturated(limit.clone());
-    }
-    if let Some(why) = unknown {
-        return Standing::Unknown(why.clone());
+    if let Some(standing) = saturated.or(unknown) {
+        return standing;
     }
     if changes.iter().all(|change| is_small(change, matters)) { Standing::Tie } else { Standing::NoEvidence }
 }
@@ -150,13 +142,4 @@ pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
         }
     }
     levels
-}
-
-pub(crate) fn metrics_of(
-    goal: AdviceGoal,
-    kind: study::Kind,
-    exact: bool,
-    effects: &[SwitchEffect],
-) -> Vec<String> {
-    effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
 }

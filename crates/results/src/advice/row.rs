@@ -1,15 +1,14 @@
 //! A switch in the table of recommendations.
 
-use crate::{EffectMethod, MetricChange, listed};
+use crate::{EffectMethod, MetricChange};
 use serde::Serialize;
 use study::{Kind, Side, Switch};
 
+use crate::advice::advise::WorkloadAdvice;
 use crate::advice::command::HostCommand;
 use crate::advice::goal::AdviceGoal;
 use crate::advice::judge::Standing;
-use crate::advice::phrase;
 use crate::advice::recommendation::Recommendation;
-use crate::advice::workload_advice::WorkloadAdvice;
 
 /// One switch for one goal and kind of traffic, over all message sizes, MTUs and other factors.
 #[derive(Debug, Clone, Serialize)]
@@ -67,141 +66,41 @@ pub struct SwitchLevel {
     pub level: String,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct SwitchCase<'a> {
-    under: &'a WorkloadAdvice,
-    said: &'a Recommendation,
-}
+/// A recommendation with the traffic that it is for.
+type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 
 impl AdviceRow {
     /// By traffic and goal, the largest gain first.
     pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
         let mut kinds: Vec<Kind> = Vec::new();
         for one in under {
-            if !kinds.contains(&one.kind) {
-                kinds.push(one.kind);
+            if !kinds.contains(&one.context.kind) {
+                kinds.push(one.context.kind);
             }
         }
         let of_kind = |kind| goals.iter().flat_map(move |goal| of_goal(under, kind, *goal));
         kinds.into_iter().flat_map(of_kind).collect()
     }
-
-    /// The largest change, for the order: in the row's unit.
-    fn size(&self) -> f64 {
-        self.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()))
-    }
-
-    /// The levels of a host's other switches that it needs.
-    pub(crate) fn needs(&self) -> Vec<SwitchLevel> {
-        let with = self.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
-        let with = with.map(|(name, level)| SwitchLevel { factor: name.clone(), level: level.clone() });
-        let own = self.depends_on.iter().filter(|_| self.to.is_some()).cloned();
-        own.chain(with).collect()
-    }
-
-    /// The level that it needs and another row sets otherwise.
-    pub(crate) fn is_broken_by(&self, other: &Self) -> Option<SwitchLevel> {
-        let breaks = |needed: &SwitchLevel| {
-            other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
-        };
-        self.needs().into_iter().find(breaks)
-    }
-
-    /// The mark of a change whose note names the level of another switch that it needs.
-    pub(crate) const CONDITIONAL: &'static str = " *";
-
-    /// The unit of `change`, with the work that CPU time is of.
-    fn unit(&self) -> String {
-        match self.goal {
-            AdviceGoal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, self.kind.unit_of_work()),
-            _ => self.unit.to_owned(),
-        }
-    }
-
-    /// The note for which its cells have no room: the level of another factor under which it is
-    /// proven, and the switches on which it depends.
-    pub(crate) fn note(&self) -> Option<String> {
-        let mut parts = Vec::new();
-        if let Some((name, level)) = &self.proven_with {
-            parts.push(format!(
-                "proven with {}={}",
-                words::sanitised_line(name),
-                words::sanitised_line(level)
-            ));
-        }
-        let conditions = || self.depends_on.iter();
-        match self.to {
-            _ if self.depends_on.is_empty() => {}
-            Some(_) => {
-                let each = conditions().map(|one| phrase::set_at(&one.factor, &one.level));
-                parts.push(format!("only with {}", listed(&each.collect::<Vec<_>>())));
-            }
-            None => {
-                let on = phrase::switches_at(conditions().map(|one| &one.factor));
-                parts.push(format!("depends on {on}"));
-            }
-        }
-        if let Some(to) = &self.otherwise {
-            parts.push(format!(
-                "{} is proven in {} of {} cases",
-                words::sanitised_line(to),
-                self.proven,
-                self.tried
-            ));
-        }
-        let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
-        let set = match &self.to {
-            Some(to) => phrase::set(&self.factors, to),
-            None => phrase::switches(&self.factors),
-        };
-        (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
-    }
-
-    /// Its cells under `Summary::HEAD`.
-    pub(crate) fn cells(&self) -> [String; 6] {
-        let set = match (&self.to, self.factors.is_empty()) {
-            (_, true) => "nothing".to_owned(),
-            (Some(to), false) => phrase::set(&self.factors, to),
-            (None, false) => format!("{}: depends", phrase::switches(&self.factors)),
-        };
-        let on = match (self.side, self.factors.is_empty()) {
-            (_, true) => String::new(),
-            (Some(side), false) => side.to_string(),
-            (None, false) => "both".to_owned(),
-        };
-        let mut said = self.change.map_or_else(String::new, |ends| phrase::sizes(ends, &self.unit()));
-        if self.proven < self.tried && self.to.is_some() {
-            said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
-        }
-        if !self.depends_on.is_empty() {
-            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on others" });
-        }
-        if !self.loses.is_empty() {
-            said.push_str(", trade-off");
-        }
-        said.push_str(self.why.as_deref().unwrap_or_default());
-        let interval = self.interval.map_or_else(String::new, |ends| phrase::interval(ends, self.unit));
-        [self.kind.to_string(), self.goal.to_string(), set, on, said.trim_start().to_owned(), interval]
-    }
 }
 
 fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
-    let own = under.iter().filter(|one| one.kind == kind);
+    let own = under.iter().filter(|one| one.context.kind == kind);
     let of_goal = |under: &'a WorkloadAdvice| {
         let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
-        own.flat_map(|(_, all)| all).map(move |said| SwitchCase { under, said })
+        own.flat_map(|(_, all)| all).map(move |one| (under, one))
     };
     let mut groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = Vec::new();
     for case in own.flat_map(|under| of_goal(under)) {
-        match groups.iter_mut().find(|(factors, _)| *factors == case.said.factors) {
+        match groups.iter_mut().find(|(factors, _)| *factors == case.1.factors) {
             Some((_, cases)) => cases.push(case),
-            None => groups.push((&case.said.factors, vec![case])),
+            None => groups.push((&case.1.factors, vec![case])),
         }
     }
     let mut rows: Vec<AdviceRow> =
         groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
+    let size = |row: &AdviceRow| row.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
     rows.sort_by(|one, other| {
-        (one.to.is_none()).cmp(&other.to.is_none()).then(other.size().total_cmp(&one.size()))
+        (one.to.is_none()).cmp(&other.to.is_none()).then(size(other).total_cmp(&size(one)))
     });
     if rows.is_empty() {
         let cases: Vec<SwitchCase<'_>> = groups.iter().flat_map(|(_, cases)| cases).copied().collect();
@@ -213,7 +112,7 @@ fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Ve
 /// A switch that is proven to do something; `None` for others.
 fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>]) -> Option<AdviceRow> {
     let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
-        cases.iter().map(|case| case.said).filter(|said| is_of(&said.standing)).collect()
+        cases.iter().map(|case| case.1).filter(|one| is_of(&one.standing)).collect()
     };
     let (proven, depends) = (of(Standing::is_proven), of(|standing| *standing == Standing::Depends));
     let first = proven.first();
@@ -222,24 +121,14 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
         return None;
     }
     let to = first.filter(|_| agree && depends.is_empty()).map(|first| first.to.clone());
-    let mut loses: Vec<String> = Vec::new();
-    let mut apply: Vec<HostCommand> = Vec::new();
-    for one in &proven {
-        if let Standing::TradeOff(metrics) = &one.standing {
-            loses
-                .extend(metrics.iter().filter(|metric| !loses.contains(metric)).cloned().collect::<Vec<_>>());
-        }
-        let new: Vec<HostCommand> =
-            one.apply.iter().filter(|command| !apply.contains(command)).cloned().collect();
-        apply.extend(new);
-    }
-    let mut depends_on: Vec<SwitchLevel> = Vec::new();
-    for on in if to.is_some() { &proven } else { &depends }.iter().flat_map(|one| &one.depends_on) {
-        let condition = SwitchLevel { factor: on.factor.clone(), level: on.left.clone() };
-        if !depends_on.contains(&condition) {
-            depends_on.push(condition);
-        }
-    }
+    let set: &[&Recommendation] = if to.is_some() { &proven } else { &[] };
+    let losing = set.iter().filter_map(|one| match &one.standing {
+        Standing::TradeOff(metrics) => Some(metrics),
+        _ => None,
+    });
+    let on = if to.is_some() { &proven } else { &depends };
+    let on = on.iter().flat_map(|one| &one.depends_on);
+    let depends_on = once(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
     let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
@@ -264,7 +153,7 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
         kind,
         goal,
         factors: factors.to_vec(),
-        side: cases.first().and_then(|case| case.said.side),
+        side: cases.first().and_then(|case| case.1.side),
         otherwise: first.filter(|_| agree && to.is_none()).map(|first| first.to.clone()),
         proven: proven.len(),
         tried: cases.len(),
@@ -276,10 +165,21 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
         why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
         proven_with: proven_with(cases).filter(|_| to.is_some()),
         depends_on,
-        apply: if to.is_some() { apply } else { Vec::new() },
-        loses: if to.is_some() { loses } else { Vec::new() },
+        apply: once(set.iter().flat_map(|one| &one.apply).cloned()),
+        loses: once(losing.flatten().cloned()),
         to,
     })
+}
+
+/// Each of these once, in their order.
+fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
 }
 
 /// From the lowest to the highest of these ends; `None` without any.
@@ -292,14 +192,15 @@ fn hull(mut all: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
 /// has; a level of a switch first, because it can be set.
 fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
     let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
-        let mut levels = case.under.at.clone();
+        let context = &case.0.context;
+        let mut levels = context.at.clone();
         levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
-        levels.push(("scenario".to_owned(), case.under.scenario.to_string()));
-        levels.push(("workload".to_owned(), case.under.workload.clone()));
+        levels.push(("scenario".to_owned(), context.scenario.to_string()));
+        levels.push(("workload".to_owned(), context.workload.clone()));
         levels
     };
     let (proven, open): (Vec<&SwitchCase<'_>>, Vec<&SwitchCase<'_>>) =
-        cases.iter().partition(|case| case.said.standing.is_proven());
+        cases.iter().partition(|case| case.1.standing.is_proven());
     let of_first = levels(proven.first().filter(|_| !open.is_empty())?);
     of_first.into_iter().find(|level| {
         proven.iter().all(|case| levels(case).contains(level))
@@ -309,24 +210,18 @@ fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
 
 /// The row of a goal for which no change is proven, with the most telling reason.
 fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow {
-    let find = |of: fn(&Standing) -> Option<&String>| cases.iter().find_map(|case| of(&case.said.standing));
-    let limit = find(|standing| match standing {
+    let limit = cases.iter().find_map(|case| match &case.1.standing {
         Standing::Saturated(limit) => Some(limit),
         _ => None,
     });
-    let unknown = find(|standing| match standing {
-        Standing::Unknown(why) => Some(why),
-        _ => None,
-    });
-    let is = |standing: &Standing| cases.iter().any(|case| case.said.standing == *standing);
-    let can = goal.missing(kind, false).is_none();
-    let why = match (limit, unknown) {
-        (None, _) if !can => "not measured by this traffic".to_owned(),
-        (Some(limit), _) => format!("saturated: {limit}"),
-        _ if is(&Standing::NoEvidence) => "no evidence".to_owned(),
-        _ if is(&Standing::Tie) => "a tie".to_owned(),
-        (None, Some(_)) => "no evidence".to_owned(),
-        _ => "not measured".to_owned(),
+    let is = |of: fn(&Standing) -> bool| cases.iter().any(|case| of(&case.1.standing));
+    let why = match limit {
+        Some(limit) => format!("saturated: {limit}"),
+        None if goal.missing(kind, false).is_some() => "not measured by this traffic".to_owned(),
+        None if is(|one| *one == Standing::NoEvidence) => "no evidence".to_owned(),
+        None if is(|one| *one == Standing::Tie) => "a tie".to_owned(),
+        None if is(|one| matches!(one, Standing::Unknown(_))) => "no evidence".to_owned(),
+        None => "not measured".to_owned(),
     };
     AdviceRow {
         kind,

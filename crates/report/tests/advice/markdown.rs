@@ -1,18 +1,10 @@
 //! Advice in Markdown: what it says of a study whose truth is known, and names of others in it.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
-#![allow(dead_code, reason = "each test binary uses its own part of what is shared")]
-#![allow(clippy::allow_attributes, reason = "an expectation would fail where all of it is used")]
+use netassay_report::views;
+use results::advice::{Advice, AdviceGoal, AdviceRequest};
+use results::document::{Block, markdown};
 
-#[path = "../advice/made.rs"]
-mod made;
-#[path = "../stored/mod.rs"]
-mod stored;
-
-use made::{QUIET, factorial, measured, on, study};
-use netassay_results::advice::AdviceDetail;
-use netassay_results::advice::AdviceGoal;
-use netassay_results::document::{Block, markdown};
+use crate::made::{self, QUIET, factorial, measured, on, study};
 
 #[test]
 fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
@@ -21,7 +13,7 @@ fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
         let rate = 1000.0 * (1.0 + 0.4 * on(one, "transmitter.tso"));
         vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
     });
-    insta::assert_snapshot!("markdown", markdown(&made::advice(&stored, &[]).blocks(AdviceDetail::Full)));
+    insta::assert_snapshot!("markdown", markdown(&views::advice(&made::advice(&stored, &[]), true)));
 }
 
 #[test]
@@ -33,16 +25,12 @@ fn folds_of_several_studies_name_their_study() {
     let mut second = first.clone();
     (second.row.id, second.row.name) = (store::StudyId(7), "other".to_owned());
     let titles = |studies: &[store::StoredStudy]| -> Vec<String> {
-        let advice = netassay_results::advice::Advice::from_studies(
-            studies,
-            &netassay_results::advice::AdviceRequest::default(),
-        )
-        .unwrap();
+        let advice = Advice::from_studies(studies, &AdviceRequest::default()).unwrap();
         let is_fold = |block: Block<'_>| match block {
             Block::Fold(title, _) => Some(title),
             _ => None,
         };
-        advice.blocks(AdviceDetail::Full).into_iter().filter_map(is_fold).collect()
+        views::advice(&advice, true).into_iter().filter_map(is_fold).collect()
     };
     let alone = titles(std::slice::from_ref(&first));
     assert_eq!(alone.len(), 1);
@@ -55,7 +43,7 @@ fn folds_of_several_studies_name_their_study() {
 fn names_of_others_are_no_markup() {
     let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
     let stored = made::named(name);
-    let md = markdown(&made::advice(&stored, &[AdviceGoal::Throughput]).blocks(AdviceDetail::Full));
+    let md = markdown(&views::advice(&made::advice(&stored, &[AdviceGoal::Throughput]), true));
     assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
     assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");
     let head = md.lines().find(|line| line.starts_with("<details>")).unwrap();

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use netassay_results::advice::{Advice, AdviceGoal};
+use netassay_report::views;
+use results::advice::{Advice, AdviceGoal};
 
 use crate::made::{advice, named as study_named, wide};
 
@@ -38,9 +39,9 @@ fn commands(script: &str) -> Vec<&str> {
 
 #[test]
 fn a_name_reaches_no_command_of_the_script() {
-    let plain = named("plain").script();
+    let plain = views::advice_script(&named("plain"));
     for name in NAMES {
-        let script = named(name).script();
+        let script = views::advice_script(&named(name));
         assert_eq!(commands(&script), commands(&plain), "{name:?}");
     }
 }
@@ -77,7 +78,7 @@ fn run(script: &str, folder: &std::path::Path, arguments: &[&str]) -> (i32, Stri
 
 #[test]
 fn the_script_changes_nothing_unless_it_is_told_to_and_undoes_what_it_did() {
-    let script = named("plain").script();
+    let script = views::advice_script(&named("plain"));
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("netassay-advice.undo");
     for arguments in [&[][..], &["apply"], &["help"], &["undo", "transmitter"]] {
@@ -121,7 +122,7 @@ fn shellcheck_accepts_the_script() {
         return;
     }
     for name in NAMES.iter().chain(&["plain"]) {
-        let script = named(name).script();
+        let script = views::advice_script(&named(name));
         let mut child = Command::new("shellcheck")
             .args(["--shell=sh", "-"])
             .stdin(Stdio::piped())

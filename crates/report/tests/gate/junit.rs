@@ -1,8 +1,9 @@
 //! JUnit's XML is well-formed XML 1.0, whatever the names are.
 
 use crate::made_up::{judged, known, request, stored, two};
-use netassay_results::document::markdown;
-use netassay_results::gate::{Gate, GateOutcome, GateRequest};
+use netassay_report::views;
+use results::document::markdown;
+use results::gate::{Gate, GateOutcome, GateRequest};
 use proptest::prelude::*;
 
 /// A gate whose first condition, study and acknowledgement are named so.
@@ -129,7 +130,7 @@ fn hostile_names_stay_text() {
     ] {
         for inconclusive in [GateOutcome::Pass, GateOutcome::Fail, GateOutcome::Inconclusive] {
             let gate = named(name, inconclusive);
-            let found = read(&gate.junit()).unwrap_or_else(|error| panic!("{name:?}: {error}"));
+            let found = read(&views::gate_junit(&gate)).unwrap_or_else(|error| panic!("{name:?}: {error}"));
             let count = |element: &str| found.iter().filter(|(name, _)| name == element).count();
             assert_eq!((count("testcase"), count("testsuite")), (3, 1), "{name:?}");
             let [failures, errors, skipped] = ["failure", "error", "skipped"].map(count);
@@ -146,8 +147,8 @@ proptest! {
     #[test]
     fn any_name_gives_well_formed_xml_and_markdown_of_as_many_lines(name in "(.|[<>&\"'\u{0}-\u{1f}\n|`]){1,30}") {
         let gate = named(&name, GateOutcome::Inconclusive);
-        prop_assert_eq!(read(&gate.junit()).map(|found| found.len() > 4), Ok(true));
-        let lines = |gate: &Gate| markdown(&gate.blocks()).lines().count();
+        prop_assert_eq!(read(&views::gate_junit(&gate)).map(|found| found.len() > 4), Ok(true));
+        let lines = |gate: &Gate| markdown(&views::gate(gate)).lines().count();
         prop_assert_eq!(lines(&gate), lines(&named("plain", GateOutcome::Inconclusive)));
     }
 }

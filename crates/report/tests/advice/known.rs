@@ -1,7 +1,8 @@
 //! Studies with a known answer.
 
-use netassay_results::advice::{AdviceGoal, SettlingStudy, Standing};
-use netassay_results::document::terminal;
+use netassay_report::views;
+use results::advice::{AdviceGoal, SettlingStudy, Standing};
+use results::document::terminal;
 use study::Dropped;
 
 use crate::made::{
@@ -57,7 +58,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert_eq!(switch_named(cpu, TSO).standing, Standing::Recommended);
     assert_eq!(switch_named(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
     insta::assert_snapshot!("text", brief(&advice));
-    insta::assert_snapshot!("script", advice.script());
+    insta::assert_snapshot!("script", views::advice_script(&advice));
 }
 
 /// With all off the receiver's CPU time cannot be told from zero, so there is no percentage of it.
@@ -173,7 +174,7 @@ fn a_noisy_study_has_no_evidence_and_says_how_much_more_settles_it() {
         assert!(more.boots > 20 && more.detects == Some(2.0), "{more:?}");
         assert!((more.seconds - 60.0 * f64::from(more.boots)).abs() < 1e-9, "{more:?}");
     }
-    assert!(advice.script().contains("nothing is recommended for this host"), "{}", advice.script());
+    assert!(views::advice_script(&advice).contains("nothing is recommended for this host"), "{}", views::advice_script(&advice));
 }
 
 #[test]
@@ -228,7 +229,7 @@ fn a_switch_that_did_not_move_is_named_and_not_judged() {
     let gone = Dropped { label: "receiver.lro".to_owned(), why: "it stays off".to_owned() };
     let (plan, _) = plan.settled(&reads, vec![gone.clone()]);
     let advice = advice(&measured(&study, &plan, QUIET, 7, &truth), &[AdviceGoal::Throughput]);
-    assert_eq!(advice.studies[0].absent, [gone]);
+    assert_eq!(advice.studies[0].switches.absent, [gone]);
     assert_eq!(recommendations(&advice, AdviceGoal::Throughput).len(), 2);
     assert!(wide(&advice).contains("Not switched: receiver.lro: it stays off."));
 }
@@ -272,7 +273,7 @@ fn the_tail_of_the_latency_and_a_setting_of_the_kernel() {
     assert_eq!(one.apply[0].to_string(), "sysctl -w net.ipv4.tcp_congestion_control=reno");
     let [one] = recommendations(&found, AdviceGoal::Throughput) else { panic!("{found:?}") };
     assert_eq!(one.standing, Standing::Tie);
-    insta::assert_snapshot!("script_sysctl", found.script());
+    insta::assert_snapshot!("script_sysctl", views::advice_script(&found));
 }
 
 #[test]
@@ -311,9 +312,9 @@ fn scenarios_have_a_table_each_and_one_over_all() {
         .iter()
         .map(|one| switch_named(of_goal(one, AdviceGoal::Throughput), TSO).to.as_str());
     assert_eq!(tso.collect::<Vec<_>>(), ["on", "off"]);
-    let text = terminal(&found.tables(), netassay_results::Layout::PLAIN);
+    let text = terminal(&views::advice_tables(&found), results::Layout::PLAIN);
     insta::assert_snapshot!("scenarios", text);
-    let script = found.script();
+    let script = views::advice_script(&found);
     assert!(!script.contains("feature \"$IF\" tso"), "scenarios contradict each other: {script}");
     assert!(script.contains("feature \"$IF\" gro generic-receive-offload on"), "{script}");
 }

@@ -7,9 +7,10 @@ mod depends;
 mod hostile;
 mod known;
 mod made;
+mod markdown;
 #[macro_use]
 #[path = "../../../stats/tests/sizes/mod.rs"]
 mod sizes;
 mod simulated;
-#[path = "../stored/mod.rs"]
+#[path = "../../../results/tests/stored/mod.rs"]
 mod stored;

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use netassay_results::Layout;
-use netassay_results::advice::{
-    Advice, AdviceDetail, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice,
-};
-use netassay_results::document::terminal;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use netassay_report::views;
 use record::{Evidence, Limit};
+use results::Layout;
+use results::advice::{Advice, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};
+use results::document::terminal;
 use store::{StoredRun, StoredStudy};
 use study::{Condition, Plan, Study};
 
@@ -102,12 +101,12 @@ pub(crate) fn advice(stored: &StoredStudy, goals: &[AdviceGoal]) -> Advice {
 
 /// The advice as a terminal of 80 columns shows it, before its lines are broken.
 pub(crate) fn brief(advice: &Advice) -> String {
-    terminal(&advice.blocks(AdviceDetail::Brief), Layout::PLAIN)
+    terminal(&views::advice(advice, false), Layout::PLAIN)
 }
 
 /// The advice with every figure.
 pub(crate) fn wide(advice: &Advice) -> String {
-    terminal(&advice.blocks(AdviceDetail::Full), Layout::WIDE)
+    terminal(&views::advice(advice, true), Layout::WIDE)
 }
 
 /// The recommendations for a goal, of the only traffic.

@@ -3,13 +3,15 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
-#[path = "../../stored/mod.rs"]
+#[path = "../../../../results/tests/stored/mod.rs"]
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netassay_results::GateCases;
-use netassay_results::gate::{Acknowledged, Bound, Date, Gate, GateOutcome, GateRequest};
+use results::GateCases;
+use results::gate::{
+    Acknowledgement, Bound, Gate, GateOutcome, GateRequest, acknowledgements, day_of_instant,
+};
 use store::{Outline, StoredStudy, StudyId};
 use study::Study;
 use study::metric::Metric;
@@ -81,13 +83,14 @@ pub(crate) fn request(texts: &[&str]) -> GateRequest {
         confidence: 0.95,
         inconclusive: GateOutcome::Inconclusive,
         require_complete: false,
-        acknowledged: Acknowledged::default(),
+        acknowledged: Vec::new(),
     }
 }
 
 /// Acknowledgements as of a day.
-pub(crate) fn known(text: &str) -> Acknowledged {
-    Acknowledged::parse("known.toml", text, Date::new(2026, 11, 23)).unwrap()
+pub(crate) fn known(text: &str) -> Vec<Acknowledgement> {
+    // 2026-11-23.
+    acknowledgements("known.toml", text, day_of_instant(1_795_392_000_000)).unwrap()
 }
 
 /// The cases of a study against another, for these bounds.

@@ -7,8 +7,8 @@ mod normal;
 mod sizes;
 
 use crate::made_up::{metrics, outline, request, stored, study, two};
-use netassay_results::GateCases;
-use netassay_results::gate::{Gate, GateOutcome, GateRequest};
+use results::GateCases;
+use results::gate::{Gate, GateOutcome, GateRequest};
 use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,6 +1,6 @@
 //! The error rate of advice, over simulated experiments.
 
-use netassay_results::advice::{AdviceGoal, Standing};
+use results::advice::{AdviceGoal, Standing};
 
 use crate::made::{Noise, advice, factorial, measured, on, recommendations, study};
 

@@ -1,9 +1,10 @@
 //! The outcomes of a gate and their words.
 
 use crate::made_up::{between, judged, known, metrics, outcomes, outline, request, stored, study, two};
-use netassay_results::document::{markdown, terminal};
-use netassay_results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
-use netassay_results::{Error, GateCases, Layout};
+use netassay_report::views;
+use results::document::{markdown, terminal};
+use results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
+use results::{Error, GateCases, Layout};
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
 use serde_json::Value;
@@ -295,10 +296,10 @@ fn of_all_sorts() -> Gate {
 #[test]
 fn each_format_tells_the_same() {
     let gate = of_all_sorts();
-    insta::assert_snapshot!("all_sorts", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::PLAIN)));
-    insta::assert_snapshot!("all_sorts_wide", terminal(&gate.blocks(), Layout::WIDE));
-    insta::assert_snapshot!("all_sorts_markdown", markdown(&gate.blocks()));
-    insta::assert_snapshot!("all_sorts_junit", gate.junit().replace("><", ">\n<"));
+    insta::assert_snapshot!("all_sorts", Layout::PLAIN.wrap(&terminal(&views::gate(&gate), Layout::PLAIN)));
+    insta::assert_snapshot!("all_sorts_wide", terminal(&views::gate(&gate), Layout::WIDE));
+    insta::assert_snapshot!("all_sorts_markdown", markdown(&views::gate(&gate)));
+    insta::assert_snapshot!("all_sorts_junit", views::gate_junit(&gate).replace("><", ">\n<"));
     let json: Value = serde_json::to_value(&gate).unwrap();
     assert_eq!(json["outcome"], "fail");
     assert_eq!(json["checks"].as_array().unwrap().len(), 8);
@@ -309,7 +310,7 @@ fn each_format_tells_the_same() {
 fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
     let asked = request(&["instructions_packet > +0.5%"]);
     let gate = judged(&counts(1, |_| 10_000.0), &counts(2, |_| 10_055.0), &asked);
-    insta::assert_snapshot!("counts", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::WIDE)));
+    insta::assert_snapshot!("counts", Layout::PLAIN.wrap(&terminal(&views::gate(&gate), Layout::WIDE)));
     let asked = request(&["throughput < -2%"]);
     let own: Study = two();
     let own = stored(1, &own, (5, 3), &["throughput"], |condition, boot, run| {
@@ -318,7 +319,7 @@ fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
     });
     let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
     let gate = Gate::judge(cases, &asked).unwrap();
-    insta::assert_snapshot!("within", Layout::PLAIN.wrap(&terminal(&gate.blocks(), Layout::PLAIN)));
+    insta::assert_snapshot!("within", Layout::PLAIN.wrap(&terminal(&views::gate(&gate), Layout::PLAIN)));
 }
 
 /// The example that users copy.

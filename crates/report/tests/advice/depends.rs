@@ -1,7 +1,8 @@
 //! Shares that the effect in the state which the advice leaves bears out, qualifies or contradicts.
 
-use netassay_results::Layout;
-use netassay_results::advice::{Advice, AdviceGoal, Standing};
+use netassay_report::views;
+use results::Layout;
+use results::advice::{Advice, AdviceGoal, Standing};
 use study::{Condition, Plan};
 
 use crate::made::{
@@ -50,7 +51,7 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
     assert_eq!((row(GRO).to.as_deref(), row(GRO).apply.len()), (None, 0));
     assert_eq!(row(TSO).to.as_deref(), Some("on"));
     insta::assert_snapshot!("depends", Layout::PLAIN.wrap(&brief(&advice)));
-    let script = advice.script();
+    let script = views::advice_script(&advice);
     assert!(!script.contains("'gro'"), "{script}");
     let named =
         "    printf '%s\\n' 'tso on is proven only with gro on at the receiver'\n    feature \"$IF\" tso";
@@ -160,7 +161,7 @@ fn two_settings_that_are_proven_only_without_each_other_are_not_set_together() {
     };
     assert_eq!(with("mtu"), ("offloads".to_owned(), "none".to_owned()));
     assert_eq!(with("offloads"), ("mtu".to_owned(), "1500".to_owned()));
-    let script = advice.script();
+    let script = views::advice_script(&advice);
     let not_set = script.matches("# Not set: tcp_stream, throughput: ").count();
     assert_eq!(not_set, 2, "one of both settings, on each host: {script}");
     assert!(script.contains("it is proven only with "), "{script}");
