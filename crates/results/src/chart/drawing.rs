@@ -2,10 +2,9 @@
 
 use std::mem;
 
-use crate::chart::area::Area;
 use crate::chart::markup::{Attribute, Markup, number};
 use crate::chart::measure;
-use crate::chart::path::SvgPath;
+use crate::chart::path::{Area, SvgPath};
 
 /// A line of text and the room that it takes at most.
 #[derive(Debug, Clone, PartialEq)]
