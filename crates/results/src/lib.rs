@@ -51,6 +51,7 @@ pub use render::titled_table::TitledTable;
 pub use render::why::{ExplainingCounter, Explanation};
 pub use words::colour::{Tone, colour_sequences};
 pub use words::layout::Layout;
+pub use words::lists::{distinct, grouped};
 pub use words::names::distinct_names;
 pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, percent, plain, range, rounded,

@@ -1,8 +1,6 @@
 //! A metric over stored studies, as a chart.
 
-use results::chart::{
-    Figure, Finite, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity,
-};
+use results::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
 
 use super::words::paragraph;
@@ -10,8 +8,7 @@ use super::words::paragraph;
 /// The figure of a history, a panel for each series; none if nothing can be drawn.
 #[must_use]
 pub fn history(found: &results::StudyHistory) -> Option<Figure> {
-    let panel =
-        |series: &HistorySeries| Some(Panel { title: series.title(), plot: Box::new(plot(found, series)?) });
+    let panel = |series: &HistorySeries| Some(Panel::new(series.title(), plot(found, series)?));
     let mut panels: Vec<Panel> = found.series().iter().filter_map(panel).collect();
     let described = found.series().iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
     let one =
@@ -32,17 +29,13 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {
     let (name, unit) = series.quantity();
     let points = series.points().enumerate().map(|(place, (label, mean, interval))| {
-        let estimate = Finite::new(mean)?;
         // Without an interval the point is all there is.
-        let (low, high) = interval.unwrap_or((mean, mean));
-        let value = Interval { estimate, low: Finite::new(low), high: Finite::new(high) };
-        Some(HistoryPoint { name: label.to_owned(), value, note: found.marks(series, place) })
+        let value = Interval::new(mean, interval.or(Some((mean, mean))));
+        HistoryPoint { name: label.to_owned(), value, note: found.marks(series, place) }
     });
-    let points = points.collect::<Option<Vec<HistoryPoint>>>()?;
-    let level = |(first, mean, change): (usize, f64, String)| {
-        Some(HistoryLevel { first, value: Finite::new(mean)?, change })
-    };
-    let levels = series.levels().map(level).collect::<Option<Vec<HistoryLevel>>>()?;
+    let points: Vec<HistoryPoint> = points.collect();
+    let level = |(first, value, change): (usize, f64, String)| HistoryLevel { first, value, change };
+    let levels = series.levels().map(level).collect();
     (!points.is_empty()).then(|| HistoryPlot {
         tags: found.ordered().to_owned(),
         quantity: Quantity::new(&name, unit, results::figure),

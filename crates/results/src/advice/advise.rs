@@ -8,7 +8,7 @@ use crate::advice::checks::{DependenceChecks, DependenceTests};
 use crate::advice::goal::AdviceGoal;
 use crate::advice::recommendation::Recommendation;
 use crate::advice::row::AdviceRow;
-use crate::{Error, SwitchContext, SwitchEffects};
+use crate::{Error, SwitchContext, SwitchEffects, distinct};
 
 /// The request for advice: goals and thresholds.
 #[derive(Debug, Clone)]
@@ -133,12 +133,7 @@ impl StudyAdvice {
 /// One for each scenario, then one over all if there are several.
 fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
     let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
-    let mut scenarios: Vec<Scenario> = Vec::new();
-    for one in &under {
-        if !scenarios.contains(&one.context.scenario) {
-            scenarios.push(one.context.scenario);
-        }
-    }
+    let scenarios = distinct(under.iter().map(|one| one.context.scenario));
     let of_scenario = |scenario: &Scenario| {
         let own = under.iter().filter(|one| one.context.scenario == *scenario).copied();
         let rows = AdviceRow::by_traffic_and_goal(&own.collect::<Vec<_>>(), goals);

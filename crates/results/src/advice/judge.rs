@@ -1,6 +1,6 @@
 //! The judgement of a switch for a goal.
 
-use crate::{ChangeOutcome, MetricChange, SwitchEffect};
+use crate::{ChangeOutcome, MetricChange, SwitchEffect, distinct};
 use serde::Serialize;
 
 /// The judgement of a switch for a goal.
@@ -109,16 +109,13 @@ fn is_small(change: &MetricChange, matters: f64) -> bool {
 
 /// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
 fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for change in ends.iter().flat_map(|effect| &effect.changes) {
+    let is_loss = |change: &&MetricChange| {
         let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
         let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
-        let key = change.metric.key.to_owned();
-        if !is_of_goal && is_large && change.is_better() == Some(false) && !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys
+        !is_of_goal && is_large && change.is_better() == Some(false)
+    };
+    let losses = ends.iter().flat_map(|effect| &effect.changes).filter(is_loss);
+    distinct(losses.map(|change| change.metric.key.to_owned()))
 }
 
 /// The level, of more than two, that is proven to serve the goal better than each other one; `None`
@@ -135,11 +132,5 @@ pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<Str
 }
 
 pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
-    let mut levels: Vec<String> = Vec::new();
-    for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
-        if !levels.contains(level) {
-            levels.push(level.clone());
-        }
-    }
-    levels
+    distinct(effects.iter().flat_map(|effect| [effect.from.clone(), effect.to.clone()]))
 }

@@ -1,6 +1,8 @@
 //! The recommendation of one switch for one goal.
 
-use crate::{ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects};
+use crate::{
+    ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects, grouped,
+};
 use serde::Serialize;
 use stats::planning::Pilot;
 use study::Side;
@@ -100,15 +102,11 @@ impl Recommendation {
         study: &SwitchEffects,
         request: &AdviceRequest,
     ) -> Vec<Self> {
-        let mut groups: Vec<Vec<&SwitchEffect>> = Vec::new();
-        for effect in &context.effects {
-            match groups.iter_mut().find(|group| group[0].factors == effect.factors) {
-                Some(group) => group.push(effect),
-                None => groups.push(vec![effect]),
-            }
-        }
-        let mut all: Vec<Self> =
-            groups.iter().map(|group| Self::for_switch(group, context, goal, study, request)).collect();
+        let groups = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
+        let for_switch = |(_, effects): &(_, Vec<SwitchEffect>)| {
+            Self::for_switch(effects, context, goal, study, request)
+        };
+        let mut all: Vec<Self> = groups.iter().map(for_switch).collect();
         Self::sort(&mut all);
         all
     }
@@ -123,19 +121,18 @@ impl Recommendation {
     }
 
     fn for_switch(
-        effects: &[&SwitchEffect],
+        effects: &[SwitchEffect],
         context: &SwitchContext,
         goal: AdviceGoal,
         study: &SwitchEffects,
         request: &AdviceRequest,
     ) -> Self {
-        let effects: Vec<SwitchEffect> = effects.iter().map(|effect| (*effect).clone()).collect();
         let metrics = goal.metrics(context.kind, study.exact, &effects[0]);
         let matters = request.matters.value();
-        let (standing, ends) = if levels(&effects).len() > 2 {
-            among(&effects, &metrics, matters)
+        let (standing, ends) = if levels(effects).len() > 2 {
+            among(effects, &metrics, matters)
         } else {
-            judge(&effects, &metrics, matters)
+            judge(effects, &metrics, matters)
         };
         let standing = match (&standing, goal.missing(context.kind, study.exact)) {
             (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),

@@ -1,6 +1,6 @@
 //! A switch in the table of recommendations.
 
-use crate::{EffectMethod, MetricChange};
+use crate::{EffectMethod, MetricChange, distinct, grouped};
 use serde::Serialize;
 use study::{Kind, Side, Switch};
 
@@ -72,12 +72,7 @@ type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
 impl AdviceRow {
     /// By traffic and goal, the largest gain first.
     pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
-        let mut kinds: Vec<Kind> = Vec::new();
-        for one in under {
-            if !kinds.contains(&one.context.kind) {
-                kinds.push(one.context.kind);
-            }
-        }
+        let kinds = distinct(under.iter().map(|one| one.context.kind));
         let of_kind = |kind| goals.iter().flat_map(move |goal| of_goal(under, kind, *goal));
         kinds.into_iter().flat_map(of_kind).collect()
     }
@@ -87,15 +82,9 @@ fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Ve
     let own = under.iter().filter(|one| one.context.kind == kind);
     let of_goal = |under: &'a WorkloadAdvice| {
         let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
-        own.flat_map(|(_, all)| all).map(move |one| (under, one))
+        own.flat_map(|(_, all)| all).map(move |one| (one.factors.as_slice(), (under, one)))
     };
-    let mut groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = Vec::new();
-    for case in own.flat_map(|under| of_goal(under)) {
-        match groups.iter_mut().find(|(factors, _)| *factors == case.1.factors) {
-            Some((_, cases)) => cases.push(case),
-            None => groups.push((&case.1.factors, vec![case])),
-        }
-    }
+    let groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = grouped(own.flat_map(|under| of_goal(under)));
     let mut rows: Vec<AdviceRow> =
         groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
     let size = |row: &AdviceRow| row.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
@@ -128,7 +117,7 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
     });
     let on = if to.is_some() { &proven } else { &depends };
     let on = on.iter().flat_map(|one| &one.depends_on);
-    let depends_on = once(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
+    let depends_on = distinct(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
     let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
@@ -165,21 +154,10 @@ fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>
         why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
         proven_with: proven_with(cases).filter(|_| to.is_some()),
         depends_on,
-        apply: once(set.iter().flat_map(|one| &one.apply).cloned()),
-        loses: once(losing.flatten().cloned()),
+        apply: distinct(set.iter().flat_map(|one| &one.apply).cloned()),
+        loses: distinct(losing.flatten().cloned()),
         to,
     })
-}
-
-/// Each of these once, in their order.
-fn once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found: Vec<T> = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
 }
 
 /// From the lowest to the highest of these ends; `None` without any.

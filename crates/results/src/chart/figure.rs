@@ -55,11 +55,19 @@ const MARGIN: f64 = 12.0;
 // Between two panels.
 const BETWEEN: f64 = 32.0;
 
+impl Panel {
+    /// A drawing with a name; empty for the only one of a figure.
+    #[must_use]
+    pub fn new(title: impl Into<String>, plot: impl Plot + 'static) -> Self {
+        Self { title: title.into(), plot: Box::new(plot) }
+    }
+}
+
 impl Figure {
     /// A figure of one drawing.
     #[must_use]
     pub fn new(id: Id, title: &str, description: &str, plot: impl Plot + 'static) -> Self {
-        let panels = vec![Panel { title: String::new(), plot: Box::new(plot) }];
+        let panels = vec![Panel::new("", plot)];
         Self { id, title: title.to_owned(), description: description.to_owned(), panels }
     }
 

@@ -9,7 +9,7 @@ use results::advice::{
     WorkloadAdvice,
 };
 use results::document::{Block, ListItem};
-use results::{Table, TitledTable, listed};
+use results::{Table, TitledTable, grouped, listed};
 
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
 pub use script::advice_script;
@@ -177,26 +177,15 @@ fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
 /// The reasons why switches have no figures, each once with all its switches: nothing is known, or
 /// the rate was set from outside.
 fn reasons(all: &[Recommendation]) -> Vec<String> {
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for one in all {
-        let reason = match &one.standing {
-            Standing::Unknown(why) => format!("no evidence ({why})"),
-            Standing::Saturated(limit) => {
-                format!("saturated ({limit} set the rate, which hides any gain: look at the CPU)")
-            }
-            _ => continue,
-        };
-        add(&mut found, reason, switch(one));
-    }
+    let reason = |one: &Recommendation| match &one.standing {
+        Standing::Unknown(why) => Some(format!("no evidence ({why})")),
+        Standing::Saturated(limit) => {
+            Some(format!("saturated ({limit} set the rate, which hides any gain: look at the CPU)"))
+        }
+        _ => None,
+    };
+    let found = grouped(all.iter().filter_map(|one| Some((reason(one)?, switch(one)))));
     found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
-}
-
-/// Adds one more to the list of a reason.
-fn add(found: &mut Vec<(String, Vec<String>)>, reason: String, one: String) {
-    match found.iter_mut().find(|(known, _)| *known == reason) {
-        Some((_, all)) => all.push(one),
-        None => found.push((reason, vec![one])),
-    }
 }
 
 fn switch(one: &Recommendation) -> String {
@@ -318,13 +307,8 @@ fn row_note(row: &AdviceRow) -> Option<String> {
 /// stops; empty if no row has a change or a note.
 fn table_notes(rows: &[AdviceRow]) -> Vec<String> {
     // A note on several kinds of traffic and goals is there once.
-    let mut found: Vec<(String, Vec<String>)> = Vec::new();
-    for row in rows {
-        if let Some(note) = row_note(row) {
-            add(&mut found, note, format!("{} {}", row.kind, row.goal));
-        }
-    }
-    let found = found.into_iter().map(|(note, of)| format!("{note}; for {}", listed(&of)));
+    let note = |row: &AdviceRow| Some((row_note(row)?, format!("{} {}", row.kind, row.goal)));
+    let found = grouped(rows.iter().filter_map(note)).into_iter().map(|(note, of)| format!("{note}; for {}", listed(&of)));
     bases(rows).into_iter().chain(found).collect()
 }
 

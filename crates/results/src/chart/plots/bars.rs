@@ -1,6 +1,6 @@
 //! Amounts as bars from zero, alone or stacked of parts.
 
-use crate::Table;
+use crate::{Table, distinct};
 use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
@@ -78,13 +78,7 @@ impl Bars {
     }
 
     fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for bar in self.bars() {
-            if !names.contains(&bar.name.as_str()) {
-                names.push(&bar.name);
-            }
-        }
-        names
+        distinct(self.bars().map(|bar| bar.name.as_str()))
     }
 
     fn signs(&self) -> Vec<(LegendSign, String)> {

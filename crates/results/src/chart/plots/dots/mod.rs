@@ -12,7 +12,7 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::drawn_note;
 use crate::chart::quantity::{Interval, Quantity};
 use crate::chart::table::figure_table;
-use crate::{Table, counted};
+use crate::{Table, counted, distinct};
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
@@ -77,12 +77,8 @@ impl Dots {
     /// The names of all boots: by their numbers where these are all that differs, else in the order
     /// in which they appear.
     fn boots(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for boot in self.conditions.iter().flat_map(|condition| &condition.boots) {
-            if !names.contains(&boot.name.as_str()) {
-                names.push(&boot.name);
-            }
-        }
+        let boots = self.conditions.iter().flat_map(|condition| &condition.boots);
+        let mut names = distinct(boots.map(|boot| boot.name.as_str()));
         let word = names.first().and_then(|name| numbered(name)).map(|(word, _)| word);
         if word.is_some() && names.iter().all(|name| numbered(name).map(|(word, _)| word) == word) {
             names.sort_by_key(|name| numbered(name));
