@@ -66,11 +66,11 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
                     item.element("a", &[("href", Attribute::Link(&chapter.id))], |link| {
                         link.text(&chapter.title)
                     });
-                    let figure = |block: &Block<'_>| match block {
+                    let figures = chapter.blocks.iter().filter_map(|block| match block {
                         Block::Figure(figure) => Some(*figure),
                         _ => None,
-                    };
-                    let figures: Vec<&Figure> = chapter.blocks.iter().filter_map(figure).collect();
+                    });
+                    let figures: Vec<&Figure> = figures.collect();
                     if !figures.is_empty() {
                         item.element("ul", &[], |inner| {
                             for figure in figures {
