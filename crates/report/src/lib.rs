@@ -9,15 +9,12 @@
 mod chapters;
 mod data;
 pub mod figures;
-mod gzip;
 mod html;
-mod name;
 mod page;
 mod section;
 pub mod views;
 
-pub use data::{Download, PackedStudy};
+pub use data::{Download, PackedStudy, file_stem};
 pub use html::figure_page;
-pub use name::file_stem;
 pub use page::Page;
 pub use section::{FigureSection, ReportedStudy};

@@ -39,7 +39,10 @@ pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, F
         return Ok(String::new());
     }
     let more = format!("netassay advise {}", stored.row.id.0);
-    Ok(format!("\n{}Intervals, costs and commands: {more}\n", terminal(&views::advice_tables(&advice), layout)))
+    Ok(format!(
+        "\n{}Intervals, costs and commands: {more}\n",
+        terminal(&views::advice_tables(&advice), layout)
+    ))
 }
 
 /// What is asked of the studies.

@@ -56,7 +56,8 @@ fn figure(
     sheet: &BarSheet,
     ids: &mut Ids,
 ) -> Option<Figure> {
-    let own = |one: &MeasuredWorkload<'_>| sheet.conditions().filter(|of| one.conditions.contains(of)).collect();
+    let own =
+        |one: &MeasuredWorkload<'_>| sheet.conditions().filter(|of| one.conditions.contains(of)).collect();
     let own: Vec<MeasuredWorkload<'_>> =
         workloads.iter().map(|one| MeasuredWorkload { conditions: own(one), ..one.clone() }).collect();
     let mut found = Vec::new();

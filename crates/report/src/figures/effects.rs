@@ -213,12 +213,7 @@ fn forest(
     } else {
         None
     };
-    Forest {
-        quantity,
-        interval,
-        margin,
-        effects: rows.iter().map(effect).collect(),
-    }
+    Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
 /// The difference in % of the baseline with its ends, by the means or else by the ratio of

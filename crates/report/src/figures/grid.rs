@@ -110,7 +110,8 @@ fn groups(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> V
         let own = levels_of(view, *index).into_iter();
         own.filter(|level| level.0 != "workload" && !sheet.contains(level)).collect()
     };
-    let bar = |index: &usize| (if several { workload(view, *index).to_owned() } else { String::new() }, *index);
+    let bar =
+        |index: &usize| (if several { workload(view, *index).to_owned() } else { String::new() }, *index);
     let groups = grouped(members.iter().map(|index| (key(index), bar(index))));
     let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0].1)).collect();
     let named = groups.into_iter().zip(results::distinct_names(&names));

@@ -60,7 +60,8 @@ pub(super) fn figure(
     let series = |(index, name): (&usize, String)| {
         let own = &pooled[index];
         let about = format!("{}, {}", counted(own.runs, "run"), counted(own.boots.len(), "boot"));
-        let bucket = |one: LatencyBucket| Bucket { low: one.low as f64, high: one.high as f64, count: one.count };
+        let bucket =
+            |one: LatencyBucket| Bucket { low: one.low as f64, high: one.high as f64, count: one.count };
         SampleSet { name, about, buckets: own.histogram.buckets().map(bucket).collect() }
     };
     let series: Vec<SampleSet> = conditions.iter().zip(view.names(&conditions)).map(series).collect();

@@ -60,7 +60,11 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
     for path in &paths {
         let curve = |(key, name): (&str, &str)| {
             let point = |(load, condition): &(f64, usize)| Some((*load, view.mean(*condition, key)?));
-            Curve { name: name.to_owned(), points: path.loads.iter().filter_map(point).collect(), measured: true }
+            Curve {
+                name: name.to_owned(),
+                points: path.loads.iter().filter_map(point).collect(),
+                measured: true,
+            }
         };
         let curves: Vec<Curve> =
             QUANTILES.into_iter().map(curve).filter(|curve| curve.points.len() > 1).collect();

@@ -49,7 +49,9 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
             .to_owned(),
     );
     if views.iter().any(|view| is_vast(view.results)) {
-        section.about.push(format!("With so many conditions, at most {FEW} counters of a workload are drawn."));
+        section
+            .about
+            .push(format!("With so many conditions, at most {FEW} counters of a workload are drawn."));
     }
 }
 
@@ -86,7 +88,8 @@ fn figure(
         if high < DIFFERS * low.max(1.0) || values.len() < 2 {
             continue;
         }
-        let bars = values.into_iter().filter_map(|(one, value)| Some((name(one)?, Interval::new(value, None))));
+        let bars =
+            values.into_iter().filter_map(|(one, value)| Some((name(one)?, Interval::new(value, None))));
         panels.push(panel(words, bars.collect(), ""));
     }
     panels.truncate(if is_vast(view.results) { FEW } else { PANELS });
@@ -105,9 +108,8 @@ fn seen(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, panels: &[Panel])
     let explanations = rows.flat_map(|row| row.why.iter().map(|why| (&why.sentence, &row.label)));
     let explained = grouped(explanations);
     let more = explained.len().saturating_sub(NAMED);
-    let sentence = |(sentence, labels): (&String, Vec<&String>)| {
-        format!("{}: {sentence}", listed(&distinct(labels)))
-    };
+    let sentence =
+        |(sentence, labels): (&String, Vec<&String>)| format!("{}: {sentence}", listed(&distinct(labels)));
     let mut seen: Vec<String> = explained.into_iter().take(NAMED).map(sentence).collect();
     if more > 0 {
         seen.push(format!("{more} more explanations are with the comparisons"));

@@ -90,7 +90,11 @@ fn element(to: &mut Markup, name: &'static str, class: &'static str, words: &str
     to.element(name, &attributes[..count], |to| to.text(&line(words)));
 }
 
-fn write_titled_table(to: &mut Markup, TitledTable { title, table, notes }: &TitledTable, place: &mut PagePlace) {
+fn write_titled_table(
+    to: &mut Markup,
+    TitledTable { title, table, notes }: &TitledTable,
+    place: &mut PagePlace,
+) {
     place.tables += 1;
     let number = format!("Table {}", place.tables);
     let id = Id::new(&number);

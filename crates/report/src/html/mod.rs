@@ -19,9 +19,8 @@ impl Page<'_> {
             body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
             body.element("header", &[], |header| {
                 header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
-                header.fixed(fixed!(
-                    "<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"
-                ));
+                header
+                    .fixed(fixed!("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"));
                 header.element("h1", &[], |title| title.text(&heading));
             });
             contents(body, &chapters);

@@ -178,10 +178,9 @@ fn settled(by: Option<SettlingBoots>, now: Option<usize>) -> String {
             ": about {boots} boots of each ({now} now) would settle it with {:.0} % power, {condition}",
             100.0 * SettlingBoots::POWER
         ),
-        Some(SettlingBoots::TooMany) => format!(
-            ": more than {} boots would be needed to settle it, {condition}",
-            SettlingBoots::MOST
-        ),
+        Some(SettlingBoots::TooMany) => {
+            format!(": more than {} boots would be needed to settle it, {condition}", SettlingBoots::MOST)
+        }
         None => String::new(),
     }
 }

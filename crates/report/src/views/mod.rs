@@ -4,8 +4,6 @@ mod advice;
 mod gate;
 mod junit;
 
-pub use advice::{
-    PlannedSetting, PlannedSettings, advice, advice_script, advice_tables, planned_settings,
-};
+pub use advice::{PlannedSetting, PlannedSettings, advice, advice_script, advice_tables, planned_settings};
 pub use gate::gate;
 pub use junit::gate_junit;

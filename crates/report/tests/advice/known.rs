@@ -174,7 +174,11 @@ fn a_noisy_study_has_no_evidence_and_says_how_much_more_settles_it() {
         assert!(more.boots > 20 && more.detects == Some(2.0), "{more:?}");
         assert!((more.seconds - 60.0 * f64::from(more.boots)).abs() < 1e-9, "{more:?}");
     }
-    assert!(views::advice_script(&advice).contains("nothing is recommended for this host"), "{}", views::advice_script(&advice));
+    assert!(
+        views::advice_script(&advice).contains("nothing is recommended for this host"),
+        "{}",
+        views::advice_script(&advice)
+    );
 }
 
 #[test]

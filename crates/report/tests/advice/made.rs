@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use netassay_report::views;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use netassay_report::views;
 use record::{Evidence, Limit};
 use results::Layout;
 use results::advice::{Advice, AdviceGoal, AdviceRequest, Recommendation, WorkloadAdvice};

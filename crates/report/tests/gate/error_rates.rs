@@ -7,11 +7,11 @@ mod normal;
 mod sizes;
 
 use crate::made_up::{metrics, outline, request, stored, study, two};
-use results::GateCases;
-use results::gate::{Gate, GateOutcome, GateRequest};
 use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use results::GateCases;
+use results::gate::{Gate, GateOutcome, GateRequest};
 use stats::Design;
 use stats::planning::{Family, Noise, Plan};
 use store::Outline;

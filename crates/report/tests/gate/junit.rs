@@ -2,9 +2,9 @@
 
 use crate::made_up::{judged, known, request, stored, two};
 use netassay_report::views;
+use proptest::prelude::*;
 use results::document::markdown;
 use results::gate::{Gate, GateOutcome, GateRequest};
-use proptest::prelude::*;
 
 /// A gate whose first condition, study and acknowledgement are named so.
 fn named(name: &str, inconclusive: GateOutcome) -> Gate {

@@ -2,11 +2,11 @@
 
 use crate::made_up::{between, judged, known, metrics, outcomes, outline, request, stored, study, two};
 use netassay_report::views;
+use record::sample::account;
+use record::{Cause, Detail, Disturbance};
 use results::document::{markdown, terminal};
 use results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
 use results::{Error, GateCases, Layout};
-use record::sample::account;
-use record::{Cause, Detail, Disturbance};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
 use study::Study;

@@ -1,8 +1,6 @@
 //! The recommendation of one switch for one goal.
 
-use crate::{
-    ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects, grouped,
-};
+use crate::{ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects, grouped};
 use serde::Serialize;
 use stats::planning::Pilot;
 use study::Side;
@@ -103,9 +101,8 @@ impl Recommendation {
         request: &AdviceRequest,
     ) -> Vec<Self> {
         let groups = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
-        let for_switch = |(_, effects): &(_, Vec<SwitchEffect>)| {
-            Self::for_switch(effects, context, goal, study, request)
-        };
+        let for_switch =
+            |(_, effects): &(_, Vec<SwitchEffect>)| Self::for_switch(effects, context, goal, study, request);
         let mut all: Vec<Self> = groups.iter().map(for_switch).collect();
         Self::sort(&mut all);
         all

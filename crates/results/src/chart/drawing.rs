@@ -89,6 +89,13 @@ impl Drawing {
         free
     }
 
+    /// The label of a tick at `x`: moved inside where it would be beyond an edge, left out where it
+    /// has no room.
+    pub(crate) fn tick_label(&mut self, x: f64, y: f64, label: &str) {
+        let half = measure::width(label) / 2.0;
+        self.text_if_free("muted", Anchor::Middle, x.min(self.width - half).max(half), y, label);
+    }
+
     pub(crate) fn lines(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, lines: &[String]) {
         for (line, index) in lines.iter().zip(0_u16..) {
             self.text(class, anchor, x, y + f64::from(index) * measure::LINE, line);

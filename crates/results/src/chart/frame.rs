@@ -198,10 +198,7 @@ impl Frame {
         let place = |at: f64| self.left + at * (self.right - self.left);
         self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
         for tick in &axis.ticks {
-            let x = place(tick.at);
-            let half = width(&tick.label) / 2.0;
-            let x = x.min(self.width - half).max(half);
-            drawing.text_if_free("muted", Anchor::Middle, x, bottom + 14.0, &tick.label);
+            drawing.tick_label(place(tick.at), bottom + 14.0, &tick.label);
         }
         drawing.line("axis", (self.left, bottom), (self.right, bottom));
         if zero {

@@ -89,9 +89,7 @@ impl Plane {
         for tick in &self.x.ticks {
             let x = self.left + tick.at * (self.right - self.left);
             axis.from(x, self.foot).to(x, self.foot + 4.0);
-            let half = width(&tick.label) / 2.0;
-            let x = x.min(drawing.width - half).max(half);
-            drawing.text_if_free("muted", Anchor::Middle, x, self.foot + 17.0, &tick.label);
+            drawing.tick_label(x, self.foot + 17.0, &tick.label);
         }
         axis.from(self.left, self.foot).to(self.right, self.foot);
         drawing.path("axis", &axis);

@@ -174,11 +174,7 @@ impl GateCheck {
 /// The boots with which the bound is excluded with 80 % power, if the difference and the spread are
 /// as measured: the size of a study that proves a difference as large as the distance from the
 /// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
-fn boots_to_settle(
-    bound: &Bound,
-    answer: &CaseAnswer,
-    shares: ErrorShares,
-) -> Option<SettlingBoots> {
+fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: ErrorShares) -> Option<SettlingBoots> {
     let comparison = &answer.comparison;
     let measured = bound.difference(comparison)?;
     let distance = (measured - bound.number()).abs();
@@ -210,7 +206,8 @@ fn boots_to_settle(
         looks: None,
     };
     let runs = (answer.runs.round() as u32).max(1);
-    let goal = Goal { delta, power: SettlingBoots::POWER, boots_at_most: SettlingBoots::MOST, runs_at_most: runs };
+    let goal =
+        Goal { delta, power: SettlingBoots::POWER, boots_at_most: SettlingBoots::MOST, runs_at_most: runs };
     let now = u32::try_from(comparison.boots).unwrap_or(SettlingBoots::MOST);
     if delta == 0.0 || now >= SettlingBoots::MOST {
         return Some(SettlingBoots::TooMany);

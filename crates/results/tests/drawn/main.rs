@@ -10,8 +10,8 @@ mod markup;
 mod odd;
 
 use insta::assert_snapshot;
-use netassay_results::chart;
 use netassay_results::Table;
+use netassay_results::chart;
 use netassay_results::chart::{Figure, NARROW, Plot as _, WIDE};
 
 /// A row a line.

@@ -123,5 +123,9 @@ fn columns_of_numbers_are_named_once() {
     let mut html = Markup::new();
     write_table(&mut html, None, &table, |caption| caption.text("Many"));
     assert!(html.as_str().starts_with("<table class=\"n15 n16\">"), "{html}");
-    assert_eq!(html.as_str().matches("class=\"number\"").count(), 8, "heads and cells of four columns: {html}");
+    assert_eq!(
+        html.as_str().matches("class=\"number\"").count(),
+        8,
+        "heads and cells of four columns: {html}"
+    );
 }

@@ -2,9 +2,9 @@
 
 use netassay_results::chart::{
     Arrow, ArrowCost, Bar, BarGroup, Bars, BootStart, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition,
-    Figure, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel,
-    HistoryPlot, HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
-    Timeline, TimelineRun,
+    Figure, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot,
+    HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale, Timeline,
+    TimelineRun,
 };
 
 /// Names and values that are handed out again and again.
@@ -168,8 +168,7 @@ impl<'a> Odd<'a> {
                 buckets: {
                     let mut edges = odd.many(6, Self::value);
                     edges.sort_by(|a, b| a.total_cmp(b));
-                    let bucket =
-                        |pair: &[f64]| Bucket { low: pair[0], high: pair[1], count: u64::MAX / 3 };
+                    let bucket = |pair: &[f64]| Bucket { low: pair[0], high: pair[1], count: u64::MAX / 3 };
                     edges.windows(2).map(bucket).collect()
                 },
             }),

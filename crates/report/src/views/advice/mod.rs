@@ -116,14 +116,12 @@ fn workload_blocks(
     for (goal, all) in &workload.recommendations {
         blocks.push(Block::Text(format!("For {goal}:")));
         let open = open(all, study, matters).filter(|_| !is_wide);
-        let is_shown =
-            |one: &&Recommendation| open.is_none() || one.standing != Standing::NoEvidence;
+        let is_shown = |one: &&Recommendation| open.is_none() || one.standing != Standing::NoEvidence;
         let mut items: Vec<ListItem> =
             all.iter().filter(is_shown).filter_map(|one| item(one, study)).collect();
-        let ties: Vec<String> =
-            all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
-        let ties = (!ties.is_empty())
-            .then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
+        let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
+        let ties =
+            (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
         items.extend(open.into_iter().chain(reasons(all)).chain(ties).map(ListItem::from));
         blocks.push(Block::Items(items));
     }
@@ -308,7 +306,9 @@ fn row_note(row: &AdviceRow) -> Option<String> {
 fn table_notes(rows: &[AdviceRow]) -> Vec<String> {
     // A note on several kinds of traffic and goals is there once.
     let note = |row: &AdviceRow| Some((row_note(row)?, format!("{} {}", row.kind, row.goal)));
-    let found = grouped(rows.iter().filter_map(note)).into_iter().map(|(note, of)| format!("{note}; for {}", listed(&of)));
+    let found = grouped(rows.iter().filter_map(note))
+        .into_iter()
+        .map(|(note, of)| format!("{note}; for {}", listed(&of)));
     bases(rows).into_iter().chain(found).collect()
 }
 

@@ -258,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_line_that_restores_the_defaults_names_the_groups_of_ethtool() {
-        let set = |on| features(&["tx-gre-segmentation", "tx", "tx-udp-segmentation", "sg", "tso", "gso"], on);
+        let set =
+            |on| features(&["tx-gre-segmentation", "tx", "tx-udp-segmentation", "sg", "tso", "gso"], on);
         let line = "ethtool -K \"$IF\" tx on sg on tso on gso on";
         assert_eq!(lines(&set(true)), [(None, line.to_owned())]);
         assert!(lines(&set(false))[0].1.contains("tx-gre-segmentation off"));

@@ -143,10 +143,9 @@ fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>
     let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()) {
         let against = |known: &&AdviceRow| match broken_need(row, known) {
-            Some(needed) => Some(format!(
-                "it is proven only with {}, and another setting changes that",
-                level(&needed)
-            )),
+            Some(needed) => {
+                Some(format!("it is proven only with {}, and another setting changes that", level(&needed)))
+            }
             None => Some(format!("another setting is proven only with {}", level(&broken_need(known, row)?))),
         };
         match kept.iter().find_map(against) {

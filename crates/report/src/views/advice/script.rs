@@ -72,11 +72,9 @@ fn function(side: Side, planned: &PlannedSettings) -> String {
         reasons = &one.reasons;
         text.push_str(&match &one.against {
             Some(why) => format!("    {}", comment(&format!("Not set: {why}."))),
-            None => format!(
-                "    {}{}\n",
-                if one.is_trade_off { "trade_off " } else { "" },
-                call(&one.command)
-            ),
+            None => {
+                format!("    {}{}\n", if one.is_trade_off { "trade_off " } else { "" }, call(&one.command))
+            }
         });
     }
     text.extend(planned.left.iter().map(|one| format!("    {}", comment(&format!("Not set: {one}.")))));

@@ -151,7 +151,8 @@ impl Plot for Curves {
 impl Curves {
     fn about(&self, curve: &Curve) -> String {
         let values = || curve.points.iter().map(|point| point.1);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
         let [low, high] = [low, high].map(|end| self.up.0.shown(end));
         format!("{}: {} points, {low} to {high}", curve.name, curve.points.len())
     }

@@ -49,16 +49,17 @@ impl Plot for Forest {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let has_marks = self.effects.iter().any(|effect| effect.interval.is_some());
-        let practical = self.margin.map(|margin| {
-            format!("less than {} does not matter in practice", self.quantity.shown(margin))
-        });
+        let practical = self
+            .margin
+            .map(|margin| format!("less than {} does not matter in practice", self.quantity.shown(margin)));
         let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
         signs.extend(practical.map(|words| (LegendSign::Band, words)));
         let top = legend(&mut drawing, 0.0, if has_marks { &signs } else { &[] });
         let names = self.effects.iter().map(|effect| effect.name.as_str());
         let words = self.effects.iter().map(|effect| self.words(effect));
         let mut frame = Frame::new(width, top, names, words, [0.0, 0.0]);
-        let values = self.effects.iter().filter_map(|effect| effect.interval).flat_map(|shown| shown.points());
+        let values =
+            self.effects.iter().filter_map(|effect| effect.interval).flat_map(|shown| shown.points());
         let margins = self.margin.into_iter().flat_map(|margin| [margin, -margin]);
         let axis = frame.axis(Scale::FromZero, margins.chain(values), &self.quantity);
         for effect in &self.effects {
@@ -86,7 +87,8 @@ impl Plot for Forest {
     fn table(&self) -> Table {
         let row = |effect: &ForestRow| -> Vec<String> {
             let values = effect.interval.map_or([None; 3], |shown| shown.values());
-            let cell = |value: Option<f64>| value.map_or_else(String::new, |value| self.quantity.signed(value));
+            let cell =
+                |value: Option<f64>| value.map_or_else(String::new, |value| self.quantity.signed(value));
             let name = [effect.name.clone()].into_iter();
             name.chain(values.map(cell)).chain([effect.verdict.clone()]).collect()
         };

@@ -67,8 +67,7 @@ impl Plot for HistoryPlot {
         let values = self.values().collect();
         let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
         let changes = self.levels.iter().skip(1);
-        let flags: Vec<_> =
-            changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
+        let flags: Vec<_> = changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
         let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
         for (index, level) in self.levels.iter().enumerate() {
             let next = self.levels.get(index + 1).map_or(self.points.len(), |next| next.first);
@@ -79,9 +78,8 @@ impl Plot for HistoryPlot {
         for (index, point) in self.points.iter().enumerate() {
             let words = self.quantity.interval(&point.value, self.quantity.show);
             let (x, y) = plane.place(index as f64, point.value.estimate);
-            let end = |value: Option<f64>, edge| {
-                value.map_or(edge, |value| plane.place(index as f64, value).1)
-            };
+            let end =
+                |value: Option<f64>, edge| value.map_or(edge, |value| plane.place(index as f64, value).1);
             let (low, high) = (end(point.value.low, bottom), end(point.value.high, top));
             let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
             drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
@@ -103,7 +101,8 @@ impl Plot for HistoryPlot {
             let level = self.levels.iter().rfind(|level| level.first <= index);
             let change = level.filter(|level| level.first == index).map(|level| level.change.clone());
             let numbers = point.value.values().into_iter().chain([level.map(|level| level.value)]);
-            let cells = [point.name.clone()].into_iter().chain(numbers.map(|value| self.quantity.cell(value)));
+            let cells =
+                [point.name.clone()].into_iter().chain(numbers.map(|value| self.quantity.cell(value)));
             cells.chain([change.unwrap_or_default(), point.note.clone()]).take(columns).collect()
         };
         figure_table(&heads[..columns], self.points.iter().enumerate().map(row))

@@ -174,7 +174,8 @@ impl Plot for LanePlot {
             vec![from, to, waits, cost.name.clone(), value, low, high, share, cost.spread.clone()]
         };
         let quantity = self.quantity.title(0);
-        let head = ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
+        let head =
+            ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
         figure_table(&head, costs.map(row))
     }
 }

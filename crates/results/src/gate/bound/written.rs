@@ -213,13 +213,7 @@ mod tests {
     #[test]
     fn bounds_are_shares_of_the_baseline_or_differences() {
         for (text, key, fails, limit, shown) in [
-            (
-                "throughput < -2%",
-                "throughput",
-                FailingSide::Below,
-                (-2.0, true),
-                "throughput < -2%",
-            ),
+            ("throughput < -2%", "throughput", FailingSide::Below, (-2.0, true), "throughput < -2%"),
             (
                 "instructions_packet>+0.5 %",
                 "instructions_packet",
@@ -262,20 +256,8 @@ mod tests {
                 (-100.0, false),
                 "transactions < -100/s",
             ),
-            (
-                "receiver.drops > 0",
-                "receiver.drops",
-                FailingSide::Above,
-                (0.0, false),
-                "receiver.drops > 0",
-            ),
-            (
-                "throughput < -0%",
-                "throughput",
-                FailingSide::Below,
-                (0.0, true),
-                "throughput < 0%",
-            ),
+            ("receiver.drops > 0", "receiver.drops", FailingSide::Above, (0.0, false), "receiver.drops > 0"),
+            ("throughput < -0%", "throughput", FailingSide::Below, (0.0, true), "throughput < 0%"),
         ] {
             let bound = read(text);
             assert_eq!((bound.metric.key, bound.fails), (key, fails), "{text}");

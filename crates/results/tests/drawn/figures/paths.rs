@@ -1,8 +1,8 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_results::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot,
-    LaneStage, Quantity,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot, LaneStage,
+    Quantity,
 };
 
 use super::digits;

@@ -100,8 +100,7 @@ pub(crate) fn history_plot() -> HistoryPlot {
             note,
         }
     };
-    let level =
-        |first, value, change: &str| HistoryLevel { first, value, change: change.to_owned() };
+    let level = |first, value, change: &str| HistoryLevel { first, value, change: change.to_owned() };
     HistoryPlot {
         tags: "kernel".to_owned(),
         quantity: Quantity::new("throughput", "Gbit/s", digits),

@@ -58,12 +58,7 @@ impl BootLanes<'_> {
     }
 
     /// All boots of a condition, a path for each colour; gives how many dots that took.
-    pub(super) fn together(
-        &self,
-        mark: &mut Drawing,
-        boots: &[DotsBoot],
-        x: impl Fn(f64) -> f64,
-    ) -> usize {
+    pub(super) fn together(&self, mark: &mut Drawing, boots: &[DotsBoot], x: impl Fn(f64) -> f64) -> usize {
         let (mut colours, mut means) = (DotPaths::default(), SvgPath::new());
         let drawn = self.gather(&mut colours, boots, &x);
         boots.iter().enumerate().for_each(|(index, boot)| self.mean(&mut means, boot, index, &x));
@@ -73,12 +68,7 @@ impl BootLanes<'_> {
     }
 
     /// Adds the dots of boots to the paths of their colours; returns the number of dots.
-    pub(super) fn gather(
-        &self,
-        colours: &mut DotPaths,
-        boots: &[DotsBoot],
-        x: impl Fn(f64) -> f64,
-    ) -> usize {
+    pub(super) fn gather(&self, colours: &mut DotPaths, boots: &[DotsBoot], x: impl Fn(f64) -> f64) -> usize {
         let mut drawn = 0;
         for (index, boot) in boots.iter().enumerate() {
             let middle = self.middle(index);
