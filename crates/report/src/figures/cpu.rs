@@ -1,13 +1,13 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
 use results::capital;
-use results::chart::{Figure, Panel};
+use results::chart::Figure;
 use study::Side;
 
 use super::Ids;
-use super::grid::BarSheet;
+use super::grid::{BarSheet, on_one_scale};
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{CHOSEN, extremes, metric_quantity, reach};
+use super::words::{CHOSEN, extremes, metric_quantity};
 use crate::section::FigureSection;
 
 /// A CPU account: its owner, the metric of the whole, and the metrics and names of its parts.
@@ -60,20 +60,14 @@ fn figure(
         |one: &MeasuredWorkload<'_>| sheet.conditions().filter(|of| one.conditions.contains(of)).collect();
     let own: Vec<MeasuredWorkload<'_>> =
         workloads.iter().map(|one| MeasuredWorkload { conditions: own(one), ..one.clone() }).collect();
-    let mut found = Vec::new();
-    for account in &ACCOUNTS {
-        for side in Side::BOTH {
-            let metric = format!("{side}.{}", account.whole);
-            let (level, estimates) = view.all_estimates(&own, &metric);
-            if !estimates.is_empty() {
-                found.push((account, side, metric, level, estimates));
-            }
+    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    for (account, side) in ACCOUNTS.iter().flat_map(|account| Side::BOTH.map(|side| (account, side))) {
+        let metric = format!("{side}.{}", account.whole);
+        let (level, estimates) = view.all_estimates(&own, &metric);
+        if estimates.is_empty() {
+            continue;
         }
-    }
-    let reached: Vec<f64> = found.iter().flat_map(|(.., estimates)| reach(estimates)).collect();
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for (account, side, metric, level, estimates) in found {
-        let mut quantity = metric_quantity(&metric).reaching(reached.iter().copied());
+        let mut quantity = metric_quantity(&metric);
         "CPU in use".clone_into(&mut quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let named = estimates.iter().map(|one| (sheet.name(one.condition), one));
@@ -81,9 +75,9 @@ fn figure(
         let part = |condition: usize, place: usize| {
             view.mean(condition, &format!("{side}.{}", account.parts[place])).unwrap_or(0.0)
         };
-        panels.push(Panel::new(title, sheet.plot(&quantity, level, &estimates, account.names, part)));
+        found.push((title, sheet.plot(&quantity, level, &estimates, account.names, part)));
     }
     let place = if sheet.title.is_empty() { String::new() } else { format!(", {}", sheet.title) };
     let (id, title) = (format!("cpu{place}"), format!("CPU in use by kind of time{place}"));
-    view.figure(ids, (&id, &title), seen, panels)
+    view.figure(ids, (&id, &title), seen, on_one_scale(found))
 }

@@ -1,7 +1,7 @@
 //! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
 //! setting of the rest, a bar for each workload.
 
-use results::chart::{Bar, BarGroup, Bars, Interval, Quantity};
+use results::chart::{Bar, BarGroup, Bars, Interval, Panel, Quantity};
 use results::{distinct, grouped};
 use stats::ConditionEstimate;
 use study::{Name, NameWord};
@@ -98,6 +98,16 @@ impl BarSheet {
             groups: groups.filter(|group| !group.bars.is_empty()).collect(),
         }
     }
+}
+
+/// The bars with their titles as panels on one scale.
+pub(super) fn on_one_scale(bars: Vec<(String, Bars)>) -> Vec<Panel> {
+    let reach: Vec<f64> = bars.iter().flat_map(|(_, bars)| bars.values()).collect();
+    let panel = |(title, mut bars): (String, Bars)| {
+        bars.quantity.reach.clone_from(&reach);
+        Panel::new(title, bars)
+    };
+    bars.into_iter().map(panel).collect()
 }
 
 fn levels_of(view: &StudyView<'_>, condition: usize) -> ConditionLevels {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Figure, Panel};
+use results::chart::{Bars, Figure};
 use results::{capital, distinct};
 use stats::ConditionEstimate;
 
 use super::Ids;
-use super::grid::BarSheet;
-use super::view::{MeasuredWorkload, StudyView};
-use super::words::{CHOSEN, extremes, metric_quantity, paragraph, reach};
+use super::grid::{BarSheet, on_one_scale};
+use super::view::StudyView;
+use super::words::{CHOSEN, extremes, metric_quantity, paragraph};
 use crate::section::FigureSection;
 
 // The largest number of panels in a figure; the others are folded.
@@ -41,38 +41,32 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     section.about.extend(is_large.then(|| CHOSEN.to_owned()));
 }
 
-/// The bars of a study in one scenario and MTU.
-struct RateBars {
-    title: String,
-    sheet: BarSheet,
-    level: f64,
-    /// In the order of the plan.
-    estimates: Vec<ConditionEstimate>,
-    /// The limits outside both hosts, in words.
-    limited: String,
-}
+/// The bars of a study in one scenario and MTU, with their title and with sentences on them.
+type RateBars = (String, Bars, String);
 
-/// The sheets of the most telling conditions; returns whether these are fewer than all.
+/// The bars of the most telling conditions; returns whether these are fewer than all.
 fn sheets(views: &[StudyView<'_>], metric: &str) -> (Vec<RateBars>, bool) {
     let (mut found, mut is_large) = (Vec::new(), false);
+    let quantity = metric_quantity(metric);
     for view in views {
         let all = view.workloads();
         let own = all.iter().filter(|workload| view.primary(workload.kind) == metric);
-        let (workloads, choice): (Vec<MeasuredWorkload<'_>>, Vec<bool>) =
-            own.map(|workload| view.chosen(workload)).unzip();
+        let (workloads, choice): (Vec<_>, Vec<_>) = own.map(|workload| view.chosen(workload)).unzip();
         is_large |= choice.contains(&true);
         let (level, estimates) = view.all_estimates(&workloads, metric);
         for sheet in BarSheet::for_workloads(view, &workloads) {
             let is_own = |one: &&ConditionEstimate| sheet.conditions().any(|of| of == one.condition);
-            let mut estimates: Vec<ConditionEstimate> = estimates.iter().filter(is_own).copied().collect();
-            if estimates.is_empty() {
+            let mut own: Vec<&ConditionEstimate> = estimates.iter().filter(is_own).collect();
+            if own.is_empty() {
                 continue;
             }
-            estimates.sort_by_key(|one| one.condition);
+            own.sort_by_key(|one| one.condition);
             let title = [view.name.as_str(), sheet.title.as_str()];
             let title: Vec<&str> = title.into_iter().filter(|part| !part.is_empty()).collect();
-            let limited = limited(view, &sheet);
-            found.push(RateBars { title: title.join(", "), sheet, level, estimates, limited });
+            let title = title.join(", ");
+            let named = own.into_iter().map(|one| (sheet.name(one.condition), one));
+            let words = paragraph([extremes(&title, &quantity, named), limited(view, &sheet)]);
+            found.push((title, sheet.plot(&quantity, level, &estimates, &[], |_, _| 0.0), words));
         }
     }
     (found, is_large)
@@ -97,19 +91,11 @@ fn limited(view: &StudyView<'_>, sheet: &BarSheet) -> String {
 }
 
 fn figure(metric: &str, sheets: &[RateBars], more: &str, ids: &mut Ids) -> Figure {
-    let all = sheets.iter().flat_map(|rates| &rates.estimates);
-    let quantity = metric_quantity(metric).reaching(reach(all));
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for RateBars { title, sheet, level, estimates, limited } in sheets {
-        let plot = sheet.plot(&quantity, *level, estimates, &[], |_, _| 0.0);
-        panels.push(Panel::new(title.clone(), plot));
-        let named = estimates.iter().map(|one| (sheet.name(one.condition), one));
-        seen.push(paragraph([extremes(title, &quantity, named), limited.clone()]));
-    }
+    let description: Vec<&str> = sheets.iter().map(|(_, _, words)| words.as_str()).collect();
     Figure {
         id: ids.unique(&format!("rates {metric}{more}")),
         title: capital(&format!("{} in each condition{more}", results::metric_name(metric))),
-        description: seen.join(" "),
-        panels,
+        description: description.join(" "),
+        panels: on_one_scale(sheets.iter().map(|(title, bars, _)| (title.clone(), bars.clone())).collect()),
     }
 }

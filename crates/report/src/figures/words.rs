@@ -54,16 +54,6 @@ pub(super) fn of_mean(level: f64) -> String {
     format!("{} % interval of the mean", stats::confidence(level))
 }
 
-/// The ends of estimates, for axes.
-pub(super) fn reach<'e>(
-    estimates: impl IntoIterator<Item = &'e ConditionEstimate>,
-) -> impl Iterator<Item = f64> {
-    estimates.into_iter().flat_map(|one| {
-        let ends = one.interval.map(|(low, high)| [low, high]);
-        std::iter::once(one.mean).chain(ends.into_iter().flatten())
-    })
-}
-
 /// Sentences, one after the other, each with a full stop; empty ones are left out. Names keep their
 /// letters: a condition has no capital at the beginning.
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {

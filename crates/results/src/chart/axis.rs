@@ -2,6 +2,7 @@
 
 use crate::chart::measure::{LINE, fit, width};
 use crate::chart::quantity::Quantity;
+use crate::words::number::in_thousands;
 
 /// The rule by which values become places on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,19 +203,8 @@ impl TickStep {
         let (whole, part) = digits.split_at(digits.len() - decimals);
         let sign = if index < 0 { "-" } else { "" };
         let point = if part.is_empty() { "" } else { "." };
-        format!("{sign}{}{point}{part}", grouped(whole))
+        format!("{sign}{}{point}{part}", in_thousands(whole))
     }
-}
-
-fn grouped(digits: &str) -> String {
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: AxisRoom) -> Axis {

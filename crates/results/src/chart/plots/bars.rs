@@ -73,7 +73,8 @@ impl Bars {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
-    fn values(&self) -> impl Iterator<Item = f64> {
+    /// The values that an axis must reach.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
         self.bars().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
