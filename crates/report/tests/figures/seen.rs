@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use netassay_report::{FigureSection, ReportedStudy, figures};
 use results::chart::{Figure, NARROW, NARROWEST, WIDE};
 
-use crate::faults::faults;
+use crate::faults::{faults, lines};
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
 
 fn figures_of(sections: &[FigureSection]) -> impl Iterator<Item = &Figure> {
@@ -36,8 +36,7 @@ fn check(name: &str, studies: &[ReportedStudy]) {
     let sections = figures::sections(studies);
     assert_snapshot!(format!("{name}-words"), words(&sections));
     for figure in figures_of(&sections) {
-        let svg = figure.picture(WIDE).as_str().replace("><", ">\n<");
-        assert_snapshot!(format!("{name}-{}", figure.id), svg);
+        assert_snapshot!(format!("{name}-{}", figure.id), lines(figure, WIDE));
         for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
             assert_eq!(faults(figure, width), [""; 0]);
         }
@@ -101,7 +100,7 @@ fn conditions_that_took_turns() {
     assert_snapshot!("turns-words", words(&turns));
     let [figure] = turns[0].figures.as_slice() else { panic!("one figure") };
     assert_eq!(figure.panels.len(), 2, "IPv4 and IPv6 have flows of their own");
-    assert_snapshot!("turns", figure.picture(WIDE).as_str().replace("><", ">\n<"));
+    assert_snapshot!("turns", lines(figure, WIDE));
     for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
         assert_eq!(faults(figure, width), [""; 0]);
     }

@@ -20,19 +20,14 @@ fn rows(table: &Table) -> Vec<String> {
     std::iter::once(table.heads().join(" | ")).chain(rows).collect()
 }
 
-/// An element a line, so that a change shows where it is.
-fn lines(figure: &Figure, width: f64) -> String {
-    figure.picture(width).as_str().replace("><", ">\n<")
-}
-
 #[test]
 fn every_kind_of_figure_is_drawn() {
     for figure in figures::every_kind() {
         let id = figure.id.as_str().to_owned();
-        assert_snapshot!(format!("{id}-narrow"), lines(&figure, NARROW));
+        assert_snapshot!(format!("{id}-narrow"), faults::lines(&figure, NARROW));
         // What has very many marks is the same again.
         if !["loopback", "strip"].contains(&id.as_str()) {
-            assert_snapshot!(format!("{id}-wide"), lines(&figure, WIDE));
+            assert_snapshot!(format!("{id}-wide"), faults::lines(&figure, WIDE));
         }
     }
 }

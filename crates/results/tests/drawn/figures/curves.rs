@@ -2,7 +2,7 @@
 
 use netassay_results::chart::{Bucket, Curve, Curves, Figure, Histogram, Id, Quantity, SampleSet, Scale};
 
-use super::{Noise, digits, one_decimal, throughput_in_mbit, time};
+use super::{Noise, digits, throughput_in_mbit, time};
 
 fn curve(name: &str, measured: bool, points: impl Iterator<Item = (f64, f64)>) -> Curve {
     Curve { name: name.to_owned(), points: points.collect(), measured }
