@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use report::views;
 use results::ComparisonRequest;
 use store::{Outline, Store, Tag};
 use study::Plan;
@@ -75,7 +76,7 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
         Ok(store.outline(id, metrics)?.sanitised())
     };
     let between = results::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
-    output::show(&between, &flags.stored.output, flags.tables.wide, results::BetweenStudies::text)
+    output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)
 }
 
 /// The stored studies that are meant, the baseline first; empty for the newest, none if files are

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use report::views;
+use results::document::terminal;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};
@@ -48,15 +50,20 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
     let mut text = results.text(db, layout);
+    let mut blocks = Vec::new();
     if layout.wide {
-        text.push_str(&results.proof());
-        text.push_str(&results::over_time(&stored, &store.series(stored.row.id)?));
+        blocks.extend(views::evidence(&results));
+        blocks.extend(views::switch_states(&results));
+        blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
         text.push_str(&results.runs(layout));
     }
     if flags.environment {
-        text.push_str(&results::environments(&stored));
+        blocks.extend(views::environment(&results));
+    }
+    if !blocks.is_empty() {
+        text.push_str(&format!("\n{}", terminal(&blocks, layout)));
     }
     text.push_str(&in_short(&stored, layout)?);
     print_page(&text, layout)

@@ -2,7 +2,6 @@
 
 mod answer;
 mod conditions;
-mod environment;
 mod method;
 mod runs;
 
@@ -10,6 +9,7 @@ use results::document::Block;
 
 use crate::page::{Chapter, Page, study_heading};
 use crate::section::{FigureSection, ReportedStudy};
+use crate::views;
 
 // The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
@@ -43,7 +43,7 @@ impl Page<'_> {
         chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions::blocks)));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
-        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment::blocks)));
+        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
         chapters.push(Chapter::new(
             "left-out",
             "Failed and disturbed runs",
@@ -80,4 +80,16 @@ fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
         blocks.push(Block::Fold(FOLD.to_owned(), folded));
     }
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+}
+
+/// The states of switches, the evidence of them, and the hosts.
+fn environment(study: &ReportedStudy) -> Vec<Block<'static>> {
+    let results = &study.results;
+    let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();
+    let evidence = views::evidence(results);
+    if !evidence.is_empty() {
+        blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), evidence));
+    }
+    blocks.extend(views::environment(results));
+    blocks
 }

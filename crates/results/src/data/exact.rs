@@ -12,7 +12,7 @@ use crate::words::phrases::{listed, words};
 
 /// Counts repeat within this share, in %, on any machine and under any load; larger differences are
 /// real.
-pub(crate) const RESOLUTION: f64 = 0.1;
+pub const RESOLUTION: f64 = 0.1;
 
 /// The meaning of counts, and the work that they leave out; `$copies` says how copies are counted.
 macro_rules! truth {

@@ -14,10 +14,8 @@ use crate::data::target::{ComparisonTarget, own_targets};
 use crate::words::number::{counted, instant};
 use crate::words::phrases::listed;
 
-/// The confidence of a pilot's upper limit of a spread.
-pub(crate) const ASSURANCE: f64 = 0.8;
 // The upper end of a 60 % interval is a limit with 80 % confidence.
-const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
+const LEVEL: f64 = 2.0 * PilotSpread::ASSURANCE - 1.0;
 
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
@@ -75,7 +73,8 @@ impl Nearness {
 
     /// The difference that makes its spread another one than that of the planned study, as a
     /// sentence without a full stop; `None` if there is none.
-    pub(crate) fn remark(self) -> Option<String> {
+    #[must_use]
+    pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
             (self.is_complete, "a study that did not complete"),
@@ -103,6 +102,9 @@ fn window(condition: &Condition) -> Duration {
 }
 
 impl PilotSpread {
+    /// The confidence of the upper limit of the spread.
+    pub const ASSURANCE: f64 = 0.8;
+
     /// The spread of a stored study in the metric of `study`, if it measured the same kind of
     /// traffic with that metric in the same scenario over two boots or more, in turns if `study`
     /// does.

@@ -6,7 +6,7 @@ use crate::render::titled_table::TitledTable;
 use crate::words::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
-/// Figures, and appendices, which only a file has room for, are left out.
+/// Figures, which only a file has room for, are left out.
 #[must_use]
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
     let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
@@ -52,7 +52,11 @@ impl TerminalWriter {
                 self.indent -= 2;
                 self.is_in_paragraph = false;
             }
-            Block::Appendix(..) | Block::Figure(_) => {}
+            Block::Appendix(title, words) => {
+                self.line(title);
+                self.text.push_str(&lines(words));
+            }
+            Block::Figure(_) => {}
         }
     }
 
@@ -69,7 +73,9 @@ impl TerminalWriter {
     }
 
     fn table(&mut self, TitledTable { title, table, notes }: &TitledTable) {
-        self.line(title);
+        if !title.is_empty() {
+            self.line(title);
+        }
         self.text.push_str(&table.fit(self.layout));
         notes.iter().for_each(|note| self.line(&format!("({note})")));
     }

@@ -15,7 +15,7 @@ use crate::data::target::{ComparisonRequest, targets};
 use crate::render::answer::answered;
 use crate::render::credit::Credits;
 use crate::render::group::ComparisonGroup;
-use crate::render::why::explain;
+use crate::why::explain;
 use crate::words::layout::Layout;
 
 /// The results of comparisons.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::{Comparison, Ratio, Verdict, signed};
 
-use crate::render::why::Explanation;
+use crate::why::Explanation;
 use crate::words::number::{figure, percent, plain, range, times};
 
 /// One condition against another.

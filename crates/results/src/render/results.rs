@@ -24,7 +24,7 @@ use crate::render::answer::answer;
 use crate::render::comparison::groups;
 use crate::render::credit::Credits;
 use crate::render::group::ComparisonGroup;
-use crate::render::why::{ExplainingCounter, counters, explain};
+use crate::why::{ExplainingCounter, counters, explain};
 use crate::words::names::as_text;
 use crate::words::number::figure;
 use crate::words::phrases::first_of;

@@ -9,7 +9,7 @@ use crate::data::missing::MissingRuns;
 use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
-use crate::render::environment::{machines, programs};
+use crate::data::environment::{machines, programs};
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
 use crate::render::titled_table::TitledTable;

@@ -14,7 +14,8 @@ pub(crate) fn words(key: &str) -> String {
 }
 
 /// The words of a metric in a title.
-pub(crate) fn title(key: &str) -> String {
+#[must_use]
+pub fn title(key: &str) -> String {
     spoken(key, |side| format!("{side}'s"), long)
 }
 

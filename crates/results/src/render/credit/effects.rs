@@ -9,7 +9,7 @@ use super::Credit;
 use super::combination::Combination;
 use super::parts::CreditPart;
 use crate::data::limits;
-use crate::render::switches::switch_effect::{
+use crate::switches::switch_effect::{
     ChangeEstimate, ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, metrics,
 };
 

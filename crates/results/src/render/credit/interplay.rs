@@ -8,7 +8,7 @@ use study::metric::Metric;
 use super::Credit;
 use super::combination::Combination;
 use crate::data::limits;
-use crate::render::switches::switch_effect::{ChangeEstimate, MetricChange};
+use crate::switches::switch_effect::{ChangeEstimate, MetricChange};
 
 /// The effects of the switches of one context of [`crate::SwitchEffects`] on each other's effect in
 /// one metric.

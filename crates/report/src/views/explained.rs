@@ -1,17 +1,22 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
+use results::{Table, beyond_rounding, counted, figure, listed, percent, range};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
-use crate::words::number::{beyond_rounding, counted, figure, percent, range};
-use crate::words::phrases::listed;
-use crate::words::table::Table;
-
-/// A table of such parts.
-pub(crate) fn table(part: &str, explained: &Explained) -> Table {
+/// A table of parts, each with its name. `part`: the heading of the names.
+pub(super) fn table<'e>(
+    part: &str,
+    explained: &Explained,
+    rows: impl IntoIterator<Item = (&'e str, &'e Comparison)>,
+) -> Table {
     let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], explained);
     let verdict = heads.len() - 1;
-    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict])
+    let mut table = Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict]);
+    for (name, one) in rows {
+        row(&mut table, name, one, explained);
+    }
+    table
 }
 
 /// All cells, without the interval where all are judged as counts that repeat.
@@ -25,7 +30,7 @@ fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
 }
 
 /// A row: the difference of a part, and its share of the difference of the whole.
-pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
+fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
     let whole = &explained.whole;
     let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));
     let [baseline, this] = [one.baseline_mean, one.mean].map(shown);
@@ -35,7 +40,7 @@ pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, explained: &E
 }
 
 /// The places of the parts, those first that explain most.
-pub(crate) fn ranked(explained: &Explained) -> Vec<usize> {
+pub(super) fn ranked(explained: &Explained) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..explained.parts.len()).collect();
     let size = |place: usize| explained.parts[place].difference.abs();
     ranked.sort_by(|one, other| size(*other).total_cmp(&size(*one)));
@@ -44,7 +49,7 @@ pub(crate) fn ranked(explained: &Explained) -> Vec<usize> {
 
 /// Whether the whole differs, and which of its parts: `the whole takes +347.3 instructions; proven
 /// to differ: …`. `whole`, `part`, `unit`: their names.
-pub(crate) fn answer(
+pub(super) fn answer(
     explained: &Explained,
     names: &[String],
     [whole, part, unit]: [&str; 3],
@@ -104,8 +109,9 @@ fn gap_words(gap: stats::Gap) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use results::Layout;
+
     use super::*;
-    use crate::words::layout::Layout;
 
     #[test]
     fn what_rounding_left_is_nothing() {
@@ -120,9 +126,7 @@ mod tests {
             ..Comparison::default()
         };
         let explained = Explained { whole, parts: vec![part], unexplained: Comparison::default() };
-        let mut table = table("stage", &explained);
-        row(&mut table, "a", &explained.parts[0], &explained);
-        let text = table.fit(Layout::WIDE);
+        let text = table("stage", &explained, [("a", &explained.parts[0])]).fit(Layout::WIDE);
         assert!(text.contains("0 to 0") && !text.contains("e-") && !text.contains("0.0000"), "{text}");
     }
 }

@@ -18,118 +18,99 @@ fn round_trips(metric: &Metric) -> bool {
     matches!(metric.group, MetricGroup::Rate | MetricGroup::Latency) && metric.is_of_transactions()
 }
 
+/// A counter of which more costs, and three times as many are telling.
+const COSTS: ExplanationRule = ExplanationRule {
+    about: CounterSubject::OtherCpus,
+    counter: "",
+    per: None,
+    more: IncreaseEffect::Costs,
+    words: "",
+    floor: 2_000.0,
+    factor: 3.0,
+    part: None,
+    explains: any,
+};
+
+/// A counter of which more helps.
+const HELPS: ExplanationRule = ExplanationRule {
+    about: CounterSubject::Batches,
+    more: IncreaseEffect::Helps,
+    floor: 1.0,
+    factor: 1.5,
+    ..COSTS
+};
+
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
 /// words.
 pub(super) const RULES: &[ExplanationRule] = &[
     ExplanationRule {
-        about: CounterSubject::Batches,
         counter: "segments_per_wire_packet",
-        per: None,
-        more: IncreaseEffect::Helps,
         words: "segments per packet at the @",
-        floor: 1.0,
-        factor: 1.5,
-        part: None,
-        explains: any,
+        ..HELPS
     },
     ExplanationRule {
-        about: CounterSubject::Batches,
         counter: "segments_per_underlay_packet",
-        per: None,
-        more: IncreaseEffect::Helps,
         words: "segments per packet under the tunnel at the @",
-        floor: 1.0,
-        factor: 1.5,
-        part: None,
-        explains: any,
+        ..HELPS
     },
     ExplanationRule {
-        about: CounterSubject::Batches,
         counter: "bytes_per_wire_packet",
-        per: None,
-        more: IncreaseEffect::Helps,
         words: "bytes per packet at the @",
         floor: 64.0,
-        factor: 1.5,
-        part: None,
         explains: bytes,
+        ..HELPS
     },
     ExplanationRule {
         about: CounterSubject::Timers,
         counter: "timer_interrupts",
-        per: None,
-        more: IncreaseEffect::Costs,
         words: "timer interrupts per second at the @",
-        floor: 2_000.0,
-        factor: 3.0,
         part: Some(("softirqs_hrtimer", "ran timers such as those of TCP's pacing")),
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
-        about: CounterSubject::OtherCpus,
         counter: "reschedule_interrupts",
-        per: None,
-        more: IncreaseEffect::Costs,
         words: "reschedule interrupts per second at the @",
-        floor: 2_000.0,
-        factor: 3.0,
-        part: None,
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
-        about: CounterSubject::OtherCpus,
         counter: "call_interrupts",
-        per: None,
-        more: IncreaseEffect::Costs,
         words: "function-call interrupts per second at the @",
-        floor: 2_000.0,
-        factor: 3.0,
-        part: None,
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
         about: CounterSubject::Losses,
         counter: "retransmits",
         per: Some(("segments", PERCENT)),
-        more: IncreaseEffect::Costs,
         words: "% of segments retransmitted by the @",
         floor: 0.1,
-        factor: 3.0,
         part: Some(("retransmits_needless", "had arrived: reordering")),
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
         about: CounterSubject::Losses,
         counter: "drops",
         per: Some(("wire_packets", PERCENT)),
-        more: IncreaseEffect::Costs,
         words: "packets dropped at the @ for 100 that crossed its interface",
         floor: 0.5,
-        factor: 3.0,
-        part: None,
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
         about: CounterSubject::Losses,
         counter: "underlay_fragments",
         per: Some(("underlay_packets", PERCENT)),
-        more: IncreaseEffect::Costs,
         words: "fragments for 100 packets under the tunnel at the @",
         floor: 1.0,
-        factor: 3.0,
-        part: None,
-        explains: any,
+        ..COSTS
     },
     ExplanationRule {
         about: CounterSubject::Waits,
         counter: "context_switches",
         per: Some(("wire_packets", 1.0)),
-        more: IncreaseEffect::Costs,
         words: "context switches per packet at the @",
         floor: 0.1,
         factor: 1.5,
-        part: None,
         explains: round_trips,
+        ..COSTS
     },
 ];
 

@@ -13,7 +13,7 @@ use crate::data::means::boot_means;
 
 impl SwitchContext {
     /// The context of these conditions; there is at least one.
-    pub(in crate::render) fn new<'s>(
+    pub(crate) fn new<'s>(
         stored: &'s StoredStudy,
         conditions: &[usize],
         at: Vec<(String, String)>,

@@ -150,7 +150,7 @@ pub struct ConstantSetting {
 
 /// The metrics of advice: the rate, the tail of the latency, and CPU time per unit of work on each
 /// side, of guests also the host's; in exact mode the kernel's instructions per unit of work.
-pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
+pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         return vec![kind.main_metric(true)];
     }
@@ -170,7 +170,7 @@ const LATENCY: &str = "latency_p99";
 
 impl ChangeEstimate {
     /// Reads an estimate whose percentages are of `base`.
-    pub(in crate::render) fn from_estimated(estimated: &Estimated, base: &str) -> Self {
+    pub(crate) fn from_estimated(estimated: &Estimated, base: &str) -> Self {
         Self {
             value: estimated.value,
             interval: estimated.interval,
@@ -181,7 +181,7 @@ impl ChangeEstimate {
     }
 
     /// The reverse change, in % of the same base.
-    pub(in crate::render) fn negated(&self) -> Self {
+    pub(crate) fn negated(&self) -> Self {
         let turned = |(low, high): (f64, f64)| (-high, -low);
         Self {
             value: -self.value,

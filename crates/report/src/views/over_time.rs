@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use record::Series;
+use results::document::Block;
+use results::{Table, TitledTable, percent};
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
 use study::{Kind, Side};
-
-use crate::words::number::percent;
-use crate::words::table::Table;
 
 // The parts of the window whose rates are compared.
 const PARTS: usize = 24;
@@ -20,50 +19,31 @@ const STALLED_STEPS: f64 = 3.0;
 // slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
-/// A table with the rate of each condition over the window, from the stored counters of its
-/// measured runs; empty without any.
+/// The rate of each condition over the window, from the stored counters of its measured runs;
+/// `None` without any.
 #[must_use]
-pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
+pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<'static>> {
     let mut by_run: BTreeMap<RunId, Vec<(Side, &Series)>> = BTreeMap::new();
     for one in series {
         by_run.entry(one.run).or_default().push((one.side, &one.series));
     }
-    let mut table = Table::new(&["condition", "lowest", "highest", "drift", "stalls"]).units(&[
-        "",
-        "% of mean",
-        "% of mean",
-        "%",
-        "",
-    ]);
-    let mut any = false;
+    let head = ["condition", "lowest", "highest", "drift", "stalls"];
+    let mut table = Table::new(&head).units(&["", "% of mean", "% of mean", "%", ""]);
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
-        let runs: Vec<RateOverTime> = stored
-            .measurements()
-            .filter(|run| run.condition == index)
-            .filter_map(|run| {
-                RateOverTime::from_counters(condition.workload.traffic.kind, by_run.get(&run.id)?)
-            })
-            .collect();
+        let own = stored.measurements().filter(|run| run.condition == index);
+        let kind = condition.workload.traffic.kind;
+        let runs: Vec<RateOverTime> =
+            own.filter_map(|run| RateOverTime::from_counters(kind, by_run.get(&run.id)?)).collect();
         let Some(mean) = mean(&runs) else { continue };
-        any = true;
         let highest = mean.iter().copied().fold(0.0, f64::max);
         let lowest = mean.iter().copied().fold(highest, f64::min);
         let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
-        table.row(&[
-            &condition.label,
-            &percent(lowest * 100.0),
-            &percent(highest * 100.0),
-            &drift,
-            &stalls(&runs),
-        ]);
+        let [lowest, highest] = [lowest, highest].map(|rate| percent(rate * 100.0));
+        table.row(&[&condition.label, &lowest, &highest, &drift, &stalls(&runs)]);
     }
-    if !any {
-        return String::new();
-    }
-    format!(
-        "\nOver time (means of all runs; drift: the last third against the first; netassay db export --format series has the counters):\n{}",
-        table.render()
-    )
+    let title = "Over time (means of all runs; drift: the last third against the first; netassay db export --format series has the counters)";
+    let titled = TitledTable { title: title.to_owned(), table, notes: Vec::new() };
+    (!titled.table.is_empty()).then_some(Block::Table(titled))
 }
 
 /// One run over its window.
@@ -183,7 +163,7 @@ mod tests {
         }
     }
 
-    fn course(rows: &[(u64, u64)]) -> RateOverTime {
+    fn rate(rows: &[(u64, u64)]) -> RateOverTime {
         RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).unwrap()
     }
 
@@ -193,10 +173,10 @@ mod tests {
         // Rows may be missing on a busy machine.
         let uneven: Vec<(u64, u64)> = even.iter().copied().filter(|(ms, _)| ms % 70 != 0).collect();
         for rows in [even, uneven] {
-            let course = course(&rows);
-            assert!(course.parts.iter().all(|part| (part - 1.0).abs() < 1e-9), "{:?}", course.parts);
-            assert!(!course.has_stalled());
-            assert!(drift(&course.parts).unwrap().abs() < 1e-9);
+            let rate = rate(&rows);
+            assert!(rate.parts.iter().all(|part| (part - 1.0).abs() < 1e-9), "{:?}", rate.parts);
+            assert!(!rate.has_stalled());
+            assert!(drift(&rate.parts).unwrap().abs() < 1e-9);
         }
     }
 
@@ -204,21 +184,21 @@ mod tests {
     fn a_stall_is_as_long_as_nothing_moved() {
         let rows: Vec<(u64, u64)> =
             (1..=100).map(|row| (row * 10, if (40..=52).contains(&row) { 40 } else { row })).collect();
-        let course = course(&rows);
-        assert_eq!((course.stalled_ns, course.has_stalled()), (120 * MS, true));
-        assert_eq!(stalls(&[course]), "in 1 of 1 runs, up to 120 ms");
+        let rate = rate(&rows);
+        assert_eq!((rate.stalled_ns, rate.has_stalled()), (120 * MS, true));
+        assert_eq!(stalls(&[rate]), "in 1 of 1 runs, up to 120 ms");
     }
 
     #[test]
     fn a_rate_that_doubles_drifts_by_a_hundred_percent() {
         let rows: Vec<(u64, u64)> =
             (1..=240).map(|row| (row, if row <= 120 { row } else { 120 + (row - 120) * 2 })).collect();
-        let course = course(&rows);
-        assert!((drift(&course.parts).unwrap() - 100.0).abs() < 1e-6);
+        let rate = rate(&rows);
+        assert!((drift(&rate.parts).unwrap() - 100.0).abs() < 1e-6);
     }
 
     #[test]
-    fn what_never_moved_has_no_course() {
+    fn a_counter_that_never_moved_has_no_rate() {
         let none = |rows: &[(u64, u64)]| {
             RateOverTime::from_counters(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).is_none()
         };

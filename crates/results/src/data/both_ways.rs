@@ -2,18 +2,15 @@
 //! their own.
 
 use serde::Serialize;
-use stats::agreement::{Agreement, EitherWay, PercentEstimate, agree};
+use stats::agreement::{Agreement, EitherWay, agree};
 use stats::distribution::fisher;
 use store::StoredStudy;
-use study::{Alternate, Plan, format_duration, metric::Metric};
+use study::{Alternate, Plan, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::missing::hint;
 use crate::data::target::own_targets;
 use crate::data::turns::uncounted;
-use crate::words::layout::Layout;
-use crate::words::number::{counted, percent, range, times};
-use crate::words::table::Table;
 
 // The confidence of the intervals; those of the disagreements hold together.
 const LEVEL: f64 = 0.95;
@@ -21,33 +18,41 @@ const LEVEL: f64 = 0.95;
 /// The effects by both ways of measuring the conditions of a study, and whether they agree.
 #[derive(Debug, Serialize)]
 pub struct BothWays {
-    study: i64,
-    name: String,
+    /// The study's number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
+    /// The turns that were planned.
     #[serde(flatten)]
-    alternate: Alternate,
+    pub alternate: Alternate,
     /// The part of turns that is not counted; `None` where none were taken.
-    uncounted: Option<String>,
+    pub uncounted: Option<String>,
     /// The confidence, as a probability.
-    level: f64,
-    comparisons: Vec<WaysComparison>,
+    pub level: f64,
+    /// Each condition against one of its flow.
+    pub comparisons: Vec<WaysComparison>,
 }
 
 /// One condition against another of its flow, in one metric.
 #[derive(Debug, Serialize)]
-struct WaysComparison {
-    condition: String,
-    baseline: String,
-    metric: &'static str,
-    verdict: WaysOutcome,
+pub struct WaysComparison {
+    /// The label of the condition.
+    pub condition: String,
+    /// The label of the one that it is compared with.
+    pub baseline: String,
+    /// The key of the metric.
+    pub metric: &'static str,
+    /// Whether both ways agree.
+    pub verdict: WaysOutcome,
     /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
     /// be compared.
     #[serde(flatten)]
-    agreement: Option<Agreement>,
+    pub agreement: Option<Agreement>,
     /// The time that turns need for an interval as narrow as with runs, as a share of the time of
     /// runs, with its interval.
-    time: Option<(f64, (f64, f64))>,
+    pub time: Option<(f64, (f64, f64))>,
     /// Runs with turns, of either condition.
-    runs_in_turns: usize,
+    pub runs_in_turns: usize,
 }
 
 /// Whether both ways agree on a difference.
@@ -63,7 +68,9 @@ pub enum WaysOutcome {
 }
 
 impl WaysOutcome {
-    fn words(self) -> &'static str {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::Agree => "agree",
             Self::Disagree => "disagree",
@@ -129,88 +136,6 @@ impl BothWays {
             .into_iter()
             .find(is_found)
             .unwrap_or(WaysOutcome::Agree)
-    }
-
-    /// The comparison as text.
-    #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
-        let uncounted = self.uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
-        let mut text = format!(
-            "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {}{} and in runs of their own\n\n",
-            self.study,
-            self.name,
-            format_duration(self.alternate.turn),
-            uncounted.unwrap_or_default(),
-        );
-        let heads = [
-            "condition",
-            "against",
-            "metric",
-            "verdict",
-            "in turns",
-            "in runs",
-            "turns - runs",
-            "boots",
-            "time",
-        ];
-        let time = heads.len() - 1;
-        let mut table = Table::new(&heads).named(0).optional(&[time, 7, 2]);
-        for one in &self.comparisons {
-            let shown = |share: fn(&Agreement) -> PercentEstimate| {
-                let share = one.agreement.as_ref().map(share);
-                share.map_or("-".to_owned(), |share| {
-                    format!("{} ({})", percent(share.value), range(Some(share.interval), percent))
-                })
-            };
-            table.row(&[
-                &one.condition,
-                &one.baseline,
-                one.metric,
-                one.verdict.words(),
-                &shown(|found| found.first),
-                &shown(|found| found.second),
-                &shown(|found| found.apart),
-                &one.agreement.map_or("-".to_owned(), |found| found.boots.to_string()),
-                &one.time.map_or("-".to_owned(), |(share, interval)| {
-                    format!("{} ({})", times(share), range(Some(interval), times))
-                }),
-            ]);
-        }
-        text.push_str(&table.fit(layout));
-        text.push_str(&format!(
-            "\nIntervals have {:.0} %; those of turns - runs hold together: where both ways agree on everything, {:.0} % of such checks or fewer find that they disagree (Holm).\n",
-            100.0 * self.level,
-            100.0 * (1.0 - self.level)
-        ));
-        let has_time = self.comparisons.iter().any(|one| one.time.is_some());
-        if has_time && table.columns(layout).contains(&time) {
-            text.push_str(
-                "time: what turns need for an interval as narrow as that of runs, as a share of what runs need.\n",
-            );
-        }
-        let missing = self.comparisons.iter().filter(|one| one.verdict == WaysOutcome::NotCompared);
-        let (missing, without): (usize, usize) =
-            missing.fold((0, 0), |(all, none), one| (all + 1, none + usize::from(one.runs_in_turns == 0)));
-        if without > 0 {
-            text.push_str(&format!(
-                "{} took no turns: a switch reset the link, was not read back as planned, or acts for longer than is not counted, or a pace was not kept.\n",
-                counted(without, "condition")
-            ));
-        }
-        if missing > without {
-            text.push_str(&format!(
-                "{}: fewer than two boots measured both ways.\n",
-                counted(missing - without, "comparison")
-            ));
-        }
-        text.push_str(match self.outcome() {
-            WaysOutcome::Agree => "Turns and runs agree: no difference between them is proven.\n",
-            WaysOutcome::Disagree => {
-                "Turns and runs disagree: do not rely on differences of these conditions in turns; write `alternate = \"off\"`, or a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs.\n"
-            }
-            WaysOutcome::NotCompared => "Not everything was compared both ways.\n",
-        });
-        text
     }
 }
 

@@ -11,71 +11,90 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::missing::hint;
-use crate::render::spread;
-use crate::words::layout::Layout;
-use crate::words::number::{counted, percent};
 use crate::words::phrases::levels_without;
-use crate::words::table::Table;
 use study::{Plan, metric::Metric};
-
-// The confidence of every method, and of the intervals of their rates.
-const LEVEL: f64 = 0.95;
 
 // The runs of each condition that every method takes: ministat's needs three.
 const FEWEST: usize = 3;
 
 // The methods compared, netassay's own first, the usual ones last.
-const METHODS: [(TestMethod, &str); 3] = [
-    (TestMethod::Crossed, "netassay: differences inside boots"),
-    (TestMethod::Nested, "Welch's t on boot means, boots taken apart"),
-    (TestMethod::Pooled, "t on pooled runs (ministat)"),
-];
+const METHODS: [TestMethod; 3] = [TestMethod::Crossed, TestMethod::Nested, TestMethod::Pooled];
 
+/// A method that judges differences.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum TestMethod {
+pub enum TestMethod {
+    /// That of netassay: differences inside boots.
     Crossed,
+    /// Welch's t on boot means.
     Nested,
+    /// Student's t on the runs of all boots.
     Pooled,
+}
+
+impl TestMethod {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Crossed => "netassay: differences inside boots",
+            Self::Nested => "Welch's t on boot means, boots taken apart",
+            Self::Pooled => "t on pooled runs (ministat)",
+        }
+    }
 }
 
 /// The result of an A/A study.
 #[derive(Debug, Serialize)]
 pub struct FalsePositives {
-    study: i64,
-    name: String,
+    /// The study's number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
     /// The condition that was measured under both labels.
-    condition: String,
+    pub condition: String,
     /// Boots of one experiment.
-    boots: u32,
+    pub boots: u32,
     /// The number of whole experiments.
-    experiments: usize,
-    metrics: Vec<MetricRates>,
+    pub experiments: usize,
+    /// The rates in each metric.
+    pub metrics: Vec<MetricRates>,
 }
 
+/// The false-positive rates in a metric.
 #[derive(Debug, Serialize)]
-struct MetricRates {
-    metric: &'static str,
-    unit: &'static str,
-    rates: Vec<FalsePositiveRate>,
+pub struct MetricRates {
+    /// The metric's key.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The rate of each method.
+    pub rates: Vec<FalsePositiveRate>,
     /// The spread of boots and runs, from all boots together.
-    spread: Components,
-    mean: f64,
+    pub spread: Components,
+    /// The mean over all runs.
+    pub mean: f64,
 }
 
 /// The false-positive rate of one method.
 #[derive(Debug, Serialize)]
-struct FalsePositiveRate {
-    method: TestMethod,
-    found: u64,
-    of: u64,
+pub struct FalsePositiveRate {
+    /// The method.
+    pub method: TestMethod,
+    /// The number of experiments in which it found a difference.
+    pub found: u64,
+    /// The number of experiments.
+    pub of: u64,
     /// In %.
-    rate: f64,
+    pub rate: f64,
     /// Clopper and Pearson's, in %.
-    interval: (f64, f64),
+    pub interval: (f64, f64),
 }
 
 impl FalsePositives {
+    /// The confidence of every method, and of the intervals of their rates.
+    pub const LEVEL: f64 = 0.95;
+
     /// Divides the boots of a stored study of two twins into experiments of `boots` each, in order,
     /// and lets each method judge each. A boot without one of the two labels is left out.
     ///
@@ -111,45 +130,6 @@ impl FalsePositives {
             experiments: first.rates.first().map_or(0, |rate| usize::try_from(rate.of).unwrap_or(usize::MAX)),
             metrics,
         })
-    }
-
-    /// The rates as text.
-    #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
-        let mut text = format!(
-            "study {} ({}): {} of {} each, every one a comparison of a condition with itself{}\n\n",
-            self.study,
-            self.name,
-            counted(self.experiments, "experiment"),
-            counted(self.boots as usize, "boot"),
-            if self.condition.is_empty() { String::new() } else { format!(" ({})", self.condition) },
-        );
-        let mut table = Table::new(&["metric", "method", "differences", "rate %", "95 % interval"])
-            .named(0)
-            .optional(&[2]);
-        for metric in &self.metrics {
-            for (rate, (_, words)) in metric.rates.iter().zip(METHODS) {
-                let (low, high) = rate.interval;
-                table.row(&[
-                    metric.metric,
-                    words,
-                    &format!("{} of {}", rate.found, rate.of),
-                    &percent(rate.rate),
-                    &format!("{} to {}", percent(low), percent(high)),
-                ]);
-            }
-        }
-        text.push_str(&table.fit(layout));
-        text.push_str(
-            "\nA method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
-        );
-        if let Some(first) = self.metrics.first() {
-            text.push_str(&format!(
-                "\n{}",
-                spread::text(&first.spread, first.unit, first.mean, LEVEL, layout)
-            ));
-        }
-        text
     }
 }
 
@@ -191,13 +171,13 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
         return Ok(None);
     }
     let mut rates = Vec::new();
-    for (method, _) in METHODS {
+    for method in METHODS {
         let mut found = 0;
         for experiment in &experiments {
             found += u64::from(differs(method, experiment)?);
         }
         let of = experiments.len() as u64;
-        let (low, high) = binomial_interval(found, of, LEVEL).unwrap_or((0.0, 1.0));
+        let (low, high) = binomial_interval(found, of, FalsePositives::LEVEL).unwrap_or((0.0, 1.0));
         let rate = 100.0 * found as f64 / of as f64;
         rates.push(FalsePositiveRate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
     }
@@ -219,7 +199,7 @@ fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error
         TestMethod::Crossed => Design::Crossed,
         TestMethod::Nested => Design::Nested,
     };
-    let question = Question { design: Some(design), level: LEVEL, ..Question::against(0) };
+    let question = Question { design: Some(design), level: FalsePositives::LEVEL, ..Question::against(0) };
     let analysis = stats::analyse(experiment, &question)?;
     Ok(analysis.comparisons.iter().any(|one| matches!(one.verdict, Verdict::Higher | Verdict::Lower)))
 }

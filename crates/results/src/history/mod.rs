@@ -1,52 +1,75 @@
 //! A metric over stored studies: its levels, where they changed, and the newest study against the
 //! recent level.
 
-mod changed;
-mod member;
+mod choice;
 mod series;
-mod text;
+mod study_means;
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::Correction;
+use store::StudyStatus;
 use study::metric::Metric;
 
-use self::member::{HistoryMember, notes};
-pub use self::series::HistorySeries;
-use crate::data::differences::of_builds;
+use self::study_means::{ComparableStudies, changed as differences, conditions};
+use crate::data::differences::{StudyDifference, of_builds};
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::history_choice::HistoryOrder;
 use crate::data::metric::known;
 use crate::data::pairs::metrics;
-use crate::data::series::{
-    ComparableStudies, ExcludedStudy, HistoryEntry, changed as differences, conditions,
-};
+use crate::data::shortfall::stands;
 use crate::data::target::ComparisonRequest;
 use crate::data::truth::{self, TruthKind};
-use crate::words::number::percent;
+use crate::words::number::{counted, instant, percent};
 use crate::words::phrases::first_of;
+
+pub use self::choice::{ChosenStudy, HistoryChoice, HistoryOrder};
+pub use self::series::{HistorySeries, LevelChange, NewestStudy};
+pub use self::study_means::{ExcludedStudy, HistoryEntry, StudyMean};
 
 /// A metric over stored studies, worked out.
 #[derive(Debug, Serialize)]
 pub struct StudyHistory {
     /// The name of the studies.
-    pub(crate) name: String,
-    pub(crate) order: HistoryOrder,
+    pub name: String,
+    /// The order of the studies.
+    pub order: HistoryOrder,
     /// The confidence that was asked for: of all series together, or of each by itself.
-    pub(crate) confidence: f64,
+    pub confidence: f64,
     /// The oldest first.
-    pub(crate) studies: Vec<HistoryMember>,
-    pub(crate) left_out: Vec<ExcludedStudy>,
+    pub studies: Vec<HistoryMember>,
+    /// The studies that cannot stand beside the newest one.
+    pub left_out: Vec<ExcludedStudy>,
     /// One for each condition and metric.
-    pub(crate) series: Vec<HistorySeries>,
+    pub series: Vec<HistorySeries>,
     /// The method, as sentences without full stops.
-    pub(crate) method: Vec<String>,
+    pub method: Vec<String>,
     /// Notes on the studies, as sentences without full stops.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
+    /// The kind of the figures, if it is not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) truth: Option<&'static str>,
+    pub truth: Option<&'static str>,
+}
+
+/// A study of a history.
+#[derive(Debug, Serialize)]
+pub struct HistoryMember {
+    /// Its number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Its begin, in UTC.
+    pub started: String,
+    /// The version of the program that measured it.
+    pub version: String,
+    /// Its state.
+    pub status: String,
+    /// The differences from the study before it, the weightiest first.
+    pub differs: Vec<StudyDifference>,
 }
 
 impl StudyHistory {
@@ -102,10 +125,16 @@ impl StudyHistory {
         let mut studies: Vec<HistoryMember> = Vec::new();
         for (place, (entry, _)) in members.entries.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &members.entries[before].0.outline);
-            studies.push(HistoryMember::from_entry(
-                entry,
-                before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
-            ));
+            let row = &entry.outline.row;
+            studies.push(HistoryMember {
+                study: row.id.0,
+                label: entry.chosen.label.clone(),
+                tags: row.tags.clone(),
+                started: instant(row.started_unix_ms),
+                version: row.version.clone(),
+                status: row.status.to_string(),
+                differs: before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
+            });
         }
         let environments = || members.entries.iter().flat_map(|(entry, _)| &entry.outline.environments);
         let builds: BTreeSet<String> =
@@ -124,12 +153,6 @@ impl StudyHistory {
         }))
     }
 
-    /// Its series.
-    #[must_use]
-    pub fn series(&self) -> &[HistorySeries] {
-        &self.series
-    }
-
     /// The order of the studies, in words: `studies by time`.
     #[must_use]
     pub fn ordered(&self) -> &'static str {
@@ -137,12 +160,6 @@ impl StudyHistory {
             HistoryOrder::Time => "studies by time",
             HistoryOrder::Version => "studies by version",
         }
-    }
-
-    /// The name of the studies.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// The differences of the environment of a point's study from that of the point before, in a
@@ -190,4 +207,15 @@ fn method(series: &[HistorySeries], request: &ComparisonRequest, is_counted: boo
         )),
     });
     method
+}
+
+/// Notes on a study.
+fn notes(entry: &HistoryEntry) -> impl Iterator<Item = String> {
+    let row = &entry.outline.row;
+    let is_whole = row.status == StudyStatus::Complete;
+    let lack = (!is_whole).then(|| {
+        let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
+        format!("study {} {status}: it has {runs}", row.id)
+    });
+    lack.into_iter().chain(kept_in(&entry.outline))
 }

@@ -8,50 +8,44 @@ use study::metric::Better;
 use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
-use crate::data::exact::{self, UnequalCounts};
+use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::study_ref::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
-use crate::data::truth;
-use crate::render::answer::answered;
-use crate::render::comparison_row::{ComparisonRow, size};
+use crate::render::comparison_row::ComparisonRow;
 use crate::render::group::ComparisonGroup;
-use crate::render::summary_table::{short, tone};
-use crate::words::layout::Layout;
-use crate::words::number::{counted, figure, plain};
-use crate::words::phrases::words;
-use crate::words::table::Table;
+use crate::words::number::counted;
 
 // The method of the comparison, without a full stop.
 const METHOD: &str = "boots of different studies are never paired: the boots that measured a condition in one study are compared with those in the other, each group with its own spread (Welch)";
 
-// The largest number of differences and labels in a page that is not wide.
-const TOLD: usize = 8;
-
 /// Two stored studies beside each other, worked out.
 #[derive(Debug, Serialize)]
 pub struct BetweenStudies {
-    baseline: StudyRef,
-    study: StudyRef,
+    /// The study that is compared with.
+    pub baseline: StudyRef,
+    /// The other one.
+    pub study: StudyRef,
     /// The confidence of all intervals together, as a probability.
-    confidence: f64,
+    pub confidence: f64,
     /// The differences of their machines, testbeds and plans, the weightiest first.
-    differences: Vec<StudyDifference>,
+    pub differences: Vec<StudyDifference>,
     /// One for each metric.
     #[serde(serialize_with = "judged")]
-    comparisons: Vec<ComparisonGroup>,
-    /// Labels of conditions that only one of them has.
-    only_in_baseline: Vec<String>,
-    only_in_study: Vec<String>,
+    pub comparisons: Vec<ComparisonGroup>,
+    /// Labels of conditions that only the baseline has.
+    pub only_in_baseline: Vec<String>,
+    /// Labels of conditions that only the study has.
+    pub only_in_study: Vec<String>,
     /// Labels of conditions that both have and that were not measured in both.
-    not_measured: Vec<String>,
+    pub not_measured: Vec<String>,
     /// The method, as sentences without full stops.
-    method: Vec<String>,
+    pub method: Vec<String>,
     /// Notes on the studies, as sentences without full stops.
-    notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl BetweenStudies {
@@ -114,100 +108,6 @@ impl BetweenStudies {
             notes,
         })
     }
-
-    /// The comparison for people.
-    #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
-        let mut text = format!("{} against {}\n", self.study.words(), self.baseline.words());
-        text.push_str(&exact::head(self.comparisons.iter().flat_map(|group| &group.unlike)));
-        text.push('\n');
-        text.extend(self.comparisons.iter().map(answered));
-        self.differing(&mut text, layout);
-        for group in &self.comparisons {
-            text.push_str(&format!("\n{}", self.table(group, layout)));
-            text.push_str(&truth::line(group.truth));
-            if layout.wide {
-                text.push('\n');
-                text.extend(group.rows.iter().map(|row| format!("{}.\n", row.sentence)));
-            }
-        }
-        text.push('\n');
-        let of = |named: &StudyRef| format!("Only in study {}", named.study);
-        for (head, labels) in [
-            (of(&self.baseline), &self.only_in_baseline),
-            (of(&self.study), &self.only_in_study),
-            ("Not measured in both".to_owned(), &self.not_measured),
-        ] {
-            if !labels.is_empty() {
-                let shown = if layout.wide { labels.len() } else { TOLD };
-                let more = more(labels.len(), shown);
-                text.push_str(&format!("{head}: {}{more}.\n", labels[..shown.min(labels.len())].join("; ")));
-            }
-        }
-        if layout.wide {
-            text.extend(self.method.iter().map(|sentence| format!("Method: {sentence}.\n")));
-        }
-        text.extend(self.notes.iter().map(|note| format!("Note: {note}.\n")));
-        text
-    }
-
-    /// Writes the differences between the studies, which may be causes, before the effects.
-    fn differing(&self, text: &mut String, layout: Layout) {
-        if self.differences.is_empty() {
-            text.push_str("Environments: nothing that is recorded of them differs.\n");
-            return;
-        }
-        text.push_str("Not only the studies differ: what follows may be the cause.\n");
-        let [one, other] = [&self.baseline, &self.study].map(|named| format!("study {}", named.study));
-        let mut table = Table::new(&["differs", &one, &other]).named(0);
-        let value = |values: &[String]| match values {
-            [] => "-".to_owned(),
-            values => values.join(" / "),
-        };
-        let shown = if layout.wide { self.differences.len() } else { TOLD };
-        for StudyDifference { what, baseline, study } in self.differences.iter().take(shown) {
-            table.row(&[what, &value(baseline), &value(study)]);
-        }
-        text.push_str(&table.fit(layout));
-        if self.differences.len() > shown {
-            text.push_str(&format!("(--wide shows {} more)\n", self.differences.len() - shown));
-        }
-    }
-
-    /// A row for each condition.
-    fn table(&self, group: &ComparisonGroup, layout: Layout) -> String {
-        let unit = plain(&group.unit);
-        let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
-        let difference = if is_percent { "diff. %" } else { "difference" };
-        let [one, other] = [&self.baseline, &self.study].map(|named| format!("study {}", named.study));
-        let mut table = Table::new(&["condition", &one, &other, difference, "interval", "verdict"])
-            .named(0)
-            .optional(&[1, 4, 2]);
-        for row in &group.rows {
-            let mut size = size(&row.comparison, unit);
-            let mut difference = std::mem::take(&mut size.difference);
-            if row.comparison.relative.is_some() && !is_percent {
-                difference.push_str(" %");
-            }
-            let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
-            table.row(&[&row.label, &before, &after, &difference, &size.ends, short(row)]);
-            table.paint(5, Some(tone(row, group.better)));
-        }
-        let metric = words(&group.metric);
-        let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-        let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
-        let intervals = if is_interval {
-            let together = if group.rows.len() > 1 { " together" } else { "" };
-            format!("; {} % intervals{together}", stats::confidence(self.confidence))
-        } else {
-            String::new()
-        };
-        format!("{}{in_unit}{intervals}\n{}", metric.trim_start_matches("the "), table.fit(layout))
-    }
-}
-
-fn more(all: usize, shown: usize) -> String {
-    if all > shown { format!(" and {} more", all - shown) } else { String::new() }
 }
 
 fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {

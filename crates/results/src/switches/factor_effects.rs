@@ -25,15 +25,14 @@ struct SwitchConditions<'s> {
 
 /// The effects of each switch under every combination of the levels of the other factors.
 pub(super) fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
-    let mut contexts: Vec<(Vec<usize>, SwitchContext)> = Vec::new();
-    for set in sets(&stored.plan.conditions) {
+    let context = |set: SwitchConditions<'_>| {
         let effects = effects(stored, &set, level)?;
         let numbers: Vec<usize> = set.conditions.iter().map(|condition| condition.index).collect();
         let is_shown = |name: &str| !["workload", "scenario"].contains(&name);
         let at = set.others.iter().filter(|(name, _)| is_shown(name)).cloned().collect();
-        contexts.push((numbers.clone(), SwitchContext::new(stored, &numbers, at, effects)));
-    }
-    Ok(contexts.into_iter().map(|(_, context)| context).collect())
+        Ok(SwitchContext::new(stored, &numbers, at, effects))
+    };
+    sets(&stored.plan.conditions).into_iter().map(context).collect()
 }
 
 /// In the order of the plan.

@@ -10,58 +10,70 @@ use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
 use crate::data::error::Error;
 use crate::data::origin::TraceOrigin;
 use crate::data::path_comparison::{UnclosedRuns, closes};
-use crate::render::stages::unit;
-use crate::words::layout::Layout;
-use crate::words::number::{beyond_rounding, counted, figure};
-use crate::words::phrases::{listed, stages_by_end};
-use crate::words::table::Table;
+use crate::data::stage_differences::unit;
+use crate::words::number::counted;
 
 /// The ranges of all stages, by path and traffic.
 #[derive(Debug, Serialize)]
 pub struct StageRanges {
     /// `ns`, or `instructions`; for a packet.
-    unit: &'static str,
-    groups: Vec<TracedPath>,
+    pub unit: &'static str,
+    /// The ranges of each path and traffic.
+    pub groups: Vec<TracedPath>,
     /// The conditions with runs that are left out, because their stages do not add up to the whole.
-    left_out: Vec<LeftOutRuns>,
+    pub left_out: Vec<LeftOutRuns>,
 }
 
 /// Runs of a condition that are left out.
 #[derive(Debug, Serialize)]
-struct LeftOutRuns {
+pub struct LeftOutRuns {
     /// The condition of a study in a file.
-    source: String,
-    path: KernelPath,
-    reader: Waiting,
+    pub source: String,
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' way of waiting.
+    pub reader: Waiting,
+    /// The runs.
     #[serde(flatten)]
-    open: UnclosedRuns,
+    pub open: UnclosedRuns,
 }
 
 /// Traces of the same path with the same traffic.
 #[derive(Debug, Serialize)]
-struct TracedPath {
-    path: KernelPath,
-    reader: Waiting,
-    traffic: String,
+pub struct TracedPath {
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' way of waiting.
+    pub reader: Waiting,
+    /// The traffic, in words.
+    pub traffic: String,
     /// The sources of the traces: a condition of a study in a file.
-    sources: Vec<String>,
+    pub sources: Vec<String>,
     /// The kernel and the version of each source.
-    origins: Vec<TraceOrigin>,
-    stages: Vec<StageRange>,
-    whole: StageRange,
-    unmatched: Vec<UnmatchedStage>,
+    pub origins: Vec<TraceOrigin>,
+    /// The stages, in the order of the path.
+    pub stages: Vec<StageRange>,
+    /// The whole path.
+    pub whole: StageRange,
+    /// The stages that are not seen at one place in all.
+    pub unmatched: Vec<UnmatchedStage>,
 }
 
 /// The least and the largest cost of a stage, as means of boots.
 #[derive(Debug, Serialize)]
-struct StageRange {
-    from: String,
-    to: String,
-    least: f64,
+pub struct StageRange {
+    /// The place at which it begins.
+    pub from: String,
+    /// The place at which it ends.
+    pub to: String,
+    /// The least cost.
+    pub least: f64,
     /// The source that has the least cost.
-    least_in: usize,
-    most: f64,
-    most_in: usize,
+    pub least_in: usize,
+    /// The largest cost.
+    pub most: f64,
+    /// The source that has the largest cost.
+    pub most_in: usize,
 }
 
 /// A condition with its traces of one path, by boot.
@@ -118,30 +130,6 @@ impl StageRanges {
             return Err(Error::NotMerged(why));
         }
         Ok(Self { unit: unit(exact), groups, left_out })
-    }
-
-    /// As a page.
-    #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
-        let mut text = String::new();
-        for group in &self.groups {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            let TracedPath { path, reader, traffic, .. } = group;
-            let head = format!("{path}, readers {reader}: {traffic}; {} for a packet\n", self.unit);
-            text.push_str(&layout.hang(&head, 2));
-            text.push_str(&group.table().fit(layout));
-            for sentence in group.sentences() {
-                text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
-            }
-        }
-        for LeftOutRuns { source, path, reader, open } in &self.left_out {
-            let left =
-                format!("not in the tables: {path}, readers {reader}, of {source}: {}\n", open.clause());
-            text.push_str(&layout.hang(&left, 2));
-        }
-        text
     }
 }
 
@@ -226,52 +214,5 @@ impl TracedPath {
             sources: sources.iter().map(|source| source.name.clone()).collect(),
             origins: sources.into_iter().map(|source| source.origin).collect(),
         }
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new(&["up to", "least", "least in", "most", "most in"]).uncut(&[0, 1, 3]);
-        let stages = stages_by_end(self.stages.iter().map(|range| (range.from.as_str(), range.to.as_str())));
-        let names = stages.iter().chain([&self.whole.from]);
-        for (name, range) in names.zip(self.stages.iter().chain([&self.whole])) {
-            let [one, other] = [range.least_in, range.most_in].map(|source| (source + 1).to_string());
-            let [least, most] =
-                [range.least, range.most].map(|cost| figure(beyond_rounding(cost, self.whole.most)));
-            table.row(&[name, &least, &one, &most, &other]);
-        }
-        table
-    }
-
-    fn sentences(&self) -> Vec<String> {
-        let numbered = (1..).zip(&self.sources);
-        let mut said: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
-        let mut origins: Vec<(String, Vec<String>)> = Vec::new();
-        for (number, origin) in (1..).zip(&self.origins) {
-            let (origin, number) = (origin.to_string(), number.to_string());
-            match origins.iter_mut().find(|(known, _)| *known == origin) {
-                Some((_, numbers)) => numbers.push(number),
-                None => origins.push((origin, vec![number])),
-            }
-        }
-        said.extend(origins.into_iter().map(|(origin, numbers)| format!("{}: {origin}", listed(&numbers))));
-        said.push(
-            "least and most: means of boots, each with the number of the source that has it".to_owned(),
-        );
-        said.extend(self.unmatched.iter().map(|one| {
-            let numbers: Vec<String> = (1..)
-                .zip(&one.seen_at)
-                .filter(|(_, seen)| !seen.is_empty())
-                .map(|(number, seen)| {
-                    let functions: Vec<&str> = seen.iter().map(String::as_str).collect();
-                    format!("{number} (at {})", listed(&functions))
-                })
-                .collect();
-            format!(
-                "{} is not seen at one place in all, only in {}; {}",
-                one.stage,
-                listed(&numbers),
-                one.cost()
-            )
-        }));
-        said
     }
 }

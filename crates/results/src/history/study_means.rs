@@ -9,9 +9,9 @@ use store::Outline;
 use study::Plan;
 use study::metric::Metric;
 
+use super::ChosenStudy;
 use crate::data::differences::StudyDifference;
 use crate::data::error::Error;
-use crate::data::history_choice::ChosenStudy;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::metric::range_of;
 use crate::data::truth;
@@ -27,26 +27,33 @@ pub struct HistoryEntry {
 
 /// A study that is not part of a history.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct ExcludedStudy {
-    pub(crate) study: i64,
-    pub(crate) label: String,
-    pub(crate) why: String,
+pub struct ExcludedStudy {
+    /// Its number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
+    /// The reason, without a full stop.
+    pub why: String,
 }
 
 /// The mean of one condition in one study.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct StudyMean {
+pub struct StudyMean {
     /// The study's place in the history, from 0.
     #[serde(skip)]
-    pub(crate) place: usize,
-    pub(crate) study: i64,
-    pub(crate) label: String,
+    pub place: usize,
+    /// The study's number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
     /// The mean over boots, in the metric's unit.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Its interval by itself.
-    pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) boots: usize,
-    pub(crate) runs: usize,
+    pub interval: Option<(f64, f64)>,
+    /// The boots that measured it.
+    pub boots: usize,
+    /// Its runs.
+    pub runs: usize,
     #[serde(skip)]
     error: Option<(f64, f64)>,
 }

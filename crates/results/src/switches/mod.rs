@@ -2,7 +2,7 @@
 
 mod constant_settings;
 mod factor_effects;
-pub(in crate::render) mod switch_effect;
+pub(crate) mod switch_effect;
 
 use std::collections::BTreeSet;
 
