@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+use report::views::Detail;
 use results::Layout;
+use results::document::{Block, terminal};
 use serde::Serialize;
 
 use crate::cli::{Format, Formatted};
@@ -46,6 +48,16 @@ pub(crate) fn show<T: Serialize>(
         Format::Json => print_json(result),
         Format::Text => print_page(&page(result, layout), layout),
     }
+}
+
+/// Shows a result as its view, or as JSON.
+pub(crate) fn show_view<T: Serialize>(
+    result: &T,
+    output: &Formatted,
+    wide: bool,
+    view: impl FnOnce(&T, Detail) -> Vec<Block<'_>>,
+) -> Result<(), Failure> {
+    show(result, output, wide, |result, layout| terminal(&view(result, layout.into()), layout))
 }
 
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as

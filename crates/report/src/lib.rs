@@ -14,6 +14,7 @@ mod name;
 mod page;
 mod section;
 pub mod standalone_figure;
+pub mod views;
 
 pub use data::{Download, PackedStudy};
 pub use name::file_stem;

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent::Interrupt;
+use report::views;
+use results::document::terminal;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
@@ -54,7 +56,8 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
         say(&format!("wrote {}", named(path)));
     }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.campaign.database.db, layout) + &short + &place
+        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.into());
+        terminal(&blocks, layout) + &short + &place
     })?;
     Ok(conclude(flags, &summary))
 }

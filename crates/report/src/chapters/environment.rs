@@ -9,7 +9,7 @@ use crate::section::ReportedStudy;
 const NOTES: usize = 8;
 
 pub(super) fn blocks(study: &ReportedStudy) -> Vec<Block<'static>> {
-    let (results, stored) = (&study.results, study.results.stored());
+    let (results, stored) = (&study.results, &study.results.stored);
     let mut blocks = Vec::new();
     let machines = machines(stored);
     if !machines.is_empty() {

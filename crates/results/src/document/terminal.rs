@@ -32,9 +32,8 @@ impl TerminalWriter {
         }
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
-            Block::Heading(words) | Block::Question(words) | Block::Lead(words) | Block::Text(words) => {
-                self.line(words);
-            }
+            Block::Heading(words) | Block::Question(words) | Block::Text(words) => self.line(words),
+            Block::Lead(words) => self.line(&format!("Answer: {words}")),
             Block::Warning(paragraphs) => {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));
             }

@@ -5,10 +5,12 @@ use stats::Correction;
 use store::Outline;
 use study::metric::Better;
 
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_row::ComparisonRow;
 use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
-use crate::data::exact::{self, UnequalCounts};
+use crate::data::exact::{UnequalCounts, no_verdicts};
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{Shortfall, may_have_stopped};
@@ -16,10 +18,7 @@ use crate::data::study_ref::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::data::truth;
-use crate::render::answer::answered;
-use crate::render::comparison_row::{ComparisonRow, size};
-use crate::render::group::ComparisonGroup;
-use crate::render::summary_table::{short, tone};
+use crate::words::colour::Tone;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
@@ -119,9 +118,13 @@ impl BetweenStudies {
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let mut text = format!("{} against {}\n", self.study.words(), self.baseline.words());
-        text.push_str(&exact::head(self.comparisons.iter().flat_map(|group| &group.unlike)));
+        let unlike = no_verdicts(self.comparisons.iter().flat_map(|group| &group.unlike));
+        text.extend(unlike.iter().map(|one| format!("{one}\n")));
         text.push('\n');
-        text.extend(self.comparisons.iter().map(answered));
+        for group in &self.comparisons {
+            let lines = [vec![group.answer()], group.answer_remarks()].concat();
+            text.push_str(&format!("Answer: {}\n", lines.join("\n  ")));
+        }
         self.differing(&mut text, layout);
         for group in &self.comparisons {
             text.push_str(&format!("\n{}", self.table(group, layout)));
@@ -184,14 +187,10 @@ impl BetweenStudies {
             .named(0)
             .optional(&[1, 4, 2]);
         for row in &group.rows {
-            let mut size = size(&row.comparison, unit);
-            let mut difference = std::mem::take(&mut size.difference);
-            if row.comparison.relative.is_some() && !is_percent {
-                difference.push_str(" %");
-            }
+            let [difference, interval] = row.size(unit, !is_percent);
             let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
-            table.row(&[&row.label, &before, &after, &difference, &size.ends, short(row)]);
-            table.paint(5, Some(tone(row, group.better)));
+            table.row(&[&row.label, &before, &after, &difference, &interval, row.short_verdict()]);
+            table.paint(5, Some(Tone::from_verdict(row.comparison.verdict, group.better)));
         }
         let metric = words(&group.metric);
         let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };

@@ -133,7 +133,8 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
 
 /// The programs and filters of others that the packets of a study passed, a sentence without a full
 /// stop for each interface.
-pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
+#[must_use]
+pub fn programs(stored: &StoredStudy) -> Vec<String> {
     let mut told = Vec::new();
     for both in stored.boots.iter().map(|boot| &boot.environment) {
         let sides = [(Side::Transmitter, Some(&both.transmitter)), (Side::Receiver, both.receiver.as_ref())];

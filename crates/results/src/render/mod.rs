@@ -1,37 +1,21 @@
 //! Pages, tables and sentences.
 
-pub(crate) mod answer;
 pub(crate) mod between;
 pub(crate) mod both_ways;
-pub(crate) mod classic;
-pub(crate) mod column;
-pub(crate) mod comparison;
-pub(crate) mod comparison_remarks;
-pub(crate) mod comparison_row;
-pub(crate) mod copies;
-pub(crate) mod credit;
 pub(crate) mod environment;
 pub(crate) mod explained;
 pub(crate) mod false_positives;
 pub(crate) mod functions;
-pub(crate) mod group;
 pub(crate) mod history;
-pub(crate) mod method;
 pub(crate) mod over_time;
-mod overview;
 pub(crate) mod plan;
 pub(crate) mod proof;
 pub(crate) mod ranges;
-pub(crate) mod result_parts;
-pub(crate) mod results;
-pub(crate) mod runs;
+mod result_parts;
 pub(crate) mod sizing;
 pub(crate) mod spread;
 pub(crate) mod stages;
 pub(crate) mod study_list;
-mod study_page;
-mod summary_table;
 pub(crate) mod switches;
 pub(crate) mod titled_table;
 pub(crate) mod why;
-mod workload;

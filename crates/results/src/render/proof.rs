@@ -6,7 +6,7 @@ use study::Key;
 use crate::data::means::boot_means;
 use crate::data::outcomes;
 use crate::data::turns::{PARTS, in_turns};
-use crate::render::results::Results;
+use crate::data::results::Results;
 use crate::render::titled_table::TitledTable;
 use crate::words::number::{counted, figure, percent};
 use crate::words::phrases::listed;
@@ -26,15 +26,15 @@ impl Results {
         format!(
             "{}{}{}{}",
             evidence.iter().map(TitledTable::text).collect::<String>(),
-            outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
-            outcomes::clock(self.stored()),
+            outcomes::zerocopy(&self.stored, &self.stored.plan.conditions),
+            outcomes::clock(&self.stored),
             self.states()
         )
     }
 
     /// The kernel's counters, the offloads that acted, the places where messages were lost, and the
     /// settling of turns. The third table is empty for TCP, the last without turns.
-    pub(super) fn evidence(&self) -> [TitledTable; 4] {
+    pub fn evidence(&self) -> [TitledTable; 4] {
         [self.counted(), self.acted(), self.losses(), self.turns()]
     }
 
@@ -43,7 +43,7 @@ impl Results {
         let parts = PARTS.map(|(name, _)| name);
         let head = [&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat();
         let mut table = Table::new(&head);
-        for one in in_turns(self.stored()) {
+        for one in in_turns(&self.stored) {
             let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
             let mut row = vec![one.label.clone(), one.turns.to_string(), one.flows.to_string()];
             row.extend(one.parts.map(show));
@@ -84,7 +84,7 @@ impl Results {
             "1/run",
         ]);
         for (index, condition) in self.stored.plan.conditions.iter().enumerate() {
-            let means = boot_means(self.stored(), index);
+            let means = boot_means(&self.stored, index);
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
             table.row(&[
                 &condition.label,
@@ -150,7 +150,7 @@ impl Results {
             if condition.workload.traffic.kind.is_tcp() {
                 continue;
             }
-            let means = boot_means(self.stored(), index);
+            let means = boot_means(&self.stored, index);
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
             let parts: f64 = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"]
                 .iter()
@@ -203,7 +203,7 @@ impl Results {
     }
 
     /// The title of [`Self::switches`].
-    pub(super) fn read_back(&self) -> String {
+    pub fn read_back(&self) -> String {
         let is_alone = self.stored.plan.effective.first().is_some_and(|base| base.receiver.is_none());
         let who = if is_alone { "the one end" } else { "both ends" };
         format!("Switches as {who} read them back, against the first condition")
@@ -211,7 +211,7 @@ impl Results {
 
     /// Each condition's label and the state of its switches; then the requested levels that were
     /// not applied, and the further changes by the kernel.
-    pub(super) fn switches(&self) -> Vec<(&str, Vec<String>)> {
+    pub fn switches(&self) -> Vec<(&str, Vec<String>)> {
         let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
         let mut states = Vec::new();
         for (index, (condition, effective)) in
@@ -295,7 +295,7 @@ impl Results {
 
     /// The conditions that the plan left out or merged with others, and why, as sentences without
     /// full stops.
-    pub(super) fn not_measured(&self) -> Vec<String> {
+    pub fn not_measured(&self) -> Vec<String> {
         let plan = &self.stored.plan;
         [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
             .into_iter()

@@ -98,7 +98,8 @@ pub fn duration_of(seconds: f64) -> String {
 
 /// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
 /// the end of the year 9999, which is the last that has four digits.
-pub(crate) fn instant(unix_ms: i64) -> String {
+#[must_use]
+pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
     let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();

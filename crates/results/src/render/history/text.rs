@@ -4,7 +4,7 @@ use super::changed::ends;
 use super::member::{HistoryMember, studies};
 use super::{HistorySeries, StudyHistory};
 use crate::data::differences::StudyDifference;
-use crate::render::summary_table::tone_of;
+use crate::words::colour::Tone;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain};
 use crate::words::phrases::first_of;
@@ -86,7 +86,7 @@ impl StudyHistory {
                 verdict,
                 &changes,
             ]);
-            table.paint(5, newest.map(|newest| tone_of(newest.expected.verdict, series.better)));
+            table.paint(5, newest.map(|newest| Tone::from_verdict(newest.expected.verdict, series.better)));
         }
         table.fit(layout)
     }

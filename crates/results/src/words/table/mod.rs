@@ -83,14 +83,14 @@ impl Table {
     }
 
     /// Says which condition the last row is about.
-    pub(crate) fn is_of(&mut self, name: &Name) {
+    pub fn is_of(&mut self, name: &Name) {
         if let Some(row) = self.rows.len().checked_sub(1) {
             self.known.insert(row, name.clone());
         }
     }
 
     /// Colours a cell of the last row.
-    pub(crate) fn paint(&mut self, column: usize, tone: Option<Tone>) {
+    pub fn paint(&mut self, column: usize, tone: Option<Tone>) {
         if let (Some(row), Some(tone)) = (self.rows.len().checked_sub(1), tone) {
             self.tones.insert((row, column), tone);
         }

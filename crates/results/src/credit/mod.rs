@@ -3,11 +3,9 @@
 
 mod combination;
 mod effects;
-mod gain;
 mod interplay;
-mod overview;
 mod parts;
-mod text;
+mod sentences;
 
 use serde::Serialize;
 use store::StoredStudy;
@@ -16,12 +14,14 @@ use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 use crate::data::exact::{self, RESOLUTION, UnequalCounts};
 use crate::data::limits;
 use crate::data::truth::truth;
-pub(super) use effects::contexts;
+pub(crate) use effects::contexts;
 
-use combination::{Combination, MissingState};
+use combination::Combination;
+pub use combination::MissingState;
 pub use interplay::{Interplay, SwitchPair};
-pub use parts::{CombinedGain, CreditPart, DesignEffect};
-use parts::{CreditParts, SwitchingOrders};
+use parts::CreditParts;
+pub use parts::{CombinedGain, CreditPart, DesignEffect, SwitchingOrders};
+pub use sentences::{change_words, gain_words};
 
 /// The credit of a study with a design.
 #[derive(Debug, Serialize)]
@@ -29,23 +29,23 @@ pub struct Credits {
     /// The kind of design, which says the measured combinations.
     pub design: DesignKind,
     /// Combinations of the design that are not possible here, each once.
-    unreachable: Vec<UnreachableState>,
+    pub unreachable: Vec<UnreachableState>,
     /// Offloads that left the design because they cannot be switched here.
-    dropped: Vec<Dropped>,
+    pub dropped: Vec<Dropped>,
     /// The kind of the figures, if not time on a machine.
     #[serde(skip)]
-    truth: Option<&'static str>,
+    pub truth: Option<&'static str>,
     /// One for each combination and metric.
     pub credits: Vec<Credit>,
 }
 
 /// A combination that is not possible.
 #[derive(Debug, PartialEq, Serialize)]
-struct UnreachableState {
+pub struct UnreachableState {
     /// The offloads that were set on; the others were set off.
-    asked: Vec<String>,
+    pub asked: Vec<String>,
     /// The offloads that read back as on.
-    reads: Vec<String>,
+    pub reads: Vec<String>,
 }
 
 /// The credit under one combination of the levels of the other factors, in one metric.
@@ -65,10 +65,10 @@ pub struct Credit {
     pub exact: bool,
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unlike: Vec<UnequalCounts>,
+    pub unlike: Vec<UnequalCounts>,
     /// The mean over all runs here.
     #[serde(skip)]
-    mean: f64,
+    pub mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
     pub whole: Option<CombinedGain>,
     /// The reason why that is unknown.
@@ -78,11 +78,11 @@ pub struct Credit {
     /// Whether the parts add up to the whole.
     pub adds_up: bool,
     /// The number of orders of switching on in the average of shares, and of all orders.
-    orders: Option<SwitchingOrders>,
+    pub orders: Option<SwitchingOrders>,
     /// The number of planned states here.
-    planned_states: usize,
+    pub planned_states: usize,
     /// The combinations that no run measured. Unreachable states are not planned.
-    missing: Vec<MissingState>,
+    pub missing: Vec<MissingState>,
     /// Main effects and interactions; empty where the design tells none.
     pub effects: Vec<DesignEffect>,
     /// The limit outside the hosts that set the rate both with all on and with all off: nothing can
@@ -98,7 +98,7 @@ pub struct Credit {
 
 impl Credits {
     /// States whose counts do not repeat.
-    pub(crate) fn unlike(&self) -> impl Iterator<Item = &UnequalCounts> {
+    pub fn unlike(&self) -> impl Iterator<Item = &UnequalCounts> {
         self.credits.iter().flat_map(|credit| &credit.unlike)
     }
 

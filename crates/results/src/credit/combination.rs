@@ -13,16 +13,16 @@ use crate::words::phrases::listed;
 
 /// A state of the plan that no run measured. Unreachable states are not in the plan.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct MissingState {
+pub struct MissingState {
     /// In words: `all off`, `without tso`.
-    pub(super) state: String,
+    pub state: String,
     /// Its offloads that are on.
-    on: Vec<String>,
+    pub on: Vec<String>,
     /// Whether all are on or all off.
     #[serde(skip)]
-    pub(super) is_end: bool,
+    pub is_end: bool,
     /// The reason why none of its runs counts.
-    pub(super) why: String,
+    pub why: String,
 }
 
 /// One combination of the levels of the factors outside the design.

@@ -1,32 +1,54 @@
-//! The columns of the table of results for each kind of traffic.
+//! The means of the metrics of a workload: rate or latency, loss, CPU.
 
-use std::collections::BTreeMap;
-
+use results::{ConditionResult, Table, TitledTable, figure, percent};
 use stats::fixed;
 use study::Kind;
 
-use crate::words::number::{figure, percent};
-
 /// A column of figures.
-pub(crate) struct MetricColumn {
-    pub(crate) head: &'static str,
-    pub(crate) unit: &'static str,
+struct MetricColumn {
+    head: &'static str,
+    unit: &'static str,
     /// One metric, or several that share a cell.
     metrics: Vec<&'static str>,
     show: fn(f64) -> String,
 }
 
-impl MetricColumn {
-    /// The cell of a condition with these means.
-    pub(crate) fn cell(&self, means: &BTreeMap<String, f64>) -> String {
-        let show =
-            |metric: &&str| means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(*value));
-        self.metrics.iter().map(show).collect::<Vec<_>>().join(" / ")
+/// A row for each condition of a workload. `truth`: the kind of its figures.
+pub(super) fn means_table(
+    conditions: &[&ConditionResult],
+    exact: bool,
+    truth: Option<&'static str>,
+) -> TitledTable {
+    let kind = conditions[0].kind;
+    let columns = if exact { counted(kind) } else { columns(kind) };
+    let row = |first: &'static str, cell: fn(&MetricColumn) -> &'static str| -> Vec<&str> {
+        [first].into_iter().chain(columns.iter().map(cell)).collect()
+    };
+    let (heads, units) = (row("condition", |column| column.head), row("", |column| column.unit));
+    let mut table = Table::new(&heads).units(&units).named(0);
+    for condition in conditions {
+        let mean = |metric: &str, show: fn(f64) -> String| {
+            condition.means.get(metric).map_or_else(|| "-".to_owned(), |mean| show(*mean))
+        };
+        let cell = |column: &MetricColumn| {
+            let means: Vec<String> =
+                column.metrics.iter().map(|metric| mean(metric, column.show)).collect();
+            means.join(" / ")
+        };
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        let cells = cells.iter().map(String::as_str);
+        table.row(&[condition.label.as_str()].into_iter().chain(cells).collect::<Vec<_>>());
+        table.is_of(&condition.label);
+    }
+    TitledTable {
+        title: format!("{}: means", conditions[0].workload),
+        table,
+        notes: truth.into_iter().map(str::to_owned).collect(),
     }
 }
 
 /// The columns of a table of counted instructions.
-pub(crate) fn counted(kind: Kind) -> Vec<MetricColumn> {
+fn counted(kind: Kind) -> Vec<MetricColumn> {
     let per = kind.counted_work();
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
@@ -44,7 +66,7 @@ pub(crate) fn counted(kind: Kind) -> Vec<MetricColumn> {
 }
 
 /// The columns of a table of this traffic.
-pub(crate) fn columns(kind: Kind) -> Vec<MetricColumn> {
+fn columns(kind: Kind) -> Vec<MetricColumn> {
     // In the unit of the vocabulary, as sentences and JSON are.
     let column = |head, metric: &'static str| MetricColumn {
         head,

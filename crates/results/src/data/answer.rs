@@ -2,44 +2,52 @@
 
 use stats::{Margin, Ratio, Verdict};
 
-use crate::render::comparison_remarks::once;
-use crate::render::comparison_row::ComparisonRow;
-use crate::render::group::ComparisonGroup;
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_row::ComparisonRow;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{is, listed, words};
 
 // The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
 
-/// The answer of a comparison as lines: its sentence, each remark once with its conditions, and the
-/// explanations of differences.
-pub(crate) fn answered(group: &ComparisonGroup) -> String {
-    format!("Answer: {}\n", answer_lines(group).join("\n  "))
-}
-
-/// The lines of the answer.
-pub(crate) fn answer_lines(group: &ComparisonGroup) -> Vec<String> {
-    let mut lines = vec![answer(group)];
-    for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
-        lines.push(format!("{whose}: {remark}."));
+impl ComparisonGroup {
+    /// One sentence for one comparison: the proven differences with their size, then the others.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        answer_for(self, &self.rows.iter().collect::<Vec<_>>())
     }
-    let whys: Vec<(&str, String)> =
-        group.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
-    // Conditions often have one reason.
-    for same in whys.chunk_by(|(_, one), (_, other)| one == other) {
-        let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
-        lines.push(format!("why {}: {}", listed(&labels), same[0].1));
+
+    /// Sentences below the answer: each remark once with its conditions, and the explanations of
+    /// differences.
+    #[must_use]
+    pub fn answer_remarks(&self) -> Vec<String> {
+        // A run of the baseline affects all its comparisons.
+        let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (row, remark) in self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (row, one))) {
+            match remarks.iter_mut().find(|(known, _)| known == remark) {
+                Some((_, labels)) => labels.push(&row.label),
+                None => remarks.push((remark, vec![&row.label])),
+            }
+        }
+        let whose = |labels: &[&str]| match labels {
+            [one, others @ ..] if others.len() > 1 => format!("{one} and {} others", others.len()),
+            labels => listed(labels),
+        };
+        let remarks = remarks.iter().map(|(remark, labels)| format!("{}: {remark}.", whose(labels)));
+        let whys: Vec<(&str, String)> =
+            self.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
+        // Conditions often have one reason.
+        let whys = whys.chunk_by(|(_, one), (_, other)| one == other).map(|same| {
+            let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
+            format!("why {}: {}", listed(&labels), same[0].1)
+        });
+        remarks.chain(whys).collect()
     }
-    lines
 }
 
-/// One sentence for one comparison: the proven differences with their size, then the others.
-pub(crate) fn answer(group: &ComparisonGroup) -> String {
-    answer_for(group, &group.rows.iter().collect::<Vec<_>>())
-}
-
-/// The answer for some of its conditions.
-pub(crate) fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
+/// The answer for some conditions of a comparison.
+#[must_use]
+pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     let baseline = group.baseline.as_deref().unwrap_or("one condition");
     let Some(first) = rows.first() else {
         return format!("only {baseline} was measured: there is nothing to compare it with.");

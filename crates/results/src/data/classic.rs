@@ -7,29 +7,28 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
 
-// The reason why the classic test does not decide.
-const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
-
 /// The classic test of ministat on a stored study's runs.
 #[derive(Debug, Serialize)]
 pub struct ClassicTest {
-    study: i64,
-    name: String,
+    /// The study's number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
     /// The comparisons.
-    groups: Vec<ClassicGroup>,
+    pub groups: Vec<ClassicGroup>,
 }
 
 /// The classic test of one comparison.
 #[derive(Debug, Serialize)]
-struct ClassicGroup {
+pub struct ClassicGroup {
     /// The metric's key.
-    metric: &'static str,
+    pub metric: &'static str,
     /// Its unit.
-    unit: &'static str,
+    pub unit: &'static str,
     /// Names and values of the sets, the baseline first.
-    sets: Vec<(String, Vec<f64>)>,
+    pub sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
-    text: String,
+    pub text: String,
 }
 
 impl ClassicTest {
@@ -71,18 +70,5 @@ impl ClassicTest {
             });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
-    }
-
-    /// The comparison for people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = format!("study {} ({})\n", self.study, self.name);
-        for group in &self.groups {
-            text.push_str(&format!("\n{} in {}\n{}", group.metric, group.unit, group.text));
-        }
-        text.push_str(&format!(
-            "\n{CAUTION}\n`netassay compare` without --classic uses the boot as the unit of replication.\n"
-        ));
-        text
     }
 }

@@ -23,11 +23,14 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     } else {
         format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
     };
+    let boots = || analysis.conditions.iter().map(|one| one.boots);
+    let is_whole = analysis.design == Design::Nested || boots().min() == boots().max();
     let count = analysis.comparisons.len();
     if count > 1 && subject.question.correction == Correction::Family {
         error.push_str(MODERATED);
     }
     let mut sentences = vec![error];
+    sentences.extend((!is_whole).then(|| PARTIAL.to_owned()));
     sentences.extend(subject.how.map(|how| format!("a boot is: {}", how.sentence())));
     if count > 1 {
         sentences.push(together(subject, analysis));
@@ -62,6 +65,9 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     }
     sentences
 }
+
+// The meaning of means that are not the means of boot means.
+const PARTIAL: &str = "not every boot has every condition, so the mean of a condition is an estimate for all boots";
 
 // The combination of conditions and boots if a condition needs its own state of the testbed.
 const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";

@@ -14,7 +14,7 @@ use crate::render::switches::switch_effect::{
 };
 
 /// The effects of each combination of the levels of the other factors.
-pub(in crate::render) fn contexts(stored: &StoredStudy, level: f64) -> Vec<SwitchContext> {
+pub(crate) fn contexts(stored: &StoredStudy, level: f64) -> Vec<SwitchContext> {
     Combination::from_plan(&stored.plan).iter().map(|one| context(stored, one, level)).collect()
 }
 

@@ -24,10 +24,10 @@ pub struct CreditPart {
     pub change: Estimated,
     /// The factors that are switched.
     #[serde(skip)]
-    pub(super) switched: Vec<String>,
+    pub switched: Vec<String>,
     /// The reverse change, in % of the other end; `None` for an average over several states.
     #[serde(skip)]
-    pub(super) back: Option<Estimated>,
+    pub back: Option<Estimated>,
     /// The conditions at both ends, by their index in the plan: what is changed from, what to.
     /// `None` for an average over several.
     #[serde(skip)]
@@ -48,19 +48,20 @@ pub struct CombinedGain {
 
 /// Orders of switching on.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct SwitchingOrders {
+pub struct SwitchingOrders {
     /// The orders with measured states only: the shares are averaged over them.
-    pub(crate) used: u64,
+    pub used: u64,
     /// The orders with planned states only. The others need states that are unreachable or were not
     /// requested.
-    pub(crate) planned: u64,
+    pub planned: u64,
     /// All orders.
-    pub(crate) all: u64,
+    pub all: u64,
 }
 
 impl SwitchingOrders {
     /// If fewer are measured than planned: `7 of 24 orders`.
-    pub(super) fn lacking(&self) -> Option<String> {
+    #[must_use]
+    pub fn lacking(&self) -> Option<String> {
         let of = if self.planned == self.all {
             format!("{} orders", self.all)
         } else {

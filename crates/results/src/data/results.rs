@@ -7,7 +7,10 @@ use stats::{ConditionEstimate, Observation, ValueRange};
 use store::StoredStudy;
 use study::{Kind, Name};
 
+use crate::credit::Credits;
 use crate::data::acted::ActedOffloads;
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparisons::groups;
 use crate::data::congestion_control;
 use crate::data::disturbed::DisturbedRuns;
 use crate::data::early_stop::stopping;
@@ -20,47 +23,51 @@ use crate::data::notes::notes;
 use crate::data::stored::subjects;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
-use crate::render::answer::answer;
-use crate::render::comparison::groups;
-use crate::render::credit::Credits;
-use crate::render::group::ComparisonGroup;
 use crate::render::why::{ExplainingCounter, counters, explain};
 use crate::words::names::as_text;
-use crate::words::number::figure;
-use crate::words::phrases::first_of;
 
 /// The results of a stored study.
 #[derive(Debug, Serialize)]
 pub struct Results {
-    pub(super) study: i64,
-    pub(super) name: String,
-    pub(super) question: String,
-    pub(super) scenario: String,
+    /// The study's number in its database.
+    pub study: i64,
+    /// The study's name.
+    pub name: String,
+    /// The question of the study.
+    pub question: String,
+    /// Its scenarios, in words.
+    pub scenario: String,
     /// The congestion control of the TCP runs; several where conditions differ, none without TCP.
-    pub(super) congestion_control: Vec<String>,
-    pub(super) status: String,
-    pub(super) confidence: f64,
-    pub(crate) conditions: Vec<ConditionResult>,
-    pub(super) comparisons: Vec<ComparisonGroup>,
+    pub congestion_control: Vec<String>,
+    /// Its status, in words.
+    pub status: String,
+    /// The confidence of an interval by itself, as a probability.
+    pub confidence: f64,
+    /// The planned conditions, by their index in the plan.
+    pub conditions: Vec<ConditionResult>,
+    /// The study's comparisons.
+    pub comparisons: Vec<ComparisonGroup>,
     /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) credit: Option<Credits>,
+    pub credit: Option<Credits>,
     /// The kind of the figures, if not time on a machine.
-    pub(super) truth: Option<&'static str>,
+    pub truth: Option<&'static str>,
     /// The answers, one sentence for each comparison.
-    pub(super) answer: Vec<String>,
+    pub answer: Vec<String>,
     /// The state of a study that may stop early.
-    pub(super) stopping: Option<String>,
+    pub stopping: Option<String>,
     /// The limitations of the testbed.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) missing: Option<MissingRuns>,
-    pub(super) failed_runs: u32,
+    pub missing: Option<MissingRuns>,
+    /// Tries that failed.
+    pub failed_runs: u32,
     /// Runs that something disturbed.
-    pub(super) invalid_runs: DisturbedRuns,
+    pub invalid_runs: DisturbedRuns,
+    /// The stored study behind the results.
     #[serde(skip)]
-    pub(super) stored: StoredStudy,
+    pub stored: StoredStudy,
 }
 
 /// One condition's figures.
@@ -112,8 +119,15 @@ impl Results {
         let targets: Vec<ComparisonTarget> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
         let mut comparisons = groups(&mut subjects(stored, &targets, &request)?)?;
         explain(&mut comparisons, stored);
-        let mut notes = notes(stored);
-        notes.extend(estimates(&mut conditions, &comparisons));
+        for group in &mut comparisons {
+            for own in &mut group.conditions {
+                let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
+                own.limit.clone_from(&condition.limited_by);
+                if let Some(mean) = condition.means.get_mut(&group.metric) {
+                    *mean = own.estimate.mean;
+                }
+            }
+        }
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
@@ -122,11 +136,11 @@ impl Results {
             congestion_control: congestion_control::names(stored),
             status: stored.row.status.to_string(),
             confidence: request.confidence,
-            answer: comparisons.iter().map(answer).collect(),
+            answer: comparisons.iter().map(ComparisonGroup::answer).collect(),
             credit: Credits::from_stored(stored, None, request.confidence),
             stopping: stopping(stored).or_else(|| Some(stored.plan.looks_dropped?.to_string())),
             missing: MissingRuns::from_stored(stored),
-            notes,
+            notes: notes(stored),
             truth: truth(stored),
             failed_runs: stored.row.failed_runs,
             invalid_runs: DisturbedRuns::from_stored(stored, &stored.plan.conditions),
@@ -134,36 +148,6 @@ impl Results {
             comparisons,
             stored: study,
         })
-    }
-
-    /// The stored study behind the results.
-    #[must_use]
-    pub fn stored(&self) -> &StoredStudy {
-        &self.stored
-    }
-
-    /// The planned conditions, by their index in the plan.
-    #[must_use]
-    pub fn conditions(&self) -> &[ConditionResult] {
-        &self.conditions
-    }
-
-    /// The study's comparisons.
-    #[must_use]
-    pub fn comparisons(&self) -> &[ComparisonGroup] {
-        &self.comparisons
-    }
-
-    /// The gain of each offload of the study's design; `None` without a design.
-    #[must_use]
-    pub fn credit(&self) -> Option<&Credits> {
-        self.credit.as_ref()
-    }
-
-    /// The confidence of an interval by itself, as a probability.
-    #[must_use]
-    pub fn confidence(&self) -> f64 {
-        self.confidence
     }
 
     /// The counters that explain effects, in every condition of their workload.
@@ -199,41 +183,10 @@ impl Results {
     }
 
     /// Whether any run counts. Without one there are no tables.
-    pub(crate) fn has_measurements(&self) -> bool {
+    #[must_use]
+    pub fn has_measurements(&self) -> bool {
         self.stored.measurements().next().is_some()
     }
-}
-
-// The largest number of named conditions whose estimate is not the mean of boot means.
-const ESTIMATES: usize = 3;
-
-/// Gives conditions the means of their comparisons. If these are not the means of boot means,
-/// because boots lack conditions, returns a note of both for each metric.
-fn estimates(conditions: &mut [ConditionResult], groups: &[ComparisonGroup]) -> Vec<String> {
-    let mut differ: Vec<(&str, Vec<String>)> = Vec::new();
-    for group in groups {
-        for own in &group.conditions {
-            let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
-            let Some(mean) = condition.means.get_mut(&group.metric) else { continue };
-            let (plain, shown) = (figure(*mean), figure(own.estimate.mean));
-            *mean = own.estimate.mean;
-            if plain == shown {
-                continue;
-            }
-            let one = format!("{} {shown} beside {plain}", own.label);
-            match differ.iter_mut().find(|(metric, _)| *metric == group.metric) {
-                Some((_, all)) => all.push(one),
-                None => differ.push((&group.metric, vec![one])),
-            }
-        }
-    }
-    let note = |(metric, all): (&str, Vec<String>)| {
-        format!(
-            "not every boot has every condition, so the means of {metric} are estimates for all boots, not means of boot means: {}",
-            first_of(&all, ESTIMATES)
-        )
-    };
-    differ.into_iter().map(note).collect()
 }
 
 fn conditions(stored: &StoredStudy) -> Vec<ConditionResult> {

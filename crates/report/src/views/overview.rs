@@ -1,57 +1,43 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
-use crate::data::truth;
-use crate::render::comparison_row::{ComparisonRow, size};
-use crate::render::group::ComparisonGroup;
-use crate::render::summary_table::tone;
-use crate::words::layout::Layout;
-use crate::words::number::{counted, figure, plain};
-use crate::words::phrases::words;
-use crate::words::table::Table;
+use results::document::Block;
+use results::{ComparisonGroup, ComparisonRow, Table, TitledTable, Tone, figure, metric_title, plain};
 
-// Up to this number of comparisons each has a sentence and a table of its own.
+// Up to this number of comparisons each has a table of its own.
 const FEW: usize = 6;
 
-// The column that has the colour of the direction.
+// The column that has the colour of the direction, and the column of the condition that differs
+// most.
 const DIFFERENCES: usize = 3;
-// The column of the condition that differs most.
 const LARGEST: usize = 4;
 
-/// Are there too many for a sentence and a table each?
+/// Are there too many for a table each?
 pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
     groups.len() > FEW
 }
 
-/// The answer for many comparisons: in how many of them anything differs, then a table for each
-/// metric.
-pub(super) fn overview(groups: &[ComparisonGroup], layout: Layout) -> String {
-    let differ = groups.iter().filter(|group| group.rows.iter().any(ComparisonRow::is_proven)).count();
-    let mut text = format!(
-        "Answer: a difference from the baseline is proven in {differ} of {}.\n",
-        counted(groups.len(), "comparison")
-    );
+/// A table for each metric.
+pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
     let mut metrics: Vec<&str> = Vec::new();
     for group in groups {
         if !metrics.contains(&group.metric.as_str()) {
             metrics.push(&group.metric);
         }
     }
-    for metric in metrics {
+    let of_metric = |metric: &str| {
         let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
-        text.push_str(&format!("\n{}\n{}", title(&own), table(&own).fit(layout)));
-        text.push_str(&truth::line(own[0].truth));
-    }
-    text
+        let notes = own[0].truth.map(str::to_owned).into_iter().collect();
+        Block::Table(TitledTable { title: title(&own), table: table(&own), notes })
+    };
+    metrics.into_iter().map(of_metric).collect()
 }
 
 /// `throughput: proven differences, 98.33 % confidence`.
 fn title(groups: &[&ComparisonGroup]) -> String {
-    let metric = words(&groups[0].metric);
-    let metric = metric.trim_start_matches("the ");
     let level = groups[0].level;
     let is_one = groups.iter().all(|group| group.resolution.is_none() && group.level == level);
     let level = if is_one { format!(", {} % confidence", stats::confidence(level)) } else { String::new() };
-    format!("{metric}: proven differences{level}")
+    format!("{}: proven differences{level}", metric_title(&groups[0].metric))
 }
 
 /// One row for each comparison of a metric.
@@ -72,17 +58,14 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
         let count = format!("{} of {}", proven.len(), group.rows.len());
         let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
         let equivalent = group.rows.iter().filter(equal).count().to_string();
-        let largest = proven
-            .iter()
-            .max_by(|one, other| {
-                one.comparison.difference.abs().total_cmp(&other.comparison.difference.abs())
-            })
-            .copied();
+        let size = |row: &ComparisonRow| row.comparison.difference.abs();
+        let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
         let name = largest.map_or_else(String::new, |row| beside(row, group));
         table.row(
             &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
         );
-        table.paint(DIFFERENCES, largest.map(|row| tone(row, group.better)));
+        let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
+        table.paint(DIFFERENCES, tone);
     }
     table
 }
@@ -90,8 +73,8 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
 /// The lowest and the highest of differences in ascending order.
 fn differences(proven: &[&ComparisonRow], unit: &str) -> String {
     let shown = |row: &ComparisonRow| {
-        let percent = if row.comparison.relative.is_some() { " %" } else { "" };
-        size(&row.comparison, unit).difference + percent
+        let [size, _] = row.size(unit, true);
+        size
     };
     match proven {
         [] => "-".to_owned(),
