@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use report::views::Detail;
 use results::Layout;
 use results::document::{Block, terminal};
 use serde::Serialize;
@@ -55,9 +54,9 @@ pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,
     wide: bool,
-    view: impl FnOnce(&T, Detail) -> Vec<Block<'_>>,
+    view: impl FnOnce(&T, bool) -> Vec<Block<'_>>,
 ) -> Result<(), Failure> {
-    show(result, output, wide, |result, layout| terminal(&view(result, layout.into()), layout))
+    show(result, output, wide, |result, layout| terminal(&view(result, layout.wide), layout))
 }
 
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as

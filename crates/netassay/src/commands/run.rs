@@ -56,7 +56,7 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
         say(&format!("wrote {}", named(path)));
     }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.into());
+        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.wide);
         terminal(&blocks, layout) + &short + &place
     })?;
     Ok(conclude(flags, &summary))

@@ -49,7 +49,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let stored = stored.sanitised();
     let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
-    let mut text = terminal(&views::show(&results, &named(db), layout.into()), layout);
+    let mut text = terminal(&views::show(&results, &named(db), layout.wide), layout);
     if layout.wide {
         text.push_str(&results.proof());
         text.push_str(&results::over_time(&stored, &store.series(stored.row.id)?));

@@ -6,14 +6,13 @@ use results::{ClassicTest, ComparisonGroup, Comparisons, Credits, MissingRuns, c
 use super::comparison_table::compared;
 use super::credit::credit;
 use super::method::method;
-use super::Detail;
 
 // The reason why the classic test does not decide.
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
 
 /// The answer, the table and the notes of each comparison; then the credit of a design.
 #[must_use]
-pub fn compare(comparisons: &Comparisons, detail: Detail) -> Vec<Block<'static>> {
+pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>> {
     let title = match comparisons.study {
         Some(study) => format!("study {study} ({})", comparisons.name),
         None => comparisons.name.clone(),
@@ -28,27 +27,27 @@ pub fn compare(comparisons: &Comparisons, detail: Detail) -> Vec<Block<'static>>
         blocks.push(Block::Warning(warnings));
     }
     for group in &comparisons.groups {
-        blocks.extend(one(group, detail));
+        blocks.extend(one(group, is_whole));
     }
-    if detail == Detail::Full {
+    if is_whole {
         blocks.extend(method(&comparisons.groups));
     }
-    blocks.extend(credits.into_iter().flat_map(|credits| credit(credits, detail)));
+    blocks.extend(credits.into_iter().flat_map(|credits| credit(credits, is_whole)));
     blocks
 }
 
 /// One comparison.
-fn one(group: &ComparisonGroup, detail: Detail) -> Vec<Block<'static>> {
-    let (is_full, is_all_pairs) = (detail == Detail::Full, group.baseline.is_none());
+fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
+    let is_all_pairs = group.baseline.is_none();
     let mut blocks = Vec::new();
     if !is_all_pairs {
         blocks.push(Block::Lead(capital(&group.answer())));
         blocks.extend(group.answer_remarks().iter().map(|remark| Block::Text(capital(remark))));
     }
-    blocks.push(Block::Table(compared(&[group], detail)));
+    blocks.push(Block::Table(compared(&[group], is_whole)));
     let mut sentences = Vec::new();
     // Elsewhere the answer has what a narrow table leaves out.
-    for row in group.rows.iter().filter(|_| is_full || is_all_pairs) {
+    for row in group.rows.iter().filter(|_| is_whole || is_all_pairs) {
         sentences.push(format!("{}.", row.sentence));
         if is_all_pairs {
             sentences.extend(row.remarks.iter().map(|remark| format!("{remark}.")));
@@ -57,7 +56,7 @@ fn one(group: &ComparisonGroup, detail: Detail) -> Vec<Block<'static>> {
     }
     sentences.extend(group.caution.iter().map(|caution| format!("Caution: {caution}.")));
     // The method has them.
-    let flags = group.flags.iter().filter(|_| !is_full);
+    let flags = group.flags.iter().filter(|_| !is_whole);
     sentences.extend(flags.map(|flag| format!("Flag: {flag}.")));
     sentences.extend(group.notes.iter().map(|note| format!("Note: {note}.")));
     if !sentences.is_empty() {

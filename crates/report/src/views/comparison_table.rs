@@ -7,7 +7,6 @@ use results::{
 use study::Name;
 use study::metric::Better;
 
-use super::Detail;
 
 // The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
@@ -47,7 +46,7 @@ enum Difference<'a> {
 
 /// The conditions of comparisons that share a metric; where all pairs are compared, the pairs below
 /// them.
-pub(super) fn compared(groups: &[&ComparisonGroup], detail: Detail) -> TitledTable {
+pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTable {
     let mut lines = Vec::new();
     for group in groups {
         for one in &group.conditions {
@@ -76,11 +75,11 @@ pub(super) fn compared(groups: &[&ComparisonGroup], detail: Detail) -> TitledTab
         }
     }
     let ComparisonGroup { workload, metric, unit, better, truth, .. } = groups[0];
-    table(&Heading { workload, metric, unit, better: *better, truth: *truth }, &lines, detail)
+    table(&Heading { workload, metric, unit, better: *better, truth: *truth }, &lines, is_whole)
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
-pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], detail: Detail) -> TitledTable {
+pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], is_whole: bool) -> TitledTable {
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
     let mut lines: Vec<Line<'_>> = Vec::new();
     for own in conditions {
@@ -89,10 +88,10 @@ pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], det
         lines.push(Line { name: own.label.clone(), mean, boots: own.boots, difference, limit });
     }
     let (workload, truth) = (conditions[0].workload.as_str(), results.truth);
-    table(&Heading { workload, metric: metric.key, unit: metric.unit, better: None, truth }, &lines, detail)
+    table(&Heading { workload, metric: metric.key, unit: metric.unit, better: None, truth }, &lines, is_whole)
 }
 
-fn table(heading: &Heading<'_>, lines: &[Line<'_>], detail: Detail) -> TitledTable {
+fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTable {
     let rows = || {
         lines.iter().filter_map(|line| match line.difference {
             Difference::Found(row) => Some(row),
@@ -105,9 +104,9 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], detail: Detail) -> TitledTab
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
     let cells: Vec<[String; COLUMNS]> =
-        lines.iter().map(|line| line.cells(heading.unit, is_percent, judged.is_some(), detail)).collect();
+        lines.iter().map(|line| line.cells(heading.unit, is_percent, judged.is_some(), is_whole)).collect();
     let shown: Vec<usize> = (0..COLUMNS)
-        .filter(|column| detail == Detail::Full || !ONLY_FULL.contains(column))
+        .filter(|column| is_whole || !ONLY_FULL.contains(column))
         .filter(|column| cells.iter().any(|cells| !cells[*column].is_empty()))
         .collect();
     let place = |column: usize| shown.iter().position(|own| *own == column).map(|place| place + 1);
@@ -146,7 +145,7 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], detail: Detail) -> TitledTab
 }
 
 impl Line<'_> {
-    fn cells(&self, unit: &str, is_percent: bool, has_intervals: bool, detail: Detail) -> [String; COLUMNS] {
+    fn cells(&self, unit: &str, is_percent: bool, has_intervals: bool, is_whole: bool) -> [String; COLUMNS] {
         let words = |words: [&str; 5]| words.map(str::to_owned);
         let [by, its_interval, size, interval, verdict] = match self.difference {
             Difference::NotCompared => words(["", "", "", "", ""]),
@@ -155,10 +154,8 @@ impl Line<'_> {
             Difference::Found(row) => {
                 let [size, interval] = row.size(unit, !is_percent);
                 let (difference, ends) = (row.comparison.difference, row.comparison.interval);
-                let verdict = match detail {
-                    Detail::Brief => row.short_verdict().to_owned(),
-                    Detail::Full => row.verdict(),
-                };
+                let verdict =
+                    if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
                 let [ends, interval] =
                     [range(ends, figure), interval].map(|one| if has_intervals { one } else { String::new() });
                 [figure(difference), ends, size, interval, verdict]

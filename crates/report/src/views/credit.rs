@@ -9,7 +9,6 @@ use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;
 
-use super::Detail;
 
 // Up to this number of combinations each has a table and sentences of its own.
 const FEW: usize = 4;
@@ -19,20 +18,20 @@ const LISTED: usize = 12;
 
 /// For each combination of the other factors' levels a table and sentences: in full for each
 /// metric, in brief with all metrics side by side; of many combinations a line each.
-pub(super) fn credit(credits: &Credits, detail: Detail) -> Vec<Block<'static>> {
+pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let combinations: Vec<&[Credit]> = credits
         .credits
         .chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
         .collect();
-    let is_overview = detail == Detail::Brief && combinations.len() > FEW;
+    let is_overview = !is_whole && combinations.len() > FEW;
     let mut blocks = Vec::new();
     if is_overview {
         blocks.extend(overview(credits, &combinations));
     } else {
         for combination in combinations {
-            let chunk = if detail == Detail::Full { 1 } else { combination.len() };
+            let chunk = if is_whole { 1 } else { combination.len() };
             for part in combination.chunks(chunk) {
-                blocks.extend(tables(credits, part, detail));
+                blocks.extend(tables(credits, part, is_whole));
                 blocks.push(Block::List(sentences(part)));
             }
         }
@@ -65,13 +64,12 @@ fn from_orders(combination: &[Credit]) -> String {
 }
 
 /// The tables of a combination: of all metrics together, or of one with every figure.
-fn tables(credits: &Credits, metrics: &[Credit], detail: Detail) -> Vec<Block<'static>> {
+fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
     let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
-    let (title, tables) = match detail {
-        Detail::Brief => (title, vec![side_by_side(metrics)]),
-        Detail::Full => {
-            (format!("{title}: {}", metrics[0].metric), vec![parts(&metrics[0]), effects(&metrics[0])])
-        }
+    let (title, tables) = if is_whole {
+        (format!("{title}: {}", metrics[0].metric), vec![parts(&metrics[0]), effects(&metrics[0])])
+    } else {
+        (title, vec![side_by_side(metrics)])
     };
     let notes: Vec<String> = credits.truth.iter().map(|truth| (*truth).to_owned()).collect();
     let tables = tables.into_iter().zip([title, "Main effects and interactions".to_owned()]);

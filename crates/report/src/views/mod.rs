@@ -1,6 +1,5 @@
-//! Views: results as blocks, whatever form these are written in.
-
-use results::Layout;
+//! Views: each makes blocks of results, which the writers of `document` put into a form. Where a
+//! view can be whole, it has every figure, else as much as is read on one screen.
 
 mod answer;
 mod compare;
@@ -19,18 +18,3 @@ pub use study::show;
 pub(crate) use answer::{answer, answers_in_full, facts};
 pub(crate) use method::method;
 pub(crate) use study::conditions;
-
-/// How much a view shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// As much as is read on one screen.
-    Brief,
-    /// Every figure.
-    Full,
-}
-
-impl From<Layout> for Detail {
-    fn from(layout: Layout) -> Self {
-        if layout.wide { Self::Full } else { Self::Brief }
-    }
-}

@@ -24,7 +24,7 @@ pub fn runs(results: &Results) -> Vec<Block<'static>> {
 pub fn left_out(results: &Results) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     let uncounted = uncounted(results);
-    let is_whole = uncounted.is_empty();
+    let is_complete = uncounted.is_empty();
     for (title, mut tries) in uncounted {
         let all = tries.len();
         if all > MOST {
@@ -41,7 +41,7 @@ pub fn left_out(results: &Results) -> Vec<Block<'static>> {
         let (runs, count) = (counted(kept, "run"), if kept == 1 { "counts" } else { "count" });
         let words = format!("{runs} {count} though something disturbed them (--keep-disturbed).");
         blocks.push(Block::Text(words));
-    } else if is_whole {
+    } else if is_complete {
         blocks.push(Block::Text("No run failed, and none was disturbed.".to_owned()));
     }
     blocks

@@ -14,18 +14,16 @@ use super::credit::credit;
 use super::means_table::means_table;
 use super::method::method;
 use super::overview::{is_needed, overview};
-use super::Detail;
 
 // The most commands on the first screen.
 const COMMANDS: usize = 3;
 
 /// The page at the end of a study. `database`: the name of its file.
 #[must_use]
-pub fn show(results: &Results, database: &str, detail: Detail) -> Vec<Block<'static>> {
-    let is_full = detail == Detail::Full;
+pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Question(format!("{}: {}", results.name, results.question))];
     blocks.extend(answer(results));
-    if is_full {
+    if is_whole {
         blocks.push(facts(results));
         blocks.extend(answers_in_full(results));
     }
@@ -33,23 +31,23 @@ pub fn show(results: &Results, database: &str, detail: Detail) -> Vec<Block<'sta
     if is_overview {
         blocks.extend(overview(&results.comparisons));
     }
-    if is_full || !is_overview {
-        blocks.extend(tables(results, detail));
+    if is_whole || !is_overview {
+        blocks.extend(tables(results, is_whole));
     }
-    if is_full {
+    if is_whole {
         let exact = results.stored.plan.exact;
         let workloads = by_workload(results).into_iter();
         let means = workloads.map(|(_, conditions)| means_table(&conditions, exact, results.truth));
         blocks.extend(means.map(Block::Table));
         blocks.extend(limits(results).map(Block::Table));
     }
-    blocks.extend(results.credit.iter().flat_map(|credits| credit(credits, detail)));
-    if is_full {
+    blocks.extend(results.credit.iter().flat_map(|credits| credit(credits, is_whole)));
+    if is_whole {
         blocks.extend(method(&results.comparisons));
     }
-    let mut list = cautions(results, detail);
+    let mut list = cautions(results, is_whole);
     let flags: usize = results.comparisons.iter().map(|group| group.flags.len()).sum();
-    if flags > 0 && !is_full {
+    if flags > 0 && !is_whole {
         let flags = counted(flags, "data-quality warning");
         list.push(format!("{flags}: netassay compare {}", results.study));
     }
@@ -57,15 +55,15 @@ pub fn show(results: &Results, database: &str, detail: Detail) -> Vec<Block<'sta
     let tags = &results.stored.row.tags;
     let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", listed(tags)) };
     list.push(format!("Results: study {}{tagged} in {database}", results.study));
-    list.extend(commands(results, detail));
+    list.extend(commands(results, is_whole));
     blocks.push(Block::List(list));
     blocks
 }
 
 /// The tables of conditions, what to know of their figures, and what limited their runs.
 pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
-    let mut blocks: Vec<Block<'static>> = tables(results, Detail::Brief).collect();
-    let cautions = cautions(results, Detail::Brief);
+    let mut blocks: Vec<Block<'static>> = tables(results, false).collect();
+    let cautions = cautions(results, false);
     if !cautions.is_empty() {
         blocks.push(Block::List(cautions));
     }
@@ -73,24 +71,24 @@ pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
         blocks.push(Block::Fold(limits.title.clone(), vec![Block::Table(limits)]));
     }
     if let Some(credits) = &results.credit {
-        blocks.push(Block::Fold("Credit of each offload".to_owned(), credit(credits, Detail::Brief)));
+        blocks.push(Block::Fold("Credit of each offload".to_owned(), credit(credits, false)));
     }
     blocks
 }
 
 /// A table for each metric in which a workload is compared, one row for each condition; its other
 /// conditions in its main metric. Where no run counts, the figures of disturbed ones.
-fn tables(results: &Results, detail: Detail) -> impl Iterator<Item = Block<'static>> {
+fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'static>> {
     let mut tables = Vec::new();
     if results.has_measurements() {
         for (workload, conditions) in by_workload(results) {
             let groups: Vec<&ComparisonGroup> =
                 results.comparisons.iter().filter(|group| group.workload == workload).collect();
-            tables.extend(side_by_side(&groups).iter().map(|groups| compared(groups, detail)));
+            tables.extend(side_by_side(&groups).iter().map(|groups| compared(groups, is_whole)));
             let is_alone = |one: &&ConditionResult| !groups.iter().any(|group| group.has(&one.label));
             let alone: Vec<&ConditionResult> = conditions.into_iter().filter(is_alone).collect();
             if !alone.is_empty() {
-                tables.push(uncompared(results, &alone, detail));
+                tables.push(uncompared(results, &alone, is_whole));
             }
         }
     } else {
@@ -176,14 +174,15 @@ fn limits(results: &Results) -> Option<TitledTable> {
 
 /// The reasons why figures are less certain than they look, as sentences; in full those of each
 /// condition.
-fn cautions(results: &Results, detail: Detail) -> Vec<String> {
+fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
     let mut few_boots: Vec<&str> =
         results.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
     few_boots.dedup();
     let acted = results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
-    let flags: Vec<String> = match detail {
-        Detail::Full => acted.flat_map(|(label, acted)| acted.flags(label)).collect(),
-        Detail::Brief => acted_flags(acted),
+    let flags = if is_whole {
+        acted.flat_map(|(label, acted)| acted.flags(label)).collect()
+    } else {
+        acted_flags(acted)
     };
     let programs = programs(&results.stored);
     let notes = results.comparisons.iter().flat_map(|group| &group.notes).chain(&results.notes);
@@ -230,7 +229,7 @@ fn copies(results: &Results) -> Vec<String> {
 }
 
 /// Commands that show more, and what each shows.
-fn commands(results: &Results, detail: Detail) -> Vec<String> {
+fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let id = results.study;
     let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
     let kinds = || results.conditions.iter().map(|condition| condition.kind);
@@ -264,7 +263,7 @@ fn commands(results: &Results, detail: Detail) -> Vec<String> {
         ),
         (!results.notes.is_empty(), "netassay doctor".to_owned(), "what limits this machine, and fixes"),
     ];
-    let most = if detail == Detail::Full { commands.len() } else { COMMANDS };
+    let most = if is_whole { commands.len() } else { COMMANDS };
     let shown: Vec<_> = commands.into_iter().filter(|(is_shown, ..)| *is_shown).take(most).collect();
     let width = shown.iter().map(|(_, command, _)| command.len()).max().unwrap_or(0);
     shown.into_iter().map(|(_, command, why)| format!("Next: {command:width$}  {why}")).collect()
