@@ -10,7 +10,9 @@ mod fragments;
 mod made;
 mod missing;
 mod overview;
+#[path = "../shown/mod.rs"]
+mod shown;
 mod states;
-#[path = "../stored/mod.rs"]
+#[path = "../../../results/tests/stored/mod.rs"]
 mod stored;
 mod truth;

@@ -1,12 +1,11 @@
 //! The credit of offloads, through the report, from studies whose truth is known.
 
-use std::path::Path;
-
-use netassay_results::{ComparisonRequest, Comparisons, Layout, Results};
+use results::{ComparisonRequest, Comparisons, Layout, Results};
 use serde_json::Value;
 use store::StoredStudy;
 use study::{Condition, DesignKind, Plan};
 
+use crate::shown::Shown as _;
 use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
 
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
@@ -34,7 +33,7 @@ fn values(condition: &Condition, boot: u32, repeat: u32) -> Vec<(&'static str, f
 }
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    Results::new(stored).unwrap().text(Layout::WIDE)
 }
 
 fn json(stored: &StoredStudy) -> Value {

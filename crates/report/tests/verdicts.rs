@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod shown;
+#[path = "../../results/tests/stored/mod.rs"]
 mod stored;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use netassay_results::{
+use results::{
     BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PilotSpread, PlanListing,
     Results, Sizing, SizingRequest, WaysOutcome, is_decided,
 };
@@ -15,6 +15,7 @@ use record::{Detail, Response, Turns, sample};
 use serde_json::json;
 use stats::Margin;
 use store::StoredStudy;
+use shown::Shown as _;
 use study::{Percent, Study};
 
 const HEAD: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
@@ -73,7 +74,7 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
     let value =
         |boot, run, condition: usize| 1000.0 - 40.0 * condition as f64 + 30.0 * noise(boot, run, condition);
     let page = |boots| {
-        Results::new(&stored(&study, boots, value)).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+        Results::new(&stored(&study, boots, value)).unwrap().text(Layout::WIDE)
     };
     insta::assert_snapshot!("look", page(6));
     let method = |boots| {
@@ -112,7 +113,7 @@ fn what_a_look_chose_is_stated_beside_what_was_measured() {
     let words = format!("{:.1}", figure("relative").abs());
     let measured =
         format!("corrected for the looks, {:.1} % as measured", figure("unadjusted_relative").abs());
-    let page = results.text(Path::new("netassay.db"), Layout::WIDE);
+    let page = results.text(Layout::WIDE);
     let answer = page.lines().find(|line| line.starts_with("Answer")).unwrap();
     assert!(answer.contains(&format!("{words} % lower")) && answer.contains(&measured), "{answer}");
     assert!(page.contains(&format!("-{words}  ")), "{page}");
@@ -330,7 +331,7 @@ fn a_page_says_what_a_boot_between_machines_was() {
             format!("{head}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = {boots}\nruns = 2\n");
         let study = Study::parse("made", &text).unwrap();
         let stored = stored(&study, 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));
-        Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+        Results::new(&stored).unwrap().text(Layout::WIDE)
     };
     let reset = page("ssh", "3");
     assert!(reset.contains("Boots: sockets and settings rebuilt, machines not restarted."), "{reset}");

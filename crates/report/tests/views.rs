@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+#[path = "../../results/tests/made_up/mod.rs"]
 mod made_up;
+mod shown;
 
-use std::path::Path;
-
-use netassay_results::{
+use netassay_report::views;
+use results::document::terminal;
+use results::{
     ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments,
     list_studies, over_time,
 };
@@ -15,12 +17,14 @@ use serde_json::json;
 use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
 use study::{CongestionControl, Kind, Side, Study};
 
+use shown::Shown as _;
+
 use made_up::{plan, quick, ran_with, run, stored};
 
 #[test]
 fn the_page_a_study_ends_with() {
     let results = Results::new(&stored(3)).unwrap();
-    insta::assert_snapshot!("results", results.text(Path::new("netassay.db"), Layout::WIDE));
+    insta::assert_snapshot!("results", results.text(Layout::WIDE));
     insta::assert_snapshot!("proof", results.proof());
 }
 
@@ -32,7 +36,7 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
     }
     let why = "with 1 against 35 segments per packet at the transmitter";
     let results = Results::new(&planted).unwrap();
-    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
+    let text = results.text(Layout::WIDE);
     assert!(text.contains(&format!("  why ipv4 offloads=none: {why}\n")), "{text}");
     assert_eq!(text.matches("why ").count() - text.matches("why runs").count(), 1, "{text}");
     let found = serde_json::to_value(&results).unwrap();
@@ -47,7 +51,7 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
 fn what_is_reported_of_congestion_control_is_what_the_runs_had() {
     // The machine's own is bbr, and the runs had cubic.
     let page =
-        |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+        |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
     let json = |stored: &StoredStudy| {
         serde_json::to_value(Results::new(stored).unwrap()).unwrap()["congestion_control"].clone()
     };
@@ -83,7 +87,7 @@ fn settings_that_differ_between_the_hosts_or_from_the_default_are_reported() {
         interface.gro_flush_timeout = Some(20_000);
         receiver.interfaces.insert("eth0".to_owned(), Some(interface));
     }
-    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+    let text = Results::new(&stored).unwrap().text(Layout::WIDE);
     let notes: Vec<&str> =
         text.lines().filter(|line| line.starts_with("Note: ") && !line.contains("steered")).collect();
     assert_eq!(
@@ -105,7 +109,7 @@ fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
         boot.environment.receiver.as_mut().unwrap().interfaces.insert("eth0".to_owned(), Some(interface));
     }
     let text =
-        |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+        |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
     let caution = "\nCaution: at the receiver each packet of eth0 passed filter_v4 (generic XDP), which costs time and may fix offloads.\n";
     assert!(text(&stored).contains(caution), "{}", text(&stored));
     // Of the many features of `offloads` one that no driver has is no news.
@@ -137,7 +141,7 @@ fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
 
 #[test]
 fn a_study_stopped_after_one_boot_claims_nothing() {
-    let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+    let text = Results::new(&stored(1)).unwrap().text(Layout::WIDE);
     assert!(text.contains("inconclusive") && !text.contains(" % lower with"), "{text}");
 }
 
@@ -145,7 +149,7 @@ fn a_study_stopped_after_one_boot_claims_nothing() {
 fn a_study_without_the_baseline_shows_what_there_is() {
     let mut stored = stored(2);
     stored.runs.retain(|run| run.condition == 1);
-    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+    let text = Results::new(&stored).unwrap().text(Layout::WIDE);
     assert!(text.contains("ipv4 offloads=none") && !text.contains("Answer"), "{text}");
     assert!(!text.lines().any(|line| line.ends_with(" %") || line.contains("verdict")), "{text}");
 }
@@ -158,13 +162,13 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
         (run.status, run.reason) = (RunStatus::Invalid, Some(reason.to_owned()));
     }
     let results = Results::new(&nothing).unwrap();
-    insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db"), Layout::WIDE));
+    insta::assert_snapshot!("nothing_valid", results.text(Layout::WIDE));
     assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
     let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
     assert!(refused.contains("Stop the cause") && refused.contains("--keep-disturbed"), "{refused}");
 
     // Not a single boot.
-    let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+    let page = Results::new(&stored(0)).unwrap().text(Layout::WIDE);
     assert!(page.contains("\nNothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
     assert!(page.contains("\nRepeat the command with --resume 1. netassay show 1 --runs"), "{page}");
     assert!(!page.contains("%"), "{page}");
@@ -182,7 +186,7 @@ fn runs_that_are_missing_are_reported_before_any_figure() {
     // A try that failed and was made good is not missing.
     stored.runs.insert(0, run(90, 1, 1, 0, RunStatus::Failed));
     let results = Results::new(&stored).unwrap();
-    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
+    let text = results.text(Layout::WIDE);
     let head: Vec<&str> = text.lines().take(3).collect();
     assert_eq!(
         head,
@@ -228,7 +232,7 @@ fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
     let longer = quick().source_text().replace("boots = 3", "boots = 7");
     for text in [longer.as_str(), "the grammar = of another version"] {
         stored.row.toml = text.to_owned();
-        let page = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+        let page = Results::new(&stored).unwrap().text(Layout::WIDE);
         assert!(page.contains("\n12 of 36 runs are missing: 12 not tried"), "{page}");
         let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
         assert!(compared.contains("\n12 of 36 runs are missing"), "{compared}");
@@ -239,7 +243,7 @@ fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
 fn failed_runs_are_listed_with_their_reason() {
     let mut stored = stored(1);
     stored.runs[2] = run(2, 1, 1, 2, RunStatus::Failed);
-    let text = Results::new(&stored).unwrap().runs(Layout::WIDE);
+    let text = terminal(&views::runs(&Results::new(&stored).unwrap()), Layout::WIDE);
     insta::assert_snapshot!("runs", text);
 }
 
@@ -270,13 +274,13 @@ fn what_limited_each_condition_and_what_was_disturbed() {
         }
     }
     let results = Results::new(&stored).unwrap();
-    insta::assert_snapshot!("limits", results.text(Path::new("netassay.db"), Layout::WIDE));
+    insta::assert_snapshot!("limits", results.text(Layout::WIDE));
     let json = serde_json::to_value(&results).unwrap();
     assert_eq!(json["conditions"][1]["limited_by"]["label"], "receiver CPU");
     assert_eq!(json["conditions"][1]["limited_by"]["labels"], json!({"device": 3, "receiver CPU": 5}));
     assert_eq!((&json["invalid_runs"]["runs"], &json["invalid_runs"]["left"]), (&json!(2), &json!(1)));
     assert_eq!(json["invalid_runs"]["each"][0]["reason"], hogged);
-    let runs = results.runs(Layout::WIDE);
+    let runs = terminal(&views::runs(&results), Layout::WIDE);
     assert!(runs.contains("(invalid)") && runs.contains("Disturbed runs, which do not count:"), "{runs}");
 
     // Where the link sets the rate of both, a comparison of rates says so, and one of costs does
@@ -325,7 +329,7 @@ fn what_the_load_engine_said_of_its_runs() {
     }
     let results = Results::new(&stored).unwrap();
     insta::assert_snapshot!("engine", results.proof());
-    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
+    let text = results.text(Layout::WIDE);
     assert!(text.contains("Note: ipv6 offloads=default: busy polling had no effect"), "{text}");
 }
 
@@ -356,7 +360,7 @@ fn rates_over_the_window() {
 fn comparisons_by_boots_and_classic() {
     let request = ComparisonRequest::default();
     insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text(Layout::WIDE));
-    insta::assert_snapshot!("classic", ClassicTest::new(&stored(3), &request).unwrap().text());
+    insta::assert_snapshot!("classic", terminal(&views::classic(&ClassicTest::new(&stored(3), &request).unwrap()), Layout::PLAIN));
     let other = ComparisonRequest {
         metric: Some("cpu".to_owned()),
         baseline: Some("tcp6_nooffload".to_owned()),

@@ -1,15 +1,14 @@
 //! Whatever was recorded: shares are shares, sizes are sizes, and the same figure is the same
 //! everywhere.
 
-use std::path::Path;
-
-use netassay_results::{ComparisonRequest, Comparisons, Layout, Results, figure, plain};
+use results::{ComparisonRequest, Comparisons, Layout, Results, figure, plain};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};
 
+use crate::shown::Shown as _;
 use crate::made;
 
 /// Runs of the made studies: conditions, boots, runs.
@@ -151,7 +150,7 @@ fn check_words(text: &str) -> Result<(), TestCaseError> {
 /// size.
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
-    let (page, json) = (results.text(Path::new("db"), Layout::WIDE), serde_json::to_value(&results).unwrap());
+    let (page, json) = (results.text(Layout::WIDE), serde_json::to_value(&results).unwrap());
     for (group, row) in rows(&json, "comparisons") {
         check_row(group, row, largest(stored))?;
     }

@@ -1,11 +1,10 @@
 //! A study of many comparisons: an overview stands in for a sentence and a table for each.
 
-use std::path::Path;
-
-use netassay_results::{ComparisonRequest, Comparisons, Layout, Results};
+use results::{ComparisonRequest, Comparisons, Layout, Results};
 use store::StoredStudy;
 use study::Study;
 
+use crate::shown::Shown as _;
 use crate::made::{level, stored, wobble};
 
 /// Two workloads at two MTUs, each compared with all on in these metrics. Only `big` pays for
@@ -42,7 +41,7 @@ fn made(metrics: &[&str]) -> StoredStudy {
 }
 
 fn page(study: &StoredStudy, layout: Layout) -> String {
-    Results::new(study).unwrap().text(Path::new("netassay.db"), layout)
+    Results::new(study).unwrap().text(layout)
 }
 
 #[test]

@@ -3,11 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+#[path = "../../results/tests/made_up/mod.rs"]
 mod made_up;
+mod shown;
 
-use std::path::Path;
-
-use netassay_results::{
+use netassay_report::views;
+use results::document::terminal;
+use results::{
     ComparisonRequest, Comparisons, Layout, PilotSpread, PlanListing, Results, Sizing, SizingRequest,
     list_studies,
 };
@@ -19,6 +21,7 @@ use study::{NameWord, Percent, Study};
 use unicode_width::UnicodeWidthStr as _;
 
 use made_up::stored;
+use shown::Shown as _;
 
 /// A study with limits, whose baseline has a reason that explains a large effect.
 fn quick() -> StoredStudy {
@@ -34,7 +37,7 @@ fn quick() -> StoredStudy {
 }
 
 fn page(study: &StoredStudy, layout: Layout) -> String {
-    Results::new(study).unwrap().text(Path::new("netassay.db"), layout)
+    Results::new(study).unwrap().text(layout)
 }
 
 /// The rows of a page's tables: what follows a heading, to the next empty line.
@@ -72,7 +75,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
     for width in [Layout::NARROWEST, 50, 64, 80, 120] {
         let layout = Layout { width, ..Layout::PLAIN };
         let compared = Comparisons::new(&study, &ComparisonRequest::default()).unwrap().text(layout);
-        let runs = Results::new(&study).unwrap().runs(layout);
+        let runs = terminal(&views::runs(&Results::new(&study).unwrap()), layout);
         for text in [page(&study, layout), compared, runs, list_studies(&[study.row.clone()]).text(layout)] {
             let wide: Vec<&str> = rows(&text).into_iter().filter(|row| row.chars().count() > width).collect();
             assert!(wide.is_empty(), "{width}: {wide:#?} in\n{text}");
@@ -121,8 +124,7 @@ fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout,
     let compared = Comparisons::new(study, &request);
     let mut pages = Vec::new();
     for layout in widths.iter().map(|width| Layout { width: *width, ..Layout::PLAIN }) {
-        let path = Path::new("/a/directory/with/a/long/name/netassay.db");
-        let mut of_width = vec![results.text(path, layout), results.runs(layout)];
+        let mut of_width = vec![results.text(layout), terminal(&views::runs(&results), layout)];
         of_width.push(list_studies(std::slice::from_ref(&study.row)).text(layout));
         of_width.extend(compared.as_ref().map(|compared| compared.text(layout)));
         pages.extend(of_width.into_iter().map(|page| (layout, page)));
@@ -261,7 +263,7 @@ fn verdicts_have_colours_where_they_are_asked_for() {
         assert!(painted.contains(verdict), "{painted}");
     }
     let mut bare = painted;
-    for sequence in netassay_results::colour_sequences() {
+    for sequence in results::colour_sequences() {
         bare = bare.replace(&sequence, "");
     }
     assert_eq!(bare, page(&quick(), Layout::PLAIN));

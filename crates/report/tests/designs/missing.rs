@@ -2,13 +2,12 @@
 //! them says so.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-
-use netassay_results::Results;
+use results::Results;
 use serde_json::{Value, json};
 use store::{RunStatus, StoredStudy, StudyStatus};
 use study::{Condition, DesignKind, Plan};
 
+use crate::shown::Shown as _;
 use crate::made::{design, is_on, means, stored, study, wobble};
 
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
@@ -56,7 +55,7 @@ fn lose(stored: &mut StoredStudy, conditions: &[usize]) {
 /// The credit in throughput, and the page.
 fn shown(stored: &StoredStudy) -> (Value, String) {
     let results = Results::new(stored).unwrap();
-    let page = results.text(Path::new("netassay.db"), netassay_results::Layout::WIDE);
+    let page = results.text(results::Layout::WIDE);
     let credit = serde_json::to_value(&results).unwrap()["credit"]["credits"][0].clone();
     (credit, page)
 }

@@ -2,14 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod shown;
+#[path = "../../results/tests/stored/mod.rs"]
 mod stored;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use netassay_results::{ComparisonRequest, Comparisons, Layout, Results};
+use results::{ComparisonRequest, Comparisons, Layout, Results};
 use record::{CountedTurn, Detail, Response, Turns, sample};
 use store::{RunStatus, StoredRun, StoredStudy};
+use shown::Shown as _;
 use study::{Effective, Settled, Study};
 
 const BOOTS: u32 = 6;
@@ -47,7 +48,7 @@ fn taken(factor: &str, left: f64) -> StoredStudy {
 }
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    Results::new(stored).unwrap().text(Layout::WIDE)
 }
 
 #[test]

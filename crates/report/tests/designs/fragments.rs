@@ -1,11 +1,10 @@
 //! Datagrams that do not fit the MTU.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-
-use netassay_results::{Layout, Results};
+use results::{Layout, Results};
 use study::{Condition, Effective, Settled, Study};
 
+use crate::shown::Shown as _;
 use crate::made::{stored, wobble};
 
 /// The sentence on fragments in the page of a study whose messages have this size.
@@ -30,7 +29,7 @@ fn fragment_note(kind: &str, message: u32) -> Option<String> {
         vec![("throughput", 500.0 + wobble(boot, repeat, condition.index))]
     };
     let page = Results::new(&stored(&study, &plan, values)).unwrap();
-    let page = page.text(Path::new("netassay.db"), Layout::WIDE);
+    let page = page.text(Layout::WIDE);
     page.lines().find(|line| line.contains("fragments")).map(str::to_owned)
 }
 

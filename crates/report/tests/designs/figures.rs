@@ -1,17 +1,18 @@
 //! Figures that cannot be, or say nothing, each as it was seen once.
 
-use std::path::Path;
-
-use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results, is_decided};
+use netassay_report::views;
+use results::document::terminal;
+use results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results, is_decided};
 use serde_json::{Value, json};
 use stats::Correction;
 use store::StoredStudy;
 use study::{Condition, Study};
 
+use crate::shown::Shown as _;
 use crate::made::{stored, study, wobble};
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    Results::new(stored).unwrap().text(Layout::WIDE)
 }
 
 fn compared(stored: &StoredStudy, metric: &str) -> String {
@@ -49,7 +50,7 @@ fn twelve_times() -> StoredStudy {
 fn a_large_difference_has_a_size() {
     let stored = twelve_times();
     let results = Results::new(&stored).unwrap();
-    insta::assert_snapshot!("times", results.text(Path::new("netassay.db"), Layout::WIDE));
+    insta::assert_snapshot!("times", results.text(Layout::WIDE));
     insta::assert_snapshot!("times_compare", compared(&stored, "throughput"));
     let json = serde_json::to_value(&results).unwrap();
     let row = &json["comparisons"][0]["rows"][0];
@@ -167,7 +168,7 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
     assert!(note.contains(&format!("{baseline} {in_table} beside ")), "{note}");
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
     // ministat wants three runs of each.
-    let classic = ClassicTest::new(&stored, &request).unwrap().text();
+    let classic = terminal(&views::classic(&ClassicTest::new(&stored, &request).unwrap()), Layout::PLAIN);
     assert!(classic.contains("its averages are of runs"), "{classic}");
 }
 

@@ -1,20 +1,19 @@
 //! The notes of tables on the kind of their figures, and on switches that do not do what they read
 //! back.
 
-use std::path::Path;
-
-use netassay_results::{ComparisonRequest, Comparisons, Layout, Results};
+use results::{ComparisonRequest, Comparisons, Layout, Results};
 use record::sample;
 use serde_json::json;
 use store::StoredStudy;
 use study::{Condition, DesignKind};
 
+use crate::shown::Shown as _;
 use crate::made::{design, is_on, level, stored, study, wobble};
 
 const SWITCHES: &str = "tso = [\"on\", \"off\"]\ngro = [\"on\", \"off\"]";
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    Results::new(stored).unwrap().text(Layout::WIDE)
 }
 
 fn compared(stored: &StoredStudy) -> String {
@@ -91,7 +90,7 @@ fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
         assert!(text.contains(flag), "{flag}\nnot in\n{text}");
     }
     // Without --wide once for each switch and what it reads back, with the number of others.
-    let brief = Results::new(&acted(opposite)).unwrap().text(Path::new("netassay.db"), Layout::PLAIN);
+    let brief = Results::new(&acted(opposite)).unwrap().text(Layout::PLAIN);
     assert_eq!(brief.matches("Flag: ").count(), 4, "{brief}");
     assert!(brief.contains("held 30.00 segments; the same in 1 other condition."), "{brief}");
 }
