@@ -5,9 +5,9 @@
 //! counters over time, reason, and lines "run key value".
 #![no_main]
 
-use std::path::Path;
-
 use libfuzzer_sys::fuzz_target;
+use netassay_report::views;
+use netassay_results::document::terminal;
 use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
@@ -49,14 +49,15 @@ fn show(stored: &StoredStudy) {
     let _ = export::stat(stored, "throughput", netassay_results::unit_of);
     if let Ok(results) = Results::new(stored) {
         for layout in LAYOUTS {
-            assert!(!results.text(Path::new("their.db"), layout).is_empty());
+            assert!(!terminal(&views::show(&results, "their.db", layout.wide), layout).is_empty());
         }
-        let _ = (results.proof(), results.runs(LAYOUTS[0]));
+        let _ = (results.proof(), terminal(&views::runs(&results), LAYOUTS[0]));
     }
     let request = ComparisonRequest::default();
-    let _ =
-        Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
-    let _ = ClassicTest::new(stored, &request).map(|classic| classic.text());
+    let compared =
+        |comparisons| LAYOUTS.map(|layout| terminal(&views::compare(&comparisons, layout.wide), layout));
+    let _ = Comparisons::new(stored, &request).map(compared);
+    let _ = ClassicTest::new(stored, &request).map(|test| terminal(&views::classic(&test), LAYOUTS[0]));
     let _ = netassay_results::is_decided(stored);
 }
 

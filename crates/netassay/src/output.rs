@@ -49,14 +49,14 @@ pub(crate) fn show<T: Serialize>(
     }
 }
 
-/// Shows a result as JSON, or its view for people; `is_wide` asks the view for everything.
+/// Shows a result as its view, or as JSON.
 pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,
-    is_wide: bool,
-    view: impl FnOnce(&T, bool) -> Vec<Block<'static>>,
+    wide: bool,
+    view: impl FnOnce(&T, bool) -> Vec<Block<'_>>,
 ) -> Result<(), Failure> {
-    show(result, output, is_wide, |result, layout| terminal(&view(result, layout.wide), layout))
+    show(result, output, wide, |result, layout| terminal(&view(result, layout.wide), layout))
 }
 
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as

@@ -5,15 +5,19 @@
 
 pub mod advice;
 pub mod chart;
+mod credit;
 mod data;
 pub mod document;
 pub mod gate;
 mod history;
-mod render;
 mod switches;
 mod why;
 mod words;
 
+pub use credit::{
+    CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, MissingState, SwitchPair,
+    SwitchingOrders, change_words, gain_words,
+};
 pub use data::aligned::UnmatchedStage;
 pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
@@ -30,29 +34,31 @@ pub use data::stage_differences::StageDifferences;
 pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
 pub use data::study_list::ListedStudy;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
-pub use data::acted::{ActedOffloads, Checksum};
-pub use data::cases::{CaseAnswer, GateBaseline, GateCase, GateCases};
-pub use data::differences::StudyDifference;
-pub use data::early_stop::is_decided;
-pub use data::error::Error;
-pub use data::limits::ConditionLimit;
-pub use data::metric::{main_metrics, resolve_metric, unit_of};
-pub use data::pairs::metrics_to_compare;
-pub use data::pilot::{Nearness, PilotSpread};
-pub use data::study_ref::StudyRef;
-pub use data::subject::{BootNames, Subject};
-pub use data::target::ComparisonRequest;
 pub use history::{
     ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
     LevelChange, NewestStudy, StudyHistory, StudyMean,
 };
-pub use render::classic::ClassicTest;
-pub use render::comparison::Comparisons;
-pub use render::comparison_row::ComparisonRow;
-pub use render::credit::{CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, SwitchPair};
-pub use render::group::{ComparisonGroup, ConditionMean};
-pub use render::results::{ConditionResult, Results};
-pub use render::titled_table::TitledTable;
+pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
+pub use data::answer::answer_for;
+pub use data::cases::{CaseAnswer, GateBaseline, GateCase, GateCases};
+pub use data::classic::ClassicTest;
+pub use data::comparison_group::{ComparisonGroup, ConditionMean};
+pub use data::comparison_row::ComparisonRow;
+pub use data::comparisons::Comparisons;
+pub use data::differences::StudyDifference;
+pub use data::early_stop::is_decided;
+pub use data::error::Error;
+pub use data::exact::no_verdicts;
+pub use data::limits::ConditionLimit;
+pub use data::metric::{main_metrics, resolve_metric, unit_of};
+pub use data::missing::MissingRuns;
+pub use data::pairs::metrics_to_compare;
+pub use data::pilot::{Nearness, PilotSpread};
+pub use data::results::{ConditionResult, Results};
+pub use data::study_ref::StudyRef;
+pub use data::subject::{BootNames, Subject};
+pub use data::target::ComparisonRequest;
+pub use document::TitledTable;
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
     NarrowedStudy, SwitchContext, SwitchEffect, SwitchEffects,
@@ -65,6 +71,7 @@ pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded, times,
 };
 pub use words::phrases::{
-    capital, first_of, listed, metric_name, metric_words, stages_by_end, title as metric_title,
+    before as workload_prefix, capital, first_of, heading as metric_heading, levels_without, listed,
+    metric_name, metric_words, stages_by_end, title as metric_title,
 };
 pub use words::table::Table;

@@ -49,9 +49,9 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
         let classic = results::ClassicTest::new(&stored, request)?;
-        return output::show(&classic, output, wide, |classic, _| classic.text());
+        return output::show_view(&classic, output, wide, |classic, _| views::classic(classic));
     }
-    output::show(&results::Comparisons::new(&stored, request)?, output, wide, results::Comparisons::text)
+    output::show_view(&results::Comparisons::new(&stored, request)?, output, wide, views::compare)
 }
 
 /// Compares a study with another.

@@ -77,7 +77,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         });
         let data: Vec<Result<ScopedJoinHandle<'_, Download>, Download>> = data.collect();
         let studies = reported_studies(store, stored)?;
-        let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
+        let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
         let advice = advice.map(|advice| advice.blocks(AdviceDetail::Full)).unwrap_or_default();
         let figures = report::figures::sections(&studies);
         let compressed = |one: Result<ScopedJoinHandle<'_, Download>, Download>| match one {

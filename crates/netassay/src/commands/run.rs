@@ -56,7 +56,8 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
         say(&format!("wrote {}", named(path)));
     }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.campaign.database.db, layout) + &short + &place
+        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.wide);
+        terminal(&blocks, layout) + &short + &place
     })?;
     Ok(conclude(flags, &summary))
 }

@@ -9,7 +9,7 @@ use store::{Store, StoredStudy, StudyId};
 use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
-use crate::output::{layout, print_json, print_page};
+use crate::output::{layout, named, print_json, print_page};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
@@ -49,7 +49,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let stored = stored.sanitised();
     let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
-    let mut text = results.text(db, layout);
+    let mut text = terminal(&views::show(&results, &named(db), layout.wide), layout);
     let mut blocks = Vec::new();
     if layout.wide {
         blocks.extend(views::evidence(&results));
@@ -57,7 +57,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
         blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
-        text.push_str(&results.runs(layout));
+        text.push_str(&format!("\n{}", terminal(&views::runs(&results), layout)));
     }
     if flags.environment {
         blocks.extend(views::environment(&results));

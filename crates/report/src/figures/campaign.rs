@@ -44,7 +44,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let (unit, seconds, _) = UNITS.into_iter().find(|(_, _, from)| length >= *from).unwrap_or(UNITS[2]);
     let at = |unix_ms: i64| results::chart::Finite::new(since(unix_ms) / seconds);
     let measure = Measure::percent("main metric", "of the mean of its condition");
-    let names = view.names(&(0..view.results.conditions().len()).collect::<Vec<_>>());
+    let names = view.names(&(0..view.results.conditions.len()).collect::<Vec<_>>());
     let run = |run: &store::StoredRun| {
         let condition = view.condition(run.condition)?;
         let metric = view.primary(condition.kind);
@@ -114,7 +114,7 @@ fn flags(view: &StudyView<'_>) -> Vec<String> {
         own.is_some_and(|one| view.primary(one.kind) == group.metric)
     };
     let mut flags: Vec<String> = Vec::new();
-    for flag in view.results.comparisons().iter().filter(is_main).flat_map(|group| &group.flags) {
+    for flag in view.results.comparisons.iter().filter(is_main).flat_map(|group| &group.flags) {
         if !flags.contains(flag) && flags.len() < FLAGS {
             flags.push(flag.clone());
         }

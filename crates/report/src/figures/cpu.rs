@@ -73,7 +73,7 @@ fn figure(
     for account in &ACCOUNTS {
         for side in Side::BOTH {
             let metric = format!("{side}.{}", account.whole);
-            let (mut level, mut estimates) = (view.results.confidence(), Vec::new());
+            let (mut level, mut estimates) = (view.results.confidence, Vec::new());
             for workload in workloads {
                 let own: Vec<usize> =
                     sheet.conditions().filter(|one| workload.conditions.contains(one)).collect();

@@ -17,7 +17,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSe
     let id = ids.unique("credit");
     let (mut figures, mut folded, mut about) = (Vec::new(), Vec::new(), Vec::new());
     for view in views {
-        let Some(credits) = view.results.credit() else { continue };
+        let Some(credits) = view.results.credit.as_ref() else { continue };
         about.extend(explained(credits.design).map(str::to_owned));
         for credits in
             credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
@@ -73,7 +73,7 @@ fn plot(view: &StudyView<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
     if credit.parts.is_empty() {
         return None;
     }
-    match view.results.credit()?.design {
+    match view.results.credit.as_ref()?.design {
         DesignKind::Factorial => shares(credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
         DesignKind::Ladder | DesignKind::Fractional => Some(Box::new(parts(credit))),
     }

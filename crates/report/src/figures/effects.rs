@@ -52,7 +52,7 @@ struct WorkloadEffects<'a> {
 impl<'a> WorkloadEffects<'a> {
     fn from_view(view: &StudyView<'a>) -> Vec<Self> {
         let groups: Vec<&ComparisonGroup> =
-            view.results.comparisons().iter().filter(|group| !group.rows.is_empty()).collect();
+            view.results.comparisons.iter().filter(|group| !group.rows.is_empty()).collect();
         let mut workloads: Vec<&str> = Vec::new();
         for group in &groups {
             if !workloads.contains(&group.workload.as_str()) {

@@ -87,7 +87,7 @@ fn sheets(views: &[StudyView<'_>], metric: &str) -> (Vec<RateBars>, bool) {
             workloads.push(workload);
         }
         let mut estimates = BTreeMap::new();
-        let mut level = view.results.confidence();
+        let mut level = view.results.confidence;
         for workload in &workloads {
             let (own, of_workload) = view.estimates(workload.name, metric, &workload.conditions);
             level = own;

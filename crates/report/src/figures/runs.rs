@@ -61,7 +61,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSe
 /// The compared metrics, the main ones of the workloads first.
 fn metrics(view: &StudyView<'_>) -> Vec<String> {
     let primary = view.workloads().into_iter().map(|one| view.primary(one.kind).to_owned());
-    let compared = view.results.comparisons().iter().map(|group| group.metric.clone());
+    let compared = view.results.comparisons.iter().map(|group| group.metric.clone());
     let mut metrics: Vec<String> = Vec::new();
     for metric in primary.chain(compared) {
         if !metrics.contains(&metric) {

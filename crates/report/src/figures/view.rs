@@ -31,7 +31,7 @@ pub(super) struct MeasuredWorkload<'a> {
 impl<'a> StudyView<'a> {
     pub(super) fn from_studies(studies: &'a [ReportedStudy]) -> Vec<Self> {
         let view = |study: &'a ReportedStudy| {
-            let stored = study.results.stored();
+            let stored = &study.results.stored;
             let several = studies.len() > 1;
             let name = if several {
                 format!("study {} ({})", stored.row.id, stored.row.name)
@@ -51,7 +51,7 @@ impl<'a> StudyView<'a> {
     /// The workloads that were measured, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<MeasuredWorkload<'a>> {
         let mut workloads: Vec<MeasuredWorkload<'a>> = Vec::new();
-        for (index, condition) in self.results.conditions().iter().enumerate() {
+        for (index, condition) in self.results.conditions.iter().enumerate() {
             if condition.runs == 0 {
                 continue;
             }
@@ -68,7 +68,7 @@ impl<'a> StudyView<'a> {
     }
 
     pub(super) fn condition(&self, index: usize) -> Option<&'a ConditionResult> {
-        self.results.conditions().get(index)
+        self.results.conditions.get(index)
     }
 
     /// The mean of a metric in a condition, over its boots.
@@ -102,7 +102,7 @@ impl<'a> StudyView<'a> {
 
     /// The comparisons of a workload in a metric.
     pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a ComparisonGroup> {
-        let all = self.results.comparisons().iter();
+        let all = self.results.comparisons.iter();
         all.filter(move |group| group.workload == workload && group.metric == metric)
     }
 
@@ -123,7 +123,7 @@ impl<'a> StudyView<'a> {
         let is_end = |place: usize| place < ENDS || place + ENDS >= by_size.len();
         let ends: Vec<usize> =
             (0..by_size.len()).filter(|place| is_end(*place)).map(|place| by_size[place].condition).collect();
-        let groups = self.results.comparisons().iter().filter(|group| group.workload == workload.name);
+        let groups = self.results.comparisons.iter().filter(|group| group.workload == workload.name);
         let baselines: Vec<usize> =
             groups.flat_map(|group| &group.rows).map(|row| row.comparison.baseline).collect();
         let is_telling = |condition: &&usize| ends.contains(condition) || baselines.contains(condition);

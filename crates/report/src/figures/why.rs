@@ -78,7 +78,7 @@ fn figure(
             .conditions
             .iter()
             .filter_map(|one| Some((name(one.condition)?, measure.interval(one.mean, one.interval)?)));
-        panels.push(panel(&counter.words, bars.collect(), measure, &of_mean(view.results.confidence())));
+        panels.push(panel(&counter.words, bars.collect(), measure, &of_mean(view.results.confidence)));
     }
     for (of, metric, words) in EVIDENCE {
         if counters.iter().any(|one| one.metric == metric) {
@@ -114,7 +114,7 @@ fn panel(words: &str, bars: Vec<(String, Interval)>, measure: Measure, interval:
 
 /// The explanations of the comparisons, each once.
 fn seen(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, panels: &[Panel]) -> Vec<String> {
-    let groups = view.results.comparisons().iter().filter(|group| group.workload == workload.name);
+    let groups = view.results.comparisons.iter().filter(|group| group.workload == workload.name);
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for row in groups.flat_map(|group| &group.rows) {
         for why in &row.why {

@@ -7,7 +7,7 @@ use results::{
 use stats::agreement::PercentEstimate;
 use study::format_duration;
 
-use super::spread;
+use super::method::spread;
 
 /// The rate of each method.
 #[must_use]
@@ -41,7 +41,7 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         Block::Text(meaning.to_owned()),
     ];
     blocks.extend(found.metrics.first().map(|first| {
-        let table = spread::table(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
+        let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
         let title = format!("{}, spread of boots and runs", metric_title(first.metric));
         Block::Table(TitledTable { title, table, notes: Vec::new() })
     }));

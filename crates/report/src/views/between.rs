@@ -2,10 +2,8 @@
 
 use results::document::Block;
 use results::{
-    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, figure, metric_title, no_verdicts, plain,
+    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, Tone, figure, metric_title, no_verdicts, plain,
 };
-
-use super::comparison_table::tone;
 
 // The largest number of differences and labels, unless all are asked for.
 const TOLD: usize = 8;
@@ -19,7 +17,7 @@ pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let unequal = no_verdicts(found.comparisons.iter().flat_map(|group| &group.unlike));
     let mut blocks: Vec<Block<'static>> = [head].into_iter().chain(unequal).map(Block::Text).collect();
     for group in &found.comparisons {
-        blocks.push(Block::Lead(format!("Answer: {}", group.answer())));
+        blocks.push(Block::Lead(group.answer()));
         blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
     }
     blocks.push(differences(found, most));
@@ -82,7 +80,7 @@ fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> TitledTable {
         let [difference, interval] = row.size(unit, !is_percent);
         let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
         table.row(&[&row.label, &before, &after, &difference, &interval, row.short_verdict()]);
-        table.paint(5, Some(tone(row, group.better)));
+        table.paint(5, Some(Tone::from_verdict(row.comparison.verdict, group.better)));
     }
     let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());

@@ -12,7 +12,7 @@ use store::{BootRow, StoredStudy};
 /// recorded of them.
 #[must_use]
 pub fn environment(results: &Results) -> Vec<Block<'static>> {
-    let stored = results.stored();
+    let stored = &results.stored;
     let mut blocks = Vec::new();
     for (head, lines) in [
         ("Measured between machines, as they were at the first boot:", machines(stored)),

@@ -45,7 +45,7 @@ pub fn switch_states(results: &Results) -> Option<Block<'static>> {
         let more = state[1..].join("; ");
         table.row(&[*label, &state[0], &more][..columns]);
     }
-    let base = results.stored().plan.effective.first();
+    let base = results.stored.plan.effective.first();
     let who = if base.is_some_and(|base| base.receiver.is_none()) { "the one end" } else { "both ends" };
     let title = format!("Switches as {who} read them back, against the first condition");
     titled(&title, table, results.not_measured())
@@ -55,7 +55,7 @@ pub fn switch_states(results: &Results) -> Option<Block<'static>> {
 /// settling of turns, sends without copying, and the cost of the clock; empty without a run.
 #[must_use]
 pub fn evidence(results: &Results) -> Vec<Block<'static>> {
-    if results.conditions().iter().all(|condition| condition.runs == 0) {
+    if !results.has_measurements() {
         return Vec::new();
     }
     let counters = "Proof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver)";
@@ -86,7 +86,7 @@ fn metrics(results: &Results, columns: &[MetricColumn], is_shown: impl Fn(usize)
     let head: Vec<&str> = ["condition"].into_iter().chain(columns.iter().map(|(head, ..)| *head)).collect();
     let units: Vec<&str> = [""].into_iter().chain(columns.iter().map(|(_, unit, _)| *unit)).collect();
     let mut table = Table::new(&head).units(&units);
-    for (_, condition) in results.conditions().iter().enumerate().filter(|(index, _)| is_shown(*index)) {
+    for (_, condition) in results.conditions.iter().enumerate().filter(|(index, _)| is_shown(*index)) {
         let cell = |(_, unit, key): &MetricColumn| {
             let shown = if *unit == "%" { percent } else { figure };
             condition.means.get(*key).map_or_else(|| "-".to_owned(), |value| shown(*value))
@@ -98,7 +98,7 @@ fn metrics(results: &Results, columns: &[MetricColumn], is_shown: impl Fn(usize)
 }
 
 fn acted(results: &Results) -> Option<Block<'static>> {
-    let all = || results.conditions().iter().map(|condition| (condition.label.as_str(), &condition.acted));
+    let all = || results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
     let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
     let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
     if has_tunnel {
@@ -123,9 +123,9 @@ fn acted(results: &Results) -> Option<Block<'static>> {
 
 /// The losses of UDP messages.
 fn losses(results: &Results) -> Option<Block<'static>> {
-    let is_udp = |index: usize| !results.conditions()[index].kind.is_tcp();
+    let is_udp = |index: usize| !results.conditions[index].kind.is_tcp();
     let mut notes = Vec::new();
-    for condition in results.conditions().iter().filter(|condition| !condition.kind.is_tcp()) {
+    for condition in results.conditions.iter().filter(|condition| !condition.kind.is_tcp()) {
         let parts = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"];
         let parts: f64 = parts.iter().filter_map(|part| condition.means.get(*part)).sum();
         let lost = condition.means.get("lost").copied().unwrap_or(0.0);
@@ -148,7 +148,7 @@ fn turns(results: &Results) -> Option<Block<'static>> {
     let parts = TURN_PARTS.map(|(name, _)| name);
     let mut table =
         Table::new(&[&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
-    for one in in_turns(results.stored()) {
+    for one in in_turns(&results.stored) {
         let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
         let mut row = vec![one.label.clone(), one.turns.to_string(), one.flows.to_string()];
         row.extend(one.parts.map(show));
@@ -162,10 +162,10 @@ fn turns(results: &Results) -> Option<Block<'static>> {
 
 /// Sends without copying, and how many the kernel copied.
 fn zerocopy(results: &Results) -> Option<Block<'static>> {
-    let stored = results.stored();
+    let stored = &results.stored;
     let mut table =
         Table::new(&["condition", "sends", "copied", "share"]).units(&["", "completed", "after all", "%"]);
-    for (index, condition) in results.conditions().iter().enumerate() {
+    for (index, condition) in results.conditions.iter().enumerate() {
         let runs = stored.measurements().filter(|run| run.condition == index);
         let sends = runs.flat_map(|run| run.detail.sides()).filter_map(|side| side.whole.outcome.zerocopy);
         let (completed, copied) = sends.fold((0_u64, 0_u64), |(completed, copied), sends| {
@@ -181,7 +181,7 @@ fn zerocopy(results: &Results) -> Option<Block<'static>> {
 
 /// The cost of reading the clock; `None` without latency.
 fn clock(results: &Results) -> Option<Block<'static>> {
-    let sides = results.stored().measurements().flat_map(|run| run.detail.sides());
+    let sides = results.stored.measurements().flat_map(|run| run.detail.sides());
     let mut costs: Vec<f64> = sides
         .filter_map(|side| side.whole.outcome.latency.as_ref().map(|latency| latency.clock_ns))
         .filter(|cost| cost.is_finite())

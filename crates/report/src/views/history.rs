@@ -2,8 +2,8 @@
 
 use results::document::Block;
 use results::{
-    HistorySeries, StudyDifference, StudyHistory, Table, TitledTable, capital, counted, figure, first_of,
-    percent, plain, tone_of,
+    HistorySeries, StudyDifference, StudyHistory, Table, TitledTable, Tone, capital, counted, figure, first_of,
+    percent, plain,
 };
 
 // The largest number of differences between environments, unless all are asked for.
@@ -74,7 +74,7 @@ fn summary(found: &StudyHistory) -> TitledTable {
             verdict,
             &changes,
         ]);
-        table.paint(5, newest.map(|newest| tone_of(newest.expected.verdict, Some(series.better))));
+        table.paint(5, newest.map(|newest| Tone::from_verdict(newest.expected.verdict, Some(series.better))));
     }
     TitledTable { title: "The newest study, and changes of level".to_owned(), table, notes: Vec::new() }
 }

@@ -5,6 +5,8 @@ use stats::Correction;
 use store::Outline;
 use study::metric::Better;
 
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_row::ComparisonRow;
 use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
@@ -15,8 +17,6 @@ use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::study_ref::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
-use crate::render::comparison_row::ComparisonRow;
-use crate::render::group::ComparisonGroup;
 use crate::words::number::counted;
 
 // The method of the comparison, without a full stop.

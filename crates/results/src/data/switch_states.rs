@@ -2,7 +2,7 @@
 
 use study::Key;
 
-use crate::render::results::Results;
+use crate::data::results::Results;
 use crate::words::number::counted;
 use crate::words::phrases::listed;
 

@@ -1,8 +1,7 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, ListItem};
-use crate::render::titled_table::TitledTable;
+use super::{Block, ListItem, TitledTable};
 use crate::words::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
@@ -32,9 +31,8 @@ impl TerminalWriter {
         }
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
-            Block::Heading(words) | Block::Question(words) | Block::Lead(words) | Block::Text(words) => {
-                self.line(words);
-            }
+            Block::Heading(words) | Block::Question(words) | Block::Text(words) => self.line(words),
+            Block::Lead(words) => self.line(&format!("Answer: {words}")),
             Block::Warning(paragraphs) => {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));
             }

@@ -12,7 +12,7 @@ use study::{Dropped, Switch};
 
 use crate::data::error::Error;
 use crate::data::truth::truth;
-use crate::render::credit;
+use crate::credit;
 
 pub use switch_effect::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,

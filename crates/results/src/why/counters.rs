@@ -9,7 +9,7 @@ use study::Side;
 use super::rule::ExplanationRule;
 use super::rules::RULES;
 use crate::data::means::by_boot;
-use crate::render::group::ComparisonGroup;
+use crate::data::comparison_group::ComparisonGroup;
 
 /// A counter that explains an effect, or several.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,7 +21,7 @@ pub(crate) use self::counters::counters;
 use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;
 use crate::data::means::per_boot;
-use crate::render::group::ComparisonGroup;
+use crate::data::comparison_group::ComparisonGroup;
 
 /// A counter that differs between two conditions as their effect does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
