@@ -10,8 +10,8 @@ mod shown;
 use netassay_report::views;
 use results::document::terminal;
 use results::{
-    ComparisonRequest, Comparisons, Layout, PilotSpread, PlanListing, Results, Sizing, SizingRequest,
-    list_studies,
+    ComparisonRequest, Comparisons, Layout, ListedStudy, PilotSpread, PlanListing, Results, Sizing,
+    SizingRequest,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
@@ -38,6 +38,10 @@ fn quick() -> StoredStudy {
 
 fn page(study: &StoredStudy, layout: Layout) -> String {
     Results::new(study).unwrap().text(layout)
+}
+
+fn list(study: &StoredStudy, layout: Layout) -> String {
+    terminal(&views::study_list(&[ListedStudy::from(&study.row)]), layout)
 }
 
 /// The rows of a page's tables: what follows a heading, to the next empty line.
@@ -76,7 +80,7 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
         let layout = Layout { width, ..Layout::PLAIN };
         let compared = Comparisons::new(&study, &ComparisonRequest::default()).unwrap().text(layout);
         let runs = terminal(&views::runs(&Results::new(&study).unwrap()), layout);
-        for text in [page(&study, layout), compared, runs, list_studies(&[study.row.clone()]).text(layout)] {
+        for text in [page(&study, layout), compared, runs, list(&study, layout)] {
             let wide: Vec<&str> = rows(&text).into_iter().filter(|row| row.chars().count() > width).collect();
             assert!(wide.is_empty(), "{width}: {wide:#?} in\n{text}");
         }
@@ -125,7 +129,7 @@ fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout,
     let mut pages = Vec::new();
     for layout in widths.iter().map(|width| Layout { width: *width, ..Layout::PLAIN }) {
         let mut of_width = vec![results.text(layout), terminal(&views::runs(&results), layout)];
-        of_width.push(list_studies(std::slice::from_ref(&study.row)).text(layout));
+        of_width.push(list(study, layout));
         of_width.extend(compared.as_ref().map(|compared| compared.text(layout)));
         pages.extend(of_width.into_iter().map(|page| (layout, page)));
     }

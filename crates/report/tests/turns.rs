@@ -7,6 +7,8 @@ mod shown;
 mod stored;
 
 use std::collections::BTreeMap;
+use netassay_report::views;
+use results::document::terminal;
 use results::{ComparisonRequest, Comparisons, Layout, Results};
 use record::{CountedTurn, Detail, Response, Turns, sample};
 use store::{RunStatus, StoredRun, StoredStudy};
@@ -110,17 +112,18 @@ fn settings_of_traffic_are_not_said_to_be_those_of_another_condition() {
         fragments: None,
     };
     for (factor, gro, second) in [
-        ("dscp = [0, 8]", true, "dscp=8: interfaces as dscp=0; traffic with dscp=8\n"),
+        ("dscp = [0, 8]", true, "interfaces as dscp=0; traffic with dscp=8\n"),
         (
             "checksum = [\"on\", \"off\"]",
             true,
-            "checksum=off: interfaces as checksum=on; traffic with checksum=off\n",
+            "interfaces as checksum=on; traffic with checksum=off\n",
         ),
-        ("gro = [\"on\", \"off\"]", false, "gro=off: receiver: off rx-gro\n"),
+        ("gro = [\"on\", \"off\"]", false, "receiver: off rx-gro\n"),
     ] {
         let mut stored = taken(factor, 0.0);
         stored.plan.effective = vec![effective(true), effective(gro)];
-        let proof = Results::new(&stored).unwrap().proof();
+        let states = views::switch_states(&Results::new(&stored).unwrap()).unwrap();
+        let proof = terminal(&[states], Layout::WIDE);
         assert!(proof.contains(second), "{factor}: {proof}");
     }
 }

@@ -9,8 +9,7 @@ mod shown;
 use netassay_report::views;
 use results::document::terminal;
 use results::{
-    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments,
-    list_studies, over_time,
+    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, ListedStudy, PlanListing, Results,
 };
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use serde_json::json;
@@ -21,11 +20,17 @@ use shown::Shown as _;
 
 use made_up::{plan, quick, ran_with, run, stored};
 
+/// The evidence of `--wide`.
+fn proof(results: &Results) -> String {
+    let blocks: Vec<_> = views::evidence(results).into_iter().chain(views::switch_states(results)).collect();
+    terminal(&blocks, Layout::WIDE)
+}
+
 #[test]
 fn the_page_a_study_ends_with() {
     let results = Results::new(&stored(3)).unwrap();
     insta::assert_snapshot!("results", results.text(Layout::WIDE));
-    insta::assert_snapshot!("proof", results.proof());
+    insta::assert_snapshot!("proof", proof(&results));
 }
 
 #[test]
@@ -163,7 +168,7 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
     }
     let results = Results::new(&nothing).unwrap();
     insta::assert_snapshot!("nothing_valid", results.text(Layout::WIDE));
-    assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
+    assert!(proof(&results).starts_with("Switches as both ends read them back"), "{}", proof(&results));
     let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
     assert!(refused.contains("Stop the cause") && refused.contains("--keep-disturbed"), "{refused}");
 
@@ -328,7 +333,7 @@ fn what_the_load_engine_said_of_its_runs() {
         condition.workload.traffic.kind = Kind::UdpStream;
     }
     let results = Results::new(&stored).unwrap();
-    insta::assert_snapshot!("engine", results.proof());
+    insta::assert_snapshot!("engine", proof(&results));
     let text = results.text(Layout::WIDE);
     assert!(text.contains("Note: ipv6 offloads=default: busy polling had no effect"), "{text}");
 }
@@ -352,8 +357,9 @@ fn rates_over_the_window() {
             StoredSeries { run: run.id, side: Side::Receiver, series }
         })
         .collect();
-    insta::assert_snapshot!("over_time", over_time(&stored, &series));
-    assert_eq!(over_time(&stored, &[]), "");
+    let table = views::over_time(&stored, &series).unwrap();
+    insta::assert_snapshot!("over_time", terminal(&[table], Layout::WIDE));
+    assert!(views::over_time(&stored, &[]).is_none());
 }
 
 #[test]
@@ -448,10 +454,18 @@ fn a_plan_before_it_is_run() {
 
 #[test]
 fn the_stored_studies_and_where_they_were_measured() {
-    insta::assert_snapshot!("list", list_studies(&[stored(3).row]).text(Layout::WIDE));
-    insta::assert_snapshot!("environments", environments(&stored(1)));
+    let list = views::study_list(&[ListedStudy::from(&stored(3).row)]);
+    insta::assert_snapshot!("list", terminal(&list, Layout::WIDE));
+    let mut tagged = stored(3).row;
+    tagged.tags = ["main", "\u{1b}[2J=1\nx"].map(str::to_owned).to_vec();
+    let list = terminal(&views::study_list(&[ListedStudy::from(&tagged)]), Layout::PLAIN);
+    assert!(list.contains("  tags\n") && list.contains("  main, \\u{1b}[2J=1 x\n"), "{list}");
+    let environment = |stored: &StoredStudy| {
+        terminal(&views::environment(&Results::new(stored).unwrap()), Layout::WIDE)
+    };
+    insta::assert_snapshot!("environments", environment(&stored(1)));
     // Its hosts may be gone when it ends.
     let mut gone = stored(1);
     (gone.boots[0].environment_after, gone.boots[0].ended_unix_ms) = (None, Some(1_795_181_965_000));
-    assert!(environments(&gone).ends_with("  its hosts could not be asked at its end\n"));
+    assert!(environment(&gone).ends_with("    its hosts could not be asked\n"));
 }

@@ -1,6 +1,8 @@
 //! The notes of tables on the kind of their figures, and on switches that do not do what they read
 //! back.
 
+use netassay_report::views;
+use results::document::terminal;
 use results::{ComparisonRequest, Comparisons, Layout, Results};
 use record::sample;
 use serde_json::json;
@@ -63,7 +65,7 @@ fn acted(values: impl Fn(&Condition) -> Vec<(&'static str, f64)>) -> StoredStudy
 fn what_acted_stands_in_each_row() {
     let stored = acted(counted);
     let results = Results::new(&stored).unwrap();
-    insta::assert_snapshot!("acted", results.proof());
+    insta::assert_snapshot!("acted", terminal(&views::evidence(&results), Layout::WIDE));
     assert!(!page(&stored).contains("reads back"), "{}", page(&stored));
     let json = serde_json::to_value(&results).unwrap();
     assert_eq!(json["conditions"][2]["acted"]["packets_per_batch"], 20.0);
@@ -97,15 +99,15 @@ fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
 
 #[test]
 fn with_a_tunnel_the_underlay_counts() {
-    let text = Results::new(&acted(|condition| {
+    let results = Results::new(&acted(|condition| {
         let mut values = counted(condition);
         values.push(("transmitter.segments_per_underlay_packet", 1.0));
         values.push(("receiver.underlay_packets", 30_000.0));
         values.push(("receiver.bytes_per_underlay_packet", 1514.0));
         values
     }))
-    .unwrap()
-    .proof();
+    .unwrap();
+    let text = terminal(&views::evidence(&results), Layout::WIDE);
     let row =
         text.lines().find(|line| line.starts_with("tso=on gro=on") && line.ends_with("device")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();

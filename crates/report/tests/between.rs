@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../results/tests/made_up/mod.rs"]
 mod made_up;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use netassay_results::{BetweenStudies, ComparisonRequest, Error, Layout, metrics_to_compare};
+use results::{BetweenStudies, ComparisonRequest, Error, Layout, metrics_to_compare};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
@@ -15,6 +17,8 @@ use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};
 use study::{Condition, Guest, Kind, Percent, Plan, Scenario, Traffic};
 use unicode_width::UnicodeWidthStr as _;
+
+use shown::Shown as _;
 
 /// A study of five boots with three runs each; `value` gives a throughput by condition, boot and
 /// run.

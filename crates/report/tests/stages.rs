@@ -2,16 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
-#[path = "stored/mod.rs"]
+#[path = "../../results/tests/stored/mod.rs"]
 mod rows;
+mod shown;
 
 use std::collections::BTreeMap;
 
-use netassay_results::{Layout, StageDifferences, StageRanges};
+use results::{Layout, StageDifferences, StageRanges};
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};
 use study::{KernelPath, Study, Waiting, bundled};
+
+use shown::Shown as _;
 
 fn study() -> Study {
     bundled::find("path-kernel").unwrap().study()
@@ -180,7 +183,7 @@ fn the_function_that_explains_a_difference_is_named() {
     let parts: f64 = pair["parts"].as_array().unwrap().iter().map(number).sum();
     assert!((parts + number(&pair["unexplained"]) - number(&pair["whole"])).abs() < 1e-6, "{pair:#}");
     // All stacks, with what was not kept, are what a message takes.
-    let sums = page.stacks()[0]
+    let sums = page.stacks[0]
         .costs
         .iter()
         .fold([0.0; 2], |sum, (_, costs)| [0, 1].map(|side| sum[side] + costs[side]));

@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../../results/tests/made_up/mod.rs"]
 mod made_up;
+mod shown;
 
-use netassay_results::{
+use results::{
     ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, Layout, StudyHistory,
     metrics_to_compare,
 };
@@ -12,6 +14,8 @@ use serde_json::Value;
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};
 use study::{Condition, Plan, Scenario};
+
+use shown::Shown as _;
 
 /// A study of three boots with two runs each. `factor` is what its throughput is multiplied by.
 fn entry(id: i64, plan: Plan, factor: f64) -> HistoryEntry {
@@ -87,7 +91,7 @@ fn a_change_is_said_with_its_place_its_size_and_what_else_differs() {
     assert_eq!(series["newest"]["first"], 8);
     assert_eq!(json["studies"][7]["differs"][0]["what"], "kernel release (transmitter)");
     assert_eq!(json["studies"][8]["differs"], serde_json::json!([]));
-    assert_eq!(found.marks(&found.series()[0], 7), "kernel release (transmitter)");
+    assert_eq!(found.marks(&found.series[0], 7), "kernel release (transmitter)");
     insta::assert_snapshot!("history", text(&found, Layout::PLAIN));
     insta::assert_snapshot!("history_wide", text(&found, Layout::WIDE));
 }
@@ -113,8 +117,8 @@ fn several_conditions_have_a_table_first_and_share_the_error_rate() {
     insta::assert_snapshot!("history_conditions", text(&found, Layout::PLAIN));
     let one = entries[0].outline.plan.conditions[3].slug.clone();
     let alone = history(&entries, &[&one]).unwrap();
-    assert_eq!(alone.series().len(), 1);
-    assert!((alone.series()[0].confidence() - 0.95).abs() < 1e-12);
+    assert_eq!(alone.series.len(), 1);
+    assert!((alone.series[0].confidence - 0.95).abs() < 1e-12);
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
     let each = StudyHistory::new(&entries, HistoryOrder::Time, &[], &request).unwrap().unwrap();
     assert_eq!(self::json(&each)["series"][0]["level"], 0.95);
