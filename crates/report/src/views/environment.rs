@@ -95,7 +95,7 @@ type Values = BTreeMap<String, String>;
 /// The paths whose values differ, with both values; a dash for none.
 fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, &'v str, &'v str)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let value = |of: &'v Values, path| of.get(path).map_or("-", String::as_str);
+    let value = |of: &'v Values, path: &String| of.get(path).map_or("-", String::as_str);
     let both = paths.into_iter().map(|path| (path.as_str(), value(one, path), value(other, path)));
     both.filter(|(_, one, other)| one != other).collect()
 }
