@@ -54,7 +54,7 @@ pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,
     wide: bool,
-    view: impl FnOnce(&T, bool) -> Vec<Block<'_>>,
+    view: impl FnOnce(&T, bool) -> Vec<Block<'static>>,
 ) -> Result<(), Failure> {
     show(result, output, wide, |result, layout| terminal(&view(result, layout.wide), layout))
 }
