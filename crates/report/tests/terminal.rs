@@ -65,7 +65,7 @@ fn the_first_screen_of_quick_has_24_lines_and_leads_with_the_answer() {
     // The last line is the prompt's.
     let lines = page.lines().count();
     assert!(lines < 24, "{lines} lines:\n{page}");
-    assert!(page.lines().nth(1).unwrap().starts_with("Answer: against ipv4 offloads=default ("), "{page}");
+    assert!(page.lines().nth(1).unwrap().starts_with("Answer: Against ipv4 offloads=default ("), "{page}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn wide_shows_every_figure_as_wide_as_it_is() {
     let narrow = Layout { width: 40, ..Layout::WIDE };
     assert_eq!(page(&quick(), narrow), page(&quick(), Layout::WIDE));
     let [wide, plain] = [Layout::WIDE, Layout::PLAIN].map(|layout| page(&quick(), layout));
-    for more in ["transmitter CPU %", "evidence (last run)", "Spread: ", "congestion control: "] {
+    for more in ["transmitter CPU %", "evidence (last run)", "between boots", "congestion control: "] {
         assert!(wide.contains(more) && !plain.contains(more), "{more}");
     }
 }

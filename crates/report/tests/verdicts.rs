@@ -81,17 +81,17 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
         let text = Comparisons::new(&stored(&study, boots, value), &ComparisonRequest::default())
             .unwrap()
             .text(Layout::WIDE);
-        text.lines().find(|line| line.contains("look ")).unwrap().to_owned()
+        text.lines().find(|line| line.contains("Look ")).unwrap().to_owned()
     };
-    assert!(method(6).contains("look 3 of 5"), "{}", method(6));
-    assert!(method(7).contains("look 3 of 5"), "{}", method(7));
-    assert!(method(1).contains("look 1 of 5"), "{}", method(1));
+    assert!(method(6).contains("Look 3 of 5"), "{}", method(6));
+    assert!(method(7).contains("Look 3 of 5"), "{}", method(7));
+    assert!(method(1).contains("Look 1 of 5"), "{}", method(1));
     // In the middle of boot 4 the second look has not come.
     let mut inside = stored(&study, 4, value);
     inside.boots[3].ended_unix_ms = None;
     let text = Comparisons::new(&inside, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
-    assert!(text.contains("look 1 of 5"), "{text}");
-    assert!(method(10).contains("look 5 of 5"), "{}", method(10));
+    assert!(text.contains("Look 1 of 5"), "{text}");
+    assert!(method(10).contains("Look 5 of 5"), "{}", method(10));
 }
 
 #[test]

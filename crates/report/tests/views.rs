@@ -42,14 +42,14 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
     let why = "with 1 against 35 segments per packet at the transmitter";
     let results = Results::new(&planted).unwrap();
     let text = results.text(Layout::WIDE);
-    assert!(text.contains(&format!("  why ipv4 offloads=none: {why}\n")), "{text}");
-    assert_eq!(text.matches("why ").count() - text.matches("why runs").count(), 1, "{text}");
+    assert!(text.contains(&format!("\nWhy ipv4 offloads=none: {why}\n")), "{text}");
+    assert_eq!(text.matches("Why ").count(), 1, "{text}");
     let found = serde_json::to_value(&results).unwrap();
     let row = &found["comparisons"][0]["rows"][0];
     assert_eq!(row["why"][0]["counter"], "transmitter.segments_per_wire_packet");
     assert_eq!((&row["why"][0]["value"], &row["why"][0]["baseline"]), (&json!(1.0), &json!(35.0)));
     let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
-    assert!(compared.contains(&format!("  why: {why}\n")), "{compared}");
+    assert!(compared.contains(&format!("\nWhy ipv4 offloads=none: {why}\n")), "{compared}");
 }
 
 #[test]
@@ -61,12 +61,12 @@ fn what_is_reported_of_congestion_control_is_what_the_runs_had() {
         serde_json::to_value(Results::new(stored).unwrap()).unwrap()["congestion_control"].clone()
     };
     let text = page(&stored(2));
-    assert!(text.contains("\nTCP's congestion control: cubic\n") && !text.contains("bbr"), "{text}");
+    assert!(text.contains("\ncongestion control: cubic\n") && !text.contains("bbr"), "{text}");
     assert_eq!(json(&stored(2)), json!(["cubic"]));
     let mut mixed = stored(2);
     mixed.runs.iter_mut().filter(|run| run.condition == 1).for_each(|run| run.detail = ran_with("bbr"));
     let text = page(&mixed);
-    assert!(text.contains("\nTCP's congestion control: cubic, bbr\n"), "{text}");
+    assert!(text.contains("\ncongestion control: cubic, bbr\n"), "{text}");
     assert_eq!(json(&mixed), json!(["cubic", "bbr"]));
     assert!(text.contains("Note: ipv4 offloads=none: TCP ran with bbr, not cubic"), "{text}");
     // The plan leaves each host its own, and the runs read nothing back.
@@ -125,22 +125,22 @@ fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
     let merged = |label: &str| study::Dropped { label: label.to_owned(), why: "it is as `a`".to_owned() };
     stored.plan.merged = vec![merged("tso=off")];
     let told = text(&stored);
-    let is_told = |line: &&str| line.starts_with("Not ") || line.starts_with("Answer: ");
+    let is_told = |line: &&str| line.starts_with("Warning: ") || line.starts_with("Answer: ");
     let told: Vec<&str> = told.lines().filter(is_told).take(4).collect();
     let why = "stays off: the driver does not let it be switched [fixed].";
     assert_eq!(
         told[..3],
         [
-            format!("Not applied: ipv4 offloads=none: rx-lro at the transmitter {why}"),
+            format!("Warning: Not applied: ipv4 offloads=none: rx-lro at the transmitter {why}"),
             format!(
-                "Not applied: ipv4 offloads=none and ipv6 offloads=default: rx-lro at the receiver {why}"
+                "Warning: Not applied: ipv4 offloads=none and ipv6 offloads=default: rx-lro at the receiver {why}"
             ),
-            "Not measured: tso=off: it is as `a`.".to_owned(),
+            "Warning: Not measured: tso=off: it is as `a`.".to_owned(),
         ]
     );
     assert!(told[3].starts_with("Answer: "), "{told:?}");
     stored.plan.merged = ["a", "b", "c", "d"].map(merged).into();
-    let several = "\nNot measured: 4 conditions that read back as the same state as others.\n";
+    let several = "\nWarning: Not measured: 4 conditions that read back as the same state as others.\n";
     assert!(text(&stored).contains(several), "{}", text(&stored));
 }
 
@@ -174,8 +174,8 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
 
     // Not a single boot.
     let page = Results::new(&stored(0)).unwrap().text(Layout::WIDE);
-    assert!(page.contains("\nNothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
-    assert!(page.contains("\nRepeat the command with --resume 1. netassay show 1 --runs"), "{page}");
+    assert!(page.contains("\nWarning: Nothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
+    assert!(page.contains("\nWarning: Repeat the command with --resume 1. netassay show 1 --runs"), "{page}");
     assert!(!page.contains("%"), "{page}");
 }
 
@@ -192,13 +192,14 @@ fn runs_that_are_missing_are_reported_before_any_figure() {
     stored.runs.insert(0, run(90, 1, 1, 0, RunStatus::Failed));
     let results = Results::new(&stored).unwrap();
     let text = results.text(Layout::WIDE);
-    let head: Vec<&str> = text.lines().take(3).collect();
+    let head: Vec<&str> = text.lines().take(4).collect();
     assert_eq!(
         head,
         [
             "quick: What do IPv6 and offloads change for TCP between two hosts?",
-            "15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
-            "Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try.",
+            "",
+            "Warning: 15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
+            "Warning: Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try.",
         ]
     );
     let json = serde_json::to_value(&results).unwrap();
@@ -238,9 +239,9 @@ fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
     for text in [longer.as_str(), "the grammar = of another version"] {
         stored.row.toml = text.to_owned();
         let page = Results::new(&stored).unwrap().text(Layout::WIDE);
-        assert!(page.contains("\n12 of 36 runs are missing: 12 not tried"), "{page}");
+        assert!(page.contains("\nWarning: 12 of 36 runs are missing: 12 not tried"), "{page}");
         let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
-        assert!(compared.contains("\n12 of 36 runs are missing"), "{compared}");
+        assert!(compared.contains("\nWarning: 12 of 36 runs are missing"), "{compared}");
     }
 }
 
@@ -374,7 +375,7 @@ fn comparisons_by_boots_and_classic() {
         ..ComparisonRequest::default()
     };
     let text = Comparisons::new(&stored(3), &other).unwrap().text(Layout::WIDE);
-    assert!(text.contains("transmitter.cpu") && text.contains("90 % interval"), "{text}");
+    assert!(text.contains("transmitter's cpu") && text.contains("90 % interval"), "{text}");
     assert!(
         text.lines().any(|line| line.starts_with("ipv6 offloads=none") && line.ends_with("baseline")),
         "{text}"

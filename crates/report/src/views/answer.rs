@@ -36,7 +36,7 @@ pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
     } else if is_read_at_a_glance(results) {
         for (answer, group) in results.answer.iter().zip(&results.comparisons) {
             blocks.push(Block::Lead(capital(answer)));
-            blocks.extend(group.answer_remarks().iter().map(|remark| Block::Text(capital(remark))));
+            blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
         }
     } else {
         blocks.extend(summary(results).into_iter().map(Block::Lead));

@@ -42,7 +42,7 @@ fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     if !is_all_pairs {
         blocks.push(Block::Lead(capital(&group.answer())));
-        blocks.extend(group.answer_remarks().iter().map(|remark| Block::Text(capital(remark))));
+        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
     }
     blocks.push(Block::Table(compared(&[group], is_whole)));
     let mut sentences = Vec::new();

@@ -30,10 +30,9 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     } else {
         for combination in combinations {
             let chunk = if is_whole { 1 } else { combination.len() };
-            for part in combination.chunks(chunk) {
-                blocks.extend(tables(credits, part, is_whole));
-                blocks.push(Block::List(sentences(part)));
-            }
+            let tables = combination.chunks(chunk).flat_map(|metrics| tables(credits, metrics, is_whole));
+            blocks.extend(tables);
+            blocks.push(Block::List(sentences(combination)));
         }
     }
     let dropped = credits.dropped.iter().map(|one| format!("Not in the design: {}: {}", one.label, one.why));

@@ -21,7 +21,7 @@ pub(super) fn means_table(
 ) -> TitledTable {
     let kind = conditions[0].kind;
     let columns = if exact { counted(kind) } else { columns(kind) };
-    let row = |first: &'static str, cell: fn(&MetricColumn) -> &'static str| -> Vec<&str> {
+    let row = |first: &'static str, cell: fn(&MetricColumn) -> &'static str| -> Vec<&'static str> {
         [first].into_iter().chain(columns.iter().map(cell)).collect()
     };
     let (heads, units) = (row("condition", |column| column.head), row("", |column| column.unit));

@@ -6,7 +6,7 @@ use results::{
     levels_without, listed, machines, plain, programs,
 };
 use store::{RunStatus, StoredRun};
-use study::{Condition, Copies};
+use study::{Copies, Kind};
 
 use super::answer::{answer, answers_in_full, facts};
 use super::comparison_table::{compared, uncompared};
@@ -201,11 +201,10 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
 /// Whether an answer in exact mode depends on how copies are counted: a sentence for each
 /// comparison that was counted both ways, without a full stop.
 fn copies(results: &Results) -> Vec<String> {
-    let condition = |row: &ComparisonRow| -> &Condition {
-        &results.stored.plan.conditions[row.comparison.condition]
-    };
+    let conditions = &results.stored.plan.conditions;
+    let condition = |row: &ComparisonRow| &conditions[row.comparison.condition];
     let levels = |row: &ComparisonRow| levels_without("copies", &condition(row).levels);
-    let counted = |copies: Copies| {
+    let counted_by = |copies: Copies| {
         let rows = results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         rows.filter(move |(_, row)| condition(row).copies() == copies)
     };
@@ -215,7 +214,7 @@ fn copies(results: &Results) -> Vec<String> {
                 && levels(other) == levels(row)
                 && condition(other).workload.name == group.workload
         };
-        let (_, other) = counted(Copies::Bytes).find(is_same)?;
+        let (_, other) = counted_by(Copies::Bytes).find(is_same)?;
         let [words, bytes] = [row, other].map(|row| {
             let [difference, _] = row.size(&group.unit, true);
             format!("{difference} ({})", row.comparison.verdict)
@@ -225,7 +224,7 @@ fn copies(results: &Results) -> Vec<String> {
             if depends { "the answer DEPENDS on how copies are counted" } else { "the answer is the same" };
         Some(format!("{}: {word}: {words} with copies by the word, {bytes} by the byte", levels(row)))
     };
-    counted(Copies::Words).filter_map(sentence).collect()
+    counted_by(Copies::Words).filter_map(sentence).collect()
 }
 
 /// Commands that show more, and what each shows.
@@ -236,11 +235,14 @@ fn commands(results: &Results, is_whole: bool) -> Vec<String> {
     let counts = kinds().next().filter(|_| results.stored.plan.exact);
     let counts = counts.map(|kind| format!("instructions_{}", kind.counted_work()));
     let (is_measured, show) = (results.has_measurements(), format!("netassay show {id}"));
-    let other = counts.as_deref().unwrap_or(match () {
-        () if kinds().any(study::Kind::is_rr) => "latency_p99",
-        () if kinds().any(study::Kind::is_received) => "receiver.cpu",
-        () => "transmitter.cpu",
-    });
+    let other = if kinds().any(Kind::is_rr) {
+        "latency_p99"
+    } else if kinds().any(Kind::is_received) {
+        "receiver.cpu"
+    } else {
+        "transmitter.cpu"
+    };
+    let other = counts.as_deref().unwrap_or(other);
     let commands = [
         (results.failed_runs > 0, format!("{show} --runs"), "why runs failed"),
         (

@@ -19,7 +19,7 @@ pub(crate) use effects::contexts;
 use combination::Combination;
 pub use combination::MissingState;
 pub use interplay::{Interplay, SwitchPair};
-use parts::CreditParts;
+use parts::combined_gain;
 pub use parts::{CombinedGain, CreditPart, DesignEffect, SwitchingOrders};
 pub use sentences::{change_words, gain_words};
 
@@ -172,12 +172,8 @@ impl Credit {
             return None;
         }
         let missing = combination.missing(stored, metric.key);
-        let CreditParts { whole, parts, adds_up, orders, effects, remarks } =
-            CreditParts::divide(combination, &runs, &missing, level);
+        let whole = combined_gain(combination, &runs, level);
         let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric.key, one, other);
-        let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
-        let is_saturated = |part: &&CreditPart| part.ends.is_some_and(|ends| outside(ends).is_some());
-        let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
         let exact = stored.plan.exact && exact::is_count(metric);
         let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.to_string();
         let mut credit = Self {
@@ -190,18 +186,22 @@ impl Credit {
             mean: stats::mean(&runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
+            saturated: whole.as_ref().and_then(|whole| outside(whole.ends)),
             whole,
-            parts,
-            adds_up,
-            orders,
+            parts: Vec::new(),
+            adds_up: false,
+            orders: None,
             planned_states: combination.conditions.len(),
             missing,
-            effects,
-            saturated,
-            saturated_parts,
-            remarks,
+            effects: Vec::new(),
+            saturated_parts: Vec::new(),
+            remarks: Vec::new(),
             sentences: Vec::new(),
         };
+        credit.divide(combination, &runs);
+        let is_saturated = |part: &&CreditPart| part.ends.is_some_and(|ends| outside(ends).is_some());
+        let saturated = credit.parts.iter().filter(is_saturated).map(|part| part.name.clone());
+        credit.saturated_parts = saturated.collect();
         if !credit.exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
             credit
                 .remarks

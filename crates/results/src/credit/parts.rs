@@ -7,7 +7,8 @@ use stats::effects::{
 };
 use study::DesignKind;
 
-use super::combination::{Combination, MissingState};
+use super::Credit;
+use super::combination::Combination;
 
 // The most factors of an estimated interaction: larger ones are hard to read and to separate.
 const ORDER: usize = 2;
@@ -84,47 +85,23 @@ pub struct DesignEffect {
     pub effect: Estimated,
 }
 
-/// The credit of one combination in one metric.
-#[derive(Debug, Default)]
-pub(super) struct CreditParts {
-    pub(super) whole: Option<CombinedGain>,
-    pub(super) parts: Vec<CreditPart>,
-    /// Whether the parts add up to the whole.
-    pub(super) adds_up: bool,
-    pub(super) orders: Option<SwitchingOrders>,
-    pub(super) effects: Vec<DesignEffect>,
-    /// Notes for the reader.
-    pub(super) remarks: Vec<String>,
-}
-
-impl CreditParts {
-    pub(super) fn divide(
-        combination: &Combination,
-        runs: &[Observation],
-        missing: &[MissingState],
-        level: f64,
-    ) -> Self {
-        let mut parts = Self { whole: combined_gain(combination, runs, level), ..Self::default() };
+impl Credit {
+    /// Divides the credit among offloads or steps, as the kind of the design allows.
+    pub(super) fn divide(&mut self, combination: &Combination, runs: &[Observation]) {
         let found = match combination.design.kind {
-            DesignKind::Factorial => parts.shares(combination, runs, level),
-            DesignKind::Fractional => parts.main_effects(combination, runs, level),
-            DesignKind::Ladder => parts.steps(combination, runs, level),
+            DesignKind::Factorial => self.shares(combination, runs),
+            DesignKind::Fractional => self.main_effects(combination, runs),
+            DesignKind::Ladder => self.steps(combination, runs),
         };
         if let Err(why) = found {
-            parts.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
+            self.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
         }
-        parts.remarks.extend(from_fewer(combination, missing));
-        parts
+        self.remarks.extend(self.from_fewer(combination.design.kind));
     }
 
-    fn shares(
-        &mut self,
-        combination: &Combination,
-        runs: &[Observation],
-        level: f64,
-    ) -> Result<(), EffectsError> {
+    fn shares(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
         // Effects need no order of switching on, so they may be known where shares are not.
-        match factorial(runs, &combination.layout(), ORDER, None, level) {
+        match factorial(runs, &combination.layout(), ORDER, None, self.level) {
             Ok(found) => self.effects = effects(combination, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),
         }
@@ -132,7 +109,7 @@ impl CreditParts {
             // Reported with the whole.
             return Ok(());
         }
-        let shares = shapley(runs, &combination.layout(), effects::Orders::Reachable, None, level)?;
+        let shares = shapley(runs, &combination.layout(), effects::Orders::Reachable, None, self.level)?;
         self.parts = shares
             .shares
             .iter()
@@ -160,13 +137,8 @@ impl CreditParts {
         Ok(())
     }
 
-    fn main_effects(
-        &mut self,
-        combination: &Combination,
-        runs: &[Observation],
-        level: f64,
-    ) -> Result<(), EffectsError> {
-        let found = factorial(runs, &combination.layout(), ORDER, None, level)?;
+    fn main_effects(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
+        let found = factorial(runs, &combination.layout(), ORDER, None, self.level)?;
         self.parts = found
             .effects
             .iter()
@@ -189,23 +161,18 @@ impl CreditParts {
         Ok(())
     }
 
-    fn steps(
-        &mut self,
-        combination: &Combination,
-        runs: &[Observation],
-        level: f64,
-    ) -> Result<(), EffectsError> {
+    fn steps(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
         let measured = |place: &usize| runs.iter().any(|run| run.condition == *place);
         let rungs: Vec<usize> = (0..=combination.design.factors.len())
             .filter_map(|gone| combination.place(|factor| factor >= gone))
             .filter(measured)
             .collect();
-        let Ladder { steps, .. } = ladder(runs, &rungs, None, level)?;
+        let Ladder { steps, .. } = ladder(runs, &rungs, None, self.level)?;
         for step in &steps {
             let before = combination.names(step.from, 0);
             let mut gone = combination.names(step.to, 0);
             gone.retain(|name| !before.contains(name));
-            let back = ladder(runs, &[step.to, step.from], None, level)?.total;
+            let back = ladder(runs, &[step.to, step.from], None, self.level)?.total;
             self.parts.push(CreditPart {
                 name: format!("{} off", gone.join(" and ")),
                 base: "the step before",
@@ -219,26 +186,26 @@ impl CreditParts {
         self.remarks.push(REMARK.to_owned());
         Ok(())
     }
-}
 
-/// A note on a part that rests on fewer states than planned; shares report their orders instead.
-fn from_fewer(combination: &Combination, missing: &[MissingState]) -> Option<String> {
-    let planned = combination.conditions.len();
-    let measured = planned - missing.len();
-    match combination.design.kind {
-        _ if missing.is_empty() => None,
-        DesignKind::Factorial | DesignKind::Fractional => Some(format!(
-            "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
-        )),
-        DesignKind::Ladder => Some(
-            "a step over a state that was not measured contains all that is switched off between its neighbours"
-                .to_owned(),
-        ),
+    /// A note on parts that rest on fewer states than planned; shares report their orders instead.
+    fn from_fewer(&self, kind: DesignKind) -> Option<String> {
+        let planned = self.planned_states;
+        let measured = planned - self.missing.len();
+        match kind {
+            _ if self.missing.is_empty() => None,
+            DesignKind::Factorial | DesignKind::Fractional => Some(format!(
+                "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
+            )),
+            DesignKind::Ladder => Some(
+                "a step over a state that was not measured contains all that is switched off between its neighbours"
+                    .to_owned(),
+            ),
+        }
     }
 }
 
 /// All on against all off, if both were measured.
-fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) -> Option<CombinedGain> {
+pub(super) fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) -> Option<CombinedGain> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
     Some(CombinedGain {

@@ -39,7 +39,7 @@ impl ComparisonGroup {
         // Conditions often have one reason.
         let whys = whys.chunk_by(|(_, one), (_, other)| one == other).map(|same| {
             let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
-            format!("why {}: {}", listed(&labels), same[0].1)
+            format!("Why {}: {}", listed(&labels), same[0].1)
         });
         remarks.chain(whys).collect()
     }

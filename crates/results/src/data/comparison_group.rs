@@ -88,8 +88,8 @@ impl ComparisonGroup {
             Against::Baseline(baseline) => Some(label(baseline)),
             Against::AllPairs => None,
         };
-        let method = method::sentences(subject, &analysis);
-        let caution = method::few_boots(subject, &analysis).map(|few| few.warning());
+        let [caution, few_boots] = method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
+        let method = method::sentences(subject, &analysis, few_boots);
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));
             let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };

@@ -8,7 +8,8 @@ use crate::data::subject::Subject;
 use crate::words::number::counted;
 
 /// One sentence, without a full stop, for each decision on which the intervals rest.
-pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
+/// `few_boots`: the sentence of [`few_boots`].
+pub(crate) fn sentences(subject: &Subject, analysis: &Analysis, few_boots: Option<String>) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
         return [judged]
@@ -35,7 +36,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if count > 1 {
         sentences.push(together(subject, analysis));
     }
-    sentences.extend(few_boots(subject, analysis).map(|few| few.sentence()));
+    sentences.extend(few_boots);
     if analysis.level > subject.asked {
         sentences.push(format!(
             "several metrics are judged, so each interval of this one has {} % for all of them to hold together with {} % (Holm)",
@@ -113,37 +114,9 @@ const WIDE: f64 = 1.4;
 // Up to this ratio the number of boots is enough.
 const NARROW: f64 = 1.25;
 
-/// The number of boots and comparisons, by how much that widens intervals, and how many boots are
-/// enough.
-pub(crate) struct FewBoots {
-    boots: u32,
-    comparisons: usize,
-    stretch: f64,
-    enough: u32,
-}
-
-impl FewBoots {
-    /// The warning on every page, without a full stop.
-    pub(crate) fn warning(&self) -> String {
-        let Self { boots, stretch, enough, .. } = self;
-        format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}")
-    }
-
-    /// The warning with its reason.
-    fn sentence(&self) -> String {
-        format!(
-            "{} are few for {}: the intervals hold, but few boots tell little of each condition's spread, so the intervals are about \
-             {:.1} times as wide as with a known spread; with {} they are less than {NARROW} times as wide",
-            counted(self.boots as usize, "boot"),
-            counted(self.comparisons, "comparison"),
-            self.stretch,
-            counted(self.enough as usize, "boot"),
-        )
-    }
-}
-
-/// The effect of few boots on a family; `None` if it is small.
-pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<FewBoots> {
+/// The effect of few boots on the intervals of a family, in sentences without full stops: a warning
+/// for every page, and the same with its reason; `None` if it is small.
+pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<[String; 2]> {
     let judged: Vec<u32> = analysis
         .comparisons
         .iter()
@@ -166,5 +139,14 @@ pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<FewBoo
     };
     let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
     let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
-    Some(FewBoots { boots, comparisons: judged.len(), stretch, enough })
+    let warning =
+        format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}");
+    let sentence = format!(
+        "{} are few for {}: the intervals hold, but few boots tell little of each condition's spread, so the intervals are about \
+         {stretch:.1} times as wide as with a known spread; with {} they are less than {NARROW} times as wide",
+        counted(boots as usize, "boot"),
+        counted(judged.len(), "comparison"),
+        counted(enough as usize, "boot"),
+    );
+    Some([warning, sentence])
 }
