@@ -13,7 +13,7 @@ use crate::data::error::Error;
 use crate::data::exact::UnequalCounts;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{Shortfall, may_have_stopped};
+use crate::data::shortfall::{may_have_stopped, shortfall};
 use crate::data::study_ref::StudyRef;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
@@ -126,8 +126,7 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 /// Notes on one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
-    let lack = Shortfall::from_row(row, plan).map(|lack| lack.to_string());
-    lack.into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
+    shortfall(row, plan).into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
 }
 
 /// One metric in JSON.

@@ -1,7 +1,6 @@
 //! The spread that a stored study predicts for another one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use serde::Serialize;
 use stats::{Component, Components, Observation, Question};
@@ -67,7 +66,7 @@ impl Nearness {
         Ok(Self {
             is_own: row.name == study.name(),
             is_complete: row.status == StudyStatus::Complete,
-            has_same_windows: alike.next().is_some_and(|one| window(one) == window(planned)),
+            has_same_windows: alike.next().is_some_and(|one| one.workload.duration == planned.workload.duration),
         })
     }
 
@@ -95,10 +94,6 @@ impl Nearness {
 fn is_alike(one: &Condition, other: &Condition) -> bool {
     let what = |condition: &Condition| (condition.workload.traffic.kind, condition.boot.scenario);
     what(one) == what(other)
-}
-
-fn window(condition: &Condition) -> Duration {
-    condition.workload.duration
 }
 
 impl PilotSpread {
@@ -194,7 +189,7 @@ impl PilotSpread {
         let cell = with_boots(|component| Some(component.sd))?;
         let cell_at_most = with_boots(|component| Some(component.interval?.1));
         let share = |value: f64| 100.0 * value / mean.abs();
-        let window = window(stored.plan.conditions.get(baseline)?);
+        let window = stored.plan.conditions.get(baseline)?.workload.duration;
         let source = format!(
             "study {} ({}, {}, {}, windows of {}{})",
             stored.row.id.0,
