@@ -75,9 +75,9 @@ pub fn plain(unit: &str) -> &str {
 /// A count with its noun: `1 run`, `3 runs`, `3 studies`.
 #[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
-    match noun.strip_suffix("dy") {
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         _ if count == 1 => format!("1 {noun}"),
-        Some(stem) => format!("{count} {stem}dies"),
+        Some(stem) => format!("{count} {stem}ies"),
         None => format!("{count} {noun}s"),
     }
 }
