@@ -6,7 +6,6 @@ use store::StoredStudy;
 use crate::data::ambient::ambient;
 use crate::data::congestion_control;
 use crate::data::fragments;
-use crate::data::outcomes::fallbacks;
 use crate::data::turns;
 use crate::words::number::counted;
 
@@ -28,7 +27,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     if let Some(note) = fragments::note(stored) {
         push(&mut notes, note);
     }
-    for note in fallbacks(stored, &stored.plan.conditions) {
+    for note in fallbacks(stored) {
         push(&mut notes, note);
     }
     let (kept, last) = kept_disturbed(stored);
@@ -63,4 +62,29 @@ fn push(notes: &mut Vec<String>, note: String) {
     if !notes.contains(&note) {
         notes.push(note);
     }
+}
+
+/// The options that the kernel refused, with the substitute, each once.
+fn fallbacks(stored: &StoredStudy) -> Vec<String> {
+    let conditions = &stored.plan.conditions;
+    let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
+    for run in stored.measurements() {
+        for note in run.detail.sides().flat_map(|side| &side.whole.outcome.notes) {
+            match found.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, members)) if members.contains(&run.condition) => {}
+                Some((_, members)) => members.push(run.condition),
+                None => found.push((note, vec![run.condition])),
+            }
+        }
+    }
+    let label = |index: &usize| conditions.get(*index).map(|condition| condition.label.as_str());
+    found
+        .into_iter()
+        .map(|(note, members)| {
+            if members.len() == conditions.len() {
+                return note.to_string();
+            }
+            format!("{}: {note}", members.iter().filter_map(label).collect::<Vec<_>>().join(", "))
+        })
+        .collect()
 }
