@@ -49,22 +49,17 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let stored = stored.sanitised();
     let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
-    let mut text = terminal(&views::show(&results, &named(db), layout.wide), layout);
-    let mut blocks = Vec::new();
+    let mut blocks = views::show(&results, &named(db), layout.wide);
     if layout.wide {
         blocks.extend(views::evidence(&results));
         blocks.extend(views::switch_states(&results));
         blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
-        text.push_str(&format!("\n{}", terminal(&views::runs(&results), layout)));
+        blocks.extend(views::runs(&results));
     }
     if flags.environment {
         blocks.extend(views::environment(&results));
     }
-    if !blocks.is_empty() {
-        text.push_str(&format!("\n{}", terminal(&blocks, layout)));
-    }
-    text.push_str(&in_short(&stored, layout)?);
-    print_page(&text, layout)
+    print_page(&(terminal(&blocks, layout) + &in_short(&stored, layout)?), layout)
 }

@@ -29,7 +29,6 @@ pub(crate) mod metric;
 pub(crate) mod missing;
 pub(crate) mod notes;
 pub(crate) mod origin;
-pub(crate) mod outcomes;
 pub(crate) mod pairs;
 pub(crate) mod path_comparison;
 pub(crate) mod pilot;
