@@ -66,6 +66,7 @@ pub use switches::{
 pub use why::{ExplainingCounter, Explanation};
 pub use words::colour::{Tone, colour_sequences};
 pub use words::layout::Layout;
+pub use words::lists::{distinct, grouped};
 pub use words::names::distinct_names;
 pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded, times,

@@ -1,8 +1,6 @@
 //! A metric over stored studies, as a chart.
 
-use results::chart::{
-    Figure, Finite, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity,
-};
+use results::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
 use stats::change::Level;
 
@@ -11,8 +9,7 @@ use super::words::paragraph;
 /// The figure of a history, a panel for each series; none if nothing can be drawn.
 #[must_use]
 pub fn history(found: &results::StudyHistory) -> Option<Figure> {
-    let panel =
-        |series: &HistorySeries| Some(Panel { title: series.title(), plot: Box::new(plot(found, series)?) });
+    let panel = |series: &HistorySeries| Some(Panel::new(series.title(), plot(found, series)?));
     let mut panels: Vec<Panel> = found.series.iter().filter_map(panel).collect();
     let described = found.series.iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
     let one =
@@ -33,22 +30,18 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {
     let (name, unit) = series.quantity();
     let points = series.points.iter().enumerate().map(|(place, point)| {
-        let estimate = Finite::new(point.mean)?;
         // Without an interval the point is all there is.
-        let (low, high) = point.interval.unwrap_or((point.mean, point.mean));
-        let value = Interval { estimate, low: Finite::new(low), high: Finite::new(high) };
-        Some(HistoryPoint { name: point.label.clone(), value, note: found.marks(series, place) })
+        let value = Interval::new(point.mean, point.interval.or(Some((point.mean, point.mean))));
+        HistoryPoint { name: point.label.clone(), value, note: found.marks(series, place) }
     });
-    let points = points.collect::<Option<Vec<HistoryPoint>>>()?;
+    let points: Vec<HistoryPoint> = points.collect();
     let changes = series.changes.iter().map(|change| {
         let confidence = change.confidence.map(|one| format!(", confidence {} %", stats::confidence(one)));
         format!("{}{}", change.size, confidence.unwrap_or_default())
     });
-    let level = |(level, change): (&Level, String)| {
-        Some(HistoryLevel { first: level.first, value: Finite::new(level.mean)?, change })
-    };
     let levels = series.levels.iter().zip([String::new()].into_iter().chain(changes));
-    let levels = levels.map(level).collect::<Option<Vec<HistoryLevel>>>()?;
+    let level = |(level, change): (&Level, String)| HistoryLevel { first: level.first, value: level.mean, change };
+    let levels = levels.map(level).collect();
     (!points.is_empty()).then(|| HistoryPlot {
         tags: found.ordered().to_owned(),
         quantity: Quantity::new(&name, unit, results::figure),

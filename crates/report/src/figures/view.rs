@@ -1,10 +1,13 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
+use results::chart::{Figure, Panel};
 use results::{ComparisonGroup, ConditionResult, Results};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
 use study::{Kind, Name};
 
+use super::Ids;
+use super::words::paragraph;
 use crate::section::ReportedStudy;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
@@ -46,6 +49,22 @@ impl<'a> StudyView<'a> {
     /// The words of a title or of a name, after those of the study if the page has several.
     pub(super) fn titled(&self, words: &str) -> String {
         if self.name.is_empty() { words.to_owned() } else { format!("{}: {words}", self.name) }
+    }
+
+    /// A figure of these panels, with the sentences of its description; `None` without a panel.
+    pub(super) fn figure(
+        &self,
+        ids: &mut Ids,
+        (id, title): (&str, &str),
+        seen: impl IntoIterator<Item = String>,
+        panels: Vec<Panel>,
+    ) -> Option<Figure> {
+        (!panels.is_empty()).then(|| Figure {
+            id: ids.unique(&self.titled(id)),
+            title: self.titled(title),
+            description: paragraph(seen),
+            panels,
+        })
     }
 
     /// The workloads that were measured, in the order of the plan.
@@ -106,6 +125,29 @@ impl<'a> StudyView<'a> {
         all.filter(move |group| group.workload == workload && group.metric == metric)
     }
 
+    /// The estimates of all conditions of these workloads, as [`Self::estimates`] has them.
+    pub(super) fn all_estimates(
+        &self,
+        workloads: &[MeasuredWorkload<'_>],
+        metric: &str,
+    ) -> (f64, Vec<ConditionEstimate>) {
+        let mut all = (self.results.confidence, Vec::new());
+        for workload in workloads {
+            let (level, own) = self.estimates(workload.name, metric, &workload.conditions);
+            all.0 = level;
+            all.1.extend(own);
+        }
+        all
+    }
+
+    /// A workload with the conditions that a reader wants to see first, and whether these are fewer
+    /// than all.
+    pub(super) fn chosen(&self, workload: &MeasuredWorkload<'a>) -> (MeasuredWorkload<'a>, bool) {
+        let conditions = self.telling(workload).unwrap_or_else(|| workload.conditions.clone());
+        let is_choice = conditions.len() < workload.conditions.len();
+        (MeasuredWorkload { conditions, ..workload.clone() }, is_choice)
+    }
+
     /// The conditions that a reader wants to see first, where there are very many: of a design all
     /// on, then one more off at a time; else the baselines, and those at both ends of the main
     /// metric. `None` where all can be seen.
@@ -134,15 +176,11 @@ impl<'a> StudyView<'a> {
     /// combination of the other factors.
     fn rungs(&self, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
         let Some(design) = &self.stored.plan.design else { return Vec::new() };
-        let is_rung = |on: &[bool]| on.is_sorted();
-        let mut rungs: Vec<(usize, usize)> = Vec::new();
-        for index in &workload.conditions {
-            let Some(condition) = self.stored.plan.conditions.get(*index) else { continue };
-            let on = condition.designed(design);
-            if is_rung(&on) {
-                rungs.push((on.iter().filter(|on| !**on).count(), *index));
-            }
-        }
+        let rung = |index: &usize| {
+            let on = self.stored.plan.conditions.get(*index)?.designed(design);
+            on.is_sorted().then(|| (on.iter().filter(|on| !**on).count(), *index))
+        };
+        let mut rungs: Vec<(usize, usize)> = workload.conditions.iter().filter_map(rung).collect();
         rungs.sort_unstable();
         rungs.into_iter().map(|(_, index)| index).collect()
     }

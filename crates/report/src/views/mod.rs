@@ -2,6 +2,7 @@
 //! view can be whole, it has every figure, else as much as is read on one screen.
 
 mod aa;
+mod advice;
 mod answer;
 mod between;
 mod compare;
@@ -10,7 +11,9 @@ mod credit;
 mod environment;
 mod evidence;
 mod explained;
+mod gate;
 mod history;
+mod junit;
 mod means_table;
 mod method;
 mod over_time;
@@ -24,11 +27,14 @@ mod study;
 mod study_list;
 
 pub use aa::{both_ways, false_positives};
+pub use advice::{PlannedSetting, PlannedSettings, advice, advice_script, advice_tables, planned_settings};
 pub use between::between;
 pub use compare::{classic, compare};
 pub use environment::environment;
 pub use evidence::{evidence, switch_states};
+pub use gate::gate;
 pub use history::history;
+pub use junit::gate_junit;
 pub use over_time::over_time;
 pub use plan::plan;
 pub use runs::{left_out, runs};

@@ -45,8 +45,10 @@ pub struct SwitchEffects {
     /// meaning, and changes are judged by the resolution of counts.
     pub exact: bool,
     /// The mean time of one boot of each state of the testbed together, with all runs, in seconds.
+    #[serde(skip)]
     pub seconds_per_boot: f64,
     /// The traffic and the levels of all other factors under which the switches were tried.
+    #[serde(skip)]
     pub contexts: Vec<SwitchContext>,
     /// The switches that could not be set, with the reason.
     pub absent: Vec<Dropped>,

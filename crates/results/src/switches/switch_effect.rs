@@ -21,8 +21,10 @@ pub struct SwitchContext {
     /// The number of boots with a measurement.
     pub boots: u32,
     /// The way to measure it alone.
+    #[serde(skip)]
     pub alone: NarrowedStudy,
     /// The effect of each switch.
+    #[serde(skip)]
     pub effects: Vec<SwitchEffect>,
     /// The contradictions between the kernel's counters and the switches that read back, in
     /// sentences without a full stop.
@@ -30,7 +32,7 @@ pub struct SwitchContext {
 }
 
 /// A smaller study, without the levels that a context does not need.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NarrowedStudy {
     /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
     pub set: Vec<(String, String)>,
@@ -40,7 +42,7 @@ pub struct NarrowedStudy {
 }
 
 /// The effect of one switch.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SwitchEffect {
     /// The factors that are switched, by their names in the study: more than one where the kernel
     /// switches them together.
@@ -75,7 +77,7 @@ pub enum EffectMethod {
 }
 
 /// A feature of an interface that reads back otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureReadBack {
     /// The host.
     pub side: study::Side,

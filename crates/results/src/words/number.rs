@@ -41,6 +41,15 @@ pub fn rounded(value: f64) -> String {
     let text =
         format!("{:.*}", usize::try_from(2 - exponent).unwrap_or(0).min(9), (value / unit).round() * unit);
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let grouped = in_thousands(whole);
+    match part.trim_end_matches('0') {
+        "" => grouped,
+        part => format!("{grouped}.{part}"),
+    }
+}
+
+/// The digits of a whole number in groups of three.
+pub(crate) fn in_thousands(whole: &str) -> String {
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
@@ -48,10 +57,7 @@ pub fn rounded(value: f64) -> String {
         }
         grouped.push(digit);
     }
-    match part.trim_end_matches('0') {
-        "" => grouped,
-        part => format!("{grouped}.{part}"),
-    }
+    grouped
 }
 
 /// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent

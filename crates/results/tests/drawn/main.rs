@@ -10,12 +10,19 @@ mod markup;
 mod odd;
 
 use insta::assert_snapshot;
+use netassay_results::Table;
 use netassay_results::chart;
-use netassay_results::chart::{Figure, NARROW, Plot as _, Theme, WIDE};
+use netassay_results::chart::{Figure, NARROW, Plot as _, WIDE};
+
+/// A row a line.
+fn rows(table: &Table) -> Vec<String> {
+    let rows = table.rows().map(|row| row.join(" | "));
+    std::iter::once(table.heads().join(" | ")).chain(rows).collect()
+}
 
 /// An element a line, so that a change shows where it is.
 fn lines(figure: &Figure, width: f64) -> String {
-    figure.file(width, Theme::Light).as_str().replace("><", ">\n<")
+    figure.picture(width).as_str().replace("><", ">\n<")
 }
 
 #[test]
@@ -35,8 +42,7 @@ fn the_tables_have_the_same_figures() {
     let tables = figures::every_kind().into_iter().flat_map(|figure| {
         let id = figure.id.to_string();
         figure.panels.into_iter().map(move |panel| {
-            let csv = panel.plot.table().csv();
-            let rows: Vec<&str> = csv.lines().collect();
+            let rows = rows(&panel.plot.table());
             format!("{id}, {} rows\n{}\n\n", rows.len() - 1, rows[..rows.len().min(6)].join("\n"))
         })
     });
@@ -80,9 +86,9 @@ fn a_thousand_runs_take_little_room() {
     for boot in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
         boot.runs = boot.runs.iter().cycle().take(112).copied().collect();
     }
-    let csv = dots.table().csv();
+    let table = rows(&dots.table()).concat();
     let figure = Figure::new(netassay_results::chart::Id::new("many"), "Many", "Many runs.", dots);
-    assert!(csv.len() < 20_000, "{} bytes of values", csv.len());
+    assert!(table.len() < 20_000, "{} bytes of values", table.len());
     assert!(size(&figure) < 60_000, "{} bytes", size(&figure));
 }
 

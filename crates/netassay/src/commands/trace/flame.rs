@@ -113,9 +113,9 @@ impl Flames {
     fn figure(self) -> Figure {
         let alone = self.graphs.len() == 1;
         let quantity = Quantity::new("cost", self.unit, results::figure);
-        let panels = self.graphs.into_iter().map(|graph| Panel {
-            title: if alone { String::new() } else { graph.title },
-            plot: Box::new(Flame::new(quantity.clone(), graph.baseline, graph.stacks)),
+        let panels = self.graphs.into_iter().map(|graph| {
+            let title = if alone { String::new() } else { graph.title };
+            Panel::new(title, Flame::new(quantity.clone(), graph.baseline, graph.stacks))
         });
         Figure { id: Id::new("flame"), title: self.title, description: self.said, panels: panels.collect() }
     }
