@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-use report::{Download, PackedStudy, Page, ReportedStudy, file_stem};
+use report::{Download, PackedStudy, Page, ReportedStudy, file_stem, views};
 use results::Results;
 use results::advice::{Advice, AdviceRequest};
 use serde_json::{Value, json};
