@@ -38,8 +38,7 @@ fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>
     let meaning = study::metric::find(&group.metric).map(|metric| format!(" ({})", metric.meaning));
     let mut blocks =
         vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];
-    let means: Vec<f64> = group.conditions.iter().map(|one| one.estimate.mean).collect();
-    let table = spread(&group.spread, plain(&group.unit), stats::mean(&means), group.level);
+    let table = spread(&group.spread, plain(&group.unit), group.mean(), group.level);
     // Counts without noise have no spread.
     if group.resolution.is_none() && !table.is_empty() {
         let title = format!("{of}, spread of boots and runs");
