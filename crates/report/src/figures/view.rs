@@ -1,7 +1,7 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
 use results::chart::{Figure, Panel};
-use results::{ComparisonGroup, ConditionResult, Results};
+use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
 use study::{Kind, Name};
@@ -69,21 +69,10 @@ impl<'a> StudyView<'a> {
 
     /// The workloads that were measured, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<MeasuredWorkload<'a>> {
-        let mut workloads: Vec<MeasuredWorkload<'a>> = Vec::new();
-        for (index, condition) in self.results.conditions.iter().enumerate() {
-            if condition.runs == 0 {
-                continue;
-            }
-            match workloads.iter_mut().find(|one| one.name == condition.workload) {
-                Some(known) => known.conditions.push(index),
-                None => workloads.push(MeasuredWorkload {
-                    name: &condition.workload,
-                    kind: condition.kind,
-                    conditions: vec![index],
-                }),
-            }
-        }
-        workloads
+        let measured = self.results.conditions.iter().enumerate().filter(|(_, one)| one.runs > 0);
+        let measured = grouped(measured.map(|(index, one)| ((one.workload.as_str(), one.kind), index)));
+        let workload = |((name, kind), conditions)| MeasuredWorkload { name, kind, conditions };
+        measured.into_iter().map(workload).collect()
     }
 
     pub(super) fn condition(&self, index: usize) -> Option<&'a ConditionResult> {
