@@ -3,6 +3,7 @@
 use results::{PilotSpread, Sizing, SizingRequest};
 use study::{Condition, Percent, Study};
 
+use crate::shown::Shown as _;
 use crate::made::{level, stored, wobble};
 
 /// Two families of the underlay, which are two states.
