@@ -9,9 +9,9 @@ mod shown;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use results::{BetweenStudies, ComparisonRequest, Error, Layout, metrics_to_compare};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use results::{BetweenStudies, ComparisonRequest, Error, Layout, metrics_to_compare};
 use serde_json::{Value, json};
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};

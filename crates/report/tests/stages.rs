@@ -8,8 +8,8 @@ mod shown;
 
 use std::collections::BTreeMap;
 
-use results::{Layout, StageDifferences, StageRanges};
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
+use results::{Layout, StageDifferences, StageRanges};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};
 use study::{KernelPath, Study, Waiting, bundled};

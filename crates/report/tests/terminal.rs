@@ -8,14 +8,14 @@ mod made_up;
 mod shown;
 
 use netassay_report::views;
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use record::{Evidence, Label, Limit};
 use results::document::terminal;
 use results::{
     ComparisonRequest, Comparisons, Layout, ListedStudy, PilotSpread, PlanListing, Results, Sizing,
     SizingRequest,
 };
-use proptest::prelude::*;
-use proptest::test_runner::{TestCaseError, TestRunner};
-use record::{Evidence, Label, Limit};
 use store::{RunStatus, StoredRun, StoredStudy};
 use study::{NameWord, Percent, Study};
 use unicode_width::UnicodeWidthStr as _;

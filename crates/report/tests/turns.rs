@@ -6,13 +6,13 @@ mod shown;
 #[path = "../../results/tests/stored/mod.rs"]
 mod stored;
 
-use std::collections::BTreeMap;
 use netassay_report::views;
+use record::{CountedTurn, Detail, Response, Turns, sample};
 use results::document::terminal;
 use results::{ComparisonRequest, Comparisons, Layout, Results};
-use record::{CountedTurn, Detail, Response, Turns, sample};
-use store::{RunStatus, StoredRun, StoredStudy};
 use shown::Shown as _;
+use std::collections::BTreeMap;
+use store::{RunStatus, StoredRun, StoredStudy};
 use study::{Effective, Settled, Study};
 
 const BOOTS: u32 = 6;
@@ -113,11 +113,7 @@ fn settings_of_traffic_are_not_said_to_be_those_of_another_condition() {
     };
     for (factor, gro, second) in [
         ("dscp = [0, 8]", true, "interfaces as dscp=0; traffic with dscp=8\n"),
-        (
-            "checksum = [\"on\", \"off\"]",
-            true,
-            "interfaces as checksum=on; traffic with checksum=off\n",
-        ),
+        ("checksum = [\"on\", \"off\"]", true, "interfaces as checksum=on; traffic with checksum=off\n"),
         ("gro = [\"on\", \"off\"]", false, "receiver: off rx-gro\n"),
     ] {
         let mut stored = taken(factor, 0.0);

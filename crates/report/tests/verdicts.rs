@@ -6,16 +6,16 @@ mod shown;
 #[path = "../../results/tests/stored/mod.rs"]
 mod stored;
 
-use std::collections::BTreeMap;
+use record::{Detail, Response, Turns, sample};
 use results::{
     BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PilotSpread, PlanListing,
     Results, Sizing, SizingRequest, WaysOutcome, is_decided,
 };
-use record::{Detail, Response, Turns, sample};
 use serde_json::json;
-use stats::Margin;
-use store::StoredStudy;
 use shown::Shown as _;
+use stats::Margin;
+use std::collections::BTreeMap;
+use store::StoredStudy;
 use study::{Percent, Study};
 
 const HEAD: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
@@ -73,9 +73,7 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
     let study = looking("2%");
     let value =
         |boot, run, condition: usize| 1000.0 - 40.0 * condition as f64 + 30.0 * noise(boot, run, condition);
-    let page = |boots| {
-        Results::new(&stored(&study, boots, value)).unwrap().text(Layout::WIDE)
-    };
+    let page = |boots| Results::new(&stored(&study, boots, value)).unwrap().text(Layout::WIDE);
     insta::assert_snapshot!("look", page(6));
     let method = |boots| {
         let text = Comparisons::new(&stored(&study, boots, value), &ComparisonRequest::default())

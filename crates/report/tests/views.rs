@@ -7,11 +7,11 @@ mod made_up;
 mod shown;
 
 use netassay_report::views;
+use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use results::document::terminal;
 use results::{
     ClassicTest, ComparisonRequest, Comparisons, Error, Layout, ListedStudy, PlanListing, Results,
 };
-use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
 use study::{CongestionControl, Kind, Side, Study};
@@ -55,8 +55,7 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
 #[test]
 fn what_is_reported_of_congestion_control_is_what_the_runs_had() {
     // The machine's own is bbr, and the runs had cubic.
-    let page =
-        |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
+    let page = |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
     let json = |stored: &StoredStudy| {
         serde_json::to_value(Results::new(stored).unwrap()).unwrap()["congestion_control"].clone()
     };
@@ -113,8 +112,7 @@ fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
         interface.programs = serde_json::from_value(json!({"xdp-generic": ["filter_v4"]})).unwrap();
         boot.environment.receiver.as_mut().unwrap().interfaces.insert("eth0".to_owned(), Some(interface));
     }
-    let text =
-        |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
+    let text = |stored: &StoredStudy| Results::new(stored).unwrap().text(Layout::WIDE);
     let caution = "\nCaution: at the receiver each packet of eth0 passed filter_v4 (generic XDP), which costs time and may fix offloads.\n";
     assert!(text(&stored).contains(caution), "{}", text(&stored));
     // Of the many features of `offloads` one that no driver has is no news.
@@ -174,7 +172,10 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
 
     // Not a single boot.
     let page = Results::new(&stored(0)).unwrap().text(Layout::WIDE);
-    assert!(page.contains("\nWarning: Nothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
+    assert!(
+        page.contains("\nWarning: Nothing valid was measured. 36 of 36 runs are missing: 36 not tried"),
+        "{page}"
+    );
     assert!(page.contains("\nWarning: Repeat the command with --resume 1. netassay show 1 --runs"), "{page}");
     assert!(!page.contains("%"), "{page}");
 }
@@ -367,7 +368,10 @@ fn rates_over_the_window() {
 fn comparisons_by_boots_and_classic() {
     let request = ComparisonRequest::default();
     insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text(Layout::WIDE));
-    insta::assert_snapshot!("classic", terminal(&views::classic(&ClassicTest::new(&stored(3), &request).unwrap()), Layout::PLAIN));
+    insta::assert_snapshot!(
+        "classic",
+        terminal(&views::classic(&ClassicTest::new(&stored(3), &request).unwrap()), Layout::PLAIN)
+    );
     let other = ComparisonRequest {
         metric: Some("cpu".to_owned()),
         baseline: Some("tcp6_nooffload".to_owned()),
@@ -461,9 +465,8 @@ fn the_stored_studies_and_where_they_were_measured() {
     tagged.tags = ["main", "\u{1b}[2J=1\nx"].map(str::to_owned).to_vec();
     let list = terminal(&views::study_list(&[ListedStudy::from(&tagged)]), Layout::PLAIN);
     assert!(list.contains("  tags\n") && list.contains("  main, \\u{1b}[2J=1 x\n"), "{list}");
-    let environment = |stored: &StoredStudy| {
-        terminal(&views::environment(&Results::new(stored).unwrap()), Layout::WIDE)
-    };
+    let environment =
+        |stored: &StoredStudy| terminal(&views::environment(&Results::new(stored).unwrap()), Layout::WIDE);
     insta::assert_snapshot!("environments", environment(&stored(1)));
     // Its hosts may be gone when it ends.
     let mut gone = stored(1);

@@ -18,28 +18,11 @@ pub use credit::{
     CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, MissingState, SwitchPair,
     SwitchingOrders, change_words, gain_words,
 };
+pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
 pub use data::aligned::UnmatchedStage;
+pub use data::answer::answer_for;
 pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
-pub use data::environment::{machines, programs};
-pub use data::exact::RESOLUTION as COUNT_RESOLUTION;
-pub use data::false_positives::{FalsePositiveRate, FalsePositives, MetricRates, TestMethod};
-pub use data::leaves::leaves;
-pub use data::origin::TraceOrigin;
-pub use data::path_comparison::{PathComparison, PathPair, UnclosedRuns};
-pub use data::plan_listing::PlanListing;
-pub use data::profiled::{ProfilePair, SampledFunctions, Stacks};
-pub use data::sizing::{OtherWay, Sizing, SizingRequest};
-pub use data::stage_differences::StageDifferences;
-pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
-pub use data::study_list::ListedStudy;
-pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
-pub use history::{
-    ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
-    LevelChange, NewestStudy, StudyHistory, StudyMean,
-};
-pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
-pub use data::answer::answer_for;
 pub use data::cases::{CaseAnswer, GateBaseline, GateCase, GateCases};
 pub use data::classic::ClassicTest;
 pub use data::comparison_group::{ComparisonGroup, ConditionMean};
@@ -47,18 +30,35 @@ pub use data::comparison_row::ComparisonRow;
 pub use data::comparisons::Comparisons;
 pub use data::differences::StudyDifference;
 pub use data::early_stop::is_decided;
+pub use data::environment::{machines, programs};
 pub use data::error::Error;
+pub use data::exact::RESOLUTION as COUNT_RESOLUTION;
 pub use data::exact::no_verdicts;
+pub use data::false_positives::{FalsePositiveRate, FalsePositives, MetricRates, TestMethod};
+pub use data::leaves::leaves;
 pub use data::limits::ConditionLimit;
 pub use data::metric::{main_metrics, resolve_metric, unit_of};
 pub use data::missing::MissingRuns;
+pub use data::origin::TraceOrigin;
 pub use data::pairs::metrics_to_compare;
+pub use data::path_comparison::{PathComparison, PathPair, UnclosedRuns};
 pub use data::pilot::{Nearness, PilotSpread};
+pub use data::plan_listing::PlanListing;
+pub use data::profiled::{ProfilePair, SampledFunctions, Stacks};
 pub use data::results::{ConditionResult, Results};
+pub use data::sizing::{OtherWay, Sizing, SizingRequest};
+pub use data::stage_differences::StageDifferences;
+pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
+pub use data::study_list::ListedStudy;
 pub use data::study_ref::StudyRef;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
+pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use document::TitledTable;
+pub use history::{
+    ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
+    LevelChange, NewestStudy, StudyHistory, StudyMean,
+};
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
     NarrowedStudy, SwitchContext, SwitchEffect, SwitchEffects,

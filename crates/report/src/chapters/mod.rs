@@ -1,6 +1,5 @@
 //! The chapters of a page, in their order.
 
-
 use results::capital;
 use results::document::Block;
 
@@ -37,7 +36,11 @@ impl Page<'_> {
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(|study| views::conditions(&study.results))));
+        chapters.push(Chapter::new(
+            "conditions",
+            "Conditions",
+            self.of_all_studies(|study| views::conditions(&study.results)),
+        ));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
@@ -46,7 +49,11 @@ impl Page<'_> {
             "Failed and disturbed runs",
             self.of_all_studies(|study| views::left_out(&study.results)),
         ));
-        chapters.push(Chapter::new("method", "Method", self.of_all_studies(|study| views::method(&study.results.comparisons))));
+        chapters.push(Chapter::new(
+            "method",
+            "Method",
+            self.of_all_studies(|study| views::method(&study.results.comparisons)),
+        ));
         chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
         chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
         chapters
@@ -68,11 +75,7 @@ impl Page<'_> {
 
 /// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
 /// shows the answer.
-fn answer<'p>(
-    study: &ReportedStudy,
-    is_alone: bool,
-    beside: Option<&'p FigureSection>,
-) -> Vec<Block<'p>> {
+fn answer<'p>(study: &ReportedStudy, is_alone: bool, beside: Option<&'p FigureSection>) -> Vec<Block<'p>> {
     let results = &study.results;
     let question = (!is_alone).then(|| Block::Question(results.question.clone()));
     let mut blocks: Vec<Block<'p>> = question.into_iter().chain(views::answer(results)).collect();

@@ -40,7 +40,8 @@ fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<History
         format!("{}{}", change.size, confidence.unwrap_or_default())
     });
     let levels = series.levels.iter().zip([String::new()].into_iter().chain(changes));
-    let level = |(level, change): (&Level, String)| HistoryLevel { first: level.first, value: level.mean, change };
+    let level =
+        |(level, change): (&Level, String)| HistoryLevel { first: level.first, value: level.mean, change };
     let levels = levels.map(level).collect();
     (!points.is_empty()).then(|| HistoryPlot {
         tags: found.ordered().to_owned(),

@@ -36,10 +36,8 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         counted(found.boots as usize, "boot"),
     );
     let meaning = "A method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.";
-    let mut blocks = vec![
-        Block::Table(TitledTable { title, table, notes: Vec::new() }),
-        Block::Text(meaning.to_owned()),
-    ];
+    let mut blocks =
+        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
         let title = format!("{}, spread of boots and runs", metric_title(first.metric));
@@ -77,8 +75,11 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
             ),
         ]);
     }
-    let uncounted =
-        found.uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)")).unwrap_or_default();
+    let uncounted = found
+        .uncounted
+        .as_ref()
+        .map(|part| format!(" (of which {part} are not counted)"))
+        .unwrap_or_default();
     let title = format!(
         "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {}{uncounted} and in runs of their own",
         found.study,
@@ -91,7 +92,10 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
         100.0 * (1.0 - found.level)
     )];
     if found.comparisons.iter().any(|one| one.time.is_some()) {
-        texts.push("time: what turns need for an interval as narrow as that of runs, as a share of what runs need.".to_owned());
+        texts.push(
+            "time: what turns need for an interval as narrow as that of runs, as a share of what runs need."
+                .to_owned(),
+        );
     }
     let missing = || found.comparisons.iter().filter(|one| one.verdict == WaysOutcome::NotCompared);
     let without = missing().filter(|one| one.runs_in_turns == 0).count();

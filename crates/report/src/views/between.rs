@@ -2,7 +2,8 @@
 
 use results::document::Block;
 use results::{
-    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, Tone, figure, metric_title, no_verdicts, plain,
+    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, Tone, figure, metric_title, no_verdicts,
+    plain,
 };
 
 // The largest number of differences and labels, unless all are asked for.
@@ -86,8 +87,7 @@ fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> TitledTable {
     let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
     let together = if group.rows.len() > 1 { " together" } else { "" };
     let confidence = stats::confidence(found.confidence);
-    let intervals =
-        if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
+    let intervals = if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
     TitledTable {
         title: format!("{}{in_unit}{intervals}", metric_title(&group.metric)),
         table,

@@ -1,12 +1,11 @@
 //! A table of conditions in one metric, each beside its baseline.
 
 use results::{
-    ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, Table, TitledTable, Tone, figure,
-    metric_title, plain, range, workload_prefix,
+    ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, Table, TitledTable, Tone,
+    figure, metric_title, plain, range, workload_prefix,
 };
 use study::Name;
 use study::metric::Better;
-
 
 // The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
@@ -154,10 +153,9 @@ impl Line<'_> {
             Difference::Found(row) => {
                 let [size, interval] = row.size(unit, !is_percent);
                 let (difference, ends) = (row.comparison.difference, row.comparison.interval);
-                let verdict =
-                    if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
-                let [ends, interval] =
-                    [range(ends, figure), interval].map(|one| if has_intervals { one } else { String::new() });
+                let verdict = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
+                let [ends, interval] = [range(ends, figure), interval]
+                    .map(|one| if has_intervals { one } else { String::new() });
                 [figure(difference), ends, size, interval, verdict]
             }
         };

@@ -9,7 +9,6 @@ use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;
 
-
 // Up to this number of combinations each has a table and sentences of its own.
 const FEW: usize = 4;
 
@@ -128,8 +127,7 @@ fn in_percent(change: &Estimated) -> [String; 2] {
 
 /// The sentences of the metrics, what was not measured, then the notes, each once.
 fn sentences(metrics: &[Credit]) -> Vec<String> {
-    let missing =
-        |MissingState { state, why, .. }: &MissingState| format!("Not measured: {state} ({why}).");
+    let missing = |MissingState { state, why, .. }: &MissingState| format!("Not measured: {state} ({why}).");
     let sentences = metrics.iter().flat_map(|credit| &credit.sentences).map(|one| format!("{one}."));
     let missing = metrics.iter().flat_map(|credit| &credit.missing).map(missing);
     let remarks = metrics.iter().flat_map(|credit| &credit.remarks).map(|one| format!("Note: {one}."));
@@ -217,8 +215,10 @@ fn proven(credit: &Credit) -> String {
     let whole = whole.map(|whole| format!("all on {}", gain_words(&whole.gain, credit.unit, "off")));
     let mut parts: Vec<_> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
     parts.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
-    let parts: Vec<String> =
-        parts.iter().map(|part| format!("{} {}", part.name, change_words(&part.change, credit.unit))).collect();
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("{} {}", part.name, change_words(&part.change, credit.unit)))
+        .collect();
     let parts = (!parts.is_empty()).then(|| parts.join(", "));
     let told: Vec<String> = whole.into_iter().chain(parts).collect();
     if told.is_empty() { "nothing".to_owned() } else { told.join("; ") }

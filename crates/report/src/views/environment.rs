@@ -27,7 +27,8 @@ pub fn environment(results: &Results) -> Vec<Block<'static>> {
         let title = "Differences between the two hosts (first boot)".to_owned();
         blocks.push(Block::Table(TitledTable { title, table, notes: Vec::new() }));
     }
-    let recorded = recorded(stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot))));
+    let recorded =
+        recorded(stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot))));
     if !recorded.is_empty() {
         blocks.push(Block::Appendix("All that is recorded of the hosts", recorded));
     }
@@ -57,7 +58,8 @@ fn changed(stored: &StoredStudy) -> Vec<String> {
 fn hosts_that_differ(stored: &StoredStudy) -> Table {
     let mut table = Table::new(&["property", "transmitter", "receiver"]);
     let both = stored.boots.first().map(|boot| &boot.environment);
-    if let Some((transmitter, receiver)) = both.and_then(|both| Some((&both.transmitter, both.receiver.as_ref()?)))
+    if let Some((transmitter, receiver)) =
+        both.and_then(|both| Some((&both.transmitter, both.receiver.as_ref()?)))
     {
         let [mut one, mut other] =
             [transmitter, receiver].map(|host| serde_json::to_value(host).expect("it was read from JSON"));
@@ -182,7 +184,10 @@ mod tests {
         let named = documents.iter().zip(1..);
         let text = recorded(named.map(|(one, boot)| (format!("boot {boot}"), leaves(one), String::new())));
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[..4], ["boot 1:", "    cpu: x", "boot 2, against boot 1:", "    guests.clock: - -> 1"]);
+        assert_eq!(
+            lines[..4],
+            ["boot 1:", "    cpu: x", "boot 2, against boot 1:", "    guests.clock: - -> 1"]
+        );
         assert!(lines[4].starts_with("    guests.features: - -> yy") && lines[4].len() > OTHER);
         assert_eq!(
             lines[5..],

@@ -91,7 +91,8 @@ fn metrics(results: &Results, columns: &[MetricColumn], is_shown: impl Fn(usize)
             let shown = if *unit == "%" { percent } else { figure };
             condition.means.get(*key).map_or_else(|| "-".to_owned(), |value| shown(*value))
         };
-        let cells: Vec<String> = [condition.label.to_string()].into_iter().chain(columns.iter().map(cell)).collect();
+        let cells: Vec<String> =
+            [condition.label.to_string()].into_iter().chain(columns.iter().map(cell)).collect();
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
     }
     table

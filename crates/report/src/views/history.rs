@@ -2,8 +2,8 @@
 
 use results::document::Block;
 use results::{
-    HistorySeries, StudyDifference, StudyHistory, Table, TitledTable, Tone, capital, counted, figure, first_of,
-    percent, plain,
+    HistorySeries, StudyDifference, StudyHistory, Table, TitledTable, Tone, capital, counted, figure,
+    first_of, percent, plain,
 };
 
 // The largest number of differences between environments, unless all are asked for.

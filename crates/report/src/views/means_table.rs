@@ -31,8 +31,7 @@ pub(super) fn means_table(
             condition.means.get(metric).map_or_else(|| "-".to_owned(), |mean| show(*mean))
         };
         let cell = |column: &MetricColumn| {
-            let means: Vec<String> =
-                column.metrics.iter().map(|metric| mean(metric, column.show)).collect();
+            let means: Vec<String> = column.metrics.iter().map(|metric| mean(metric, column.show)).collect();
             means.join(" / ")
         };
         let cells: Vec<String> = columns.iter().map(cell).collect();

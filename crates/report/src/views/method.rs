@@ -3,8 +3,8 @@
 
 use results::document::Block;
 use results::{
-    ComparisonGroup, ComparisonRow, Table, TitledTable, capital, counted, figure, metric_title, percent, plain,
-    range, workload_prefix,
+    ComparisonGroup, ComparisonRow, Table, TitledTable, capital, counted, figure, metric_title, percent,
+    plain, range, workload_prefix,
 };
 use stats::{Comparison, Component, Components, Seen};
 
@@ -53,7 +53,9 @@ pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> 
     let Components { boots, interaction, runs, .. } = spread;
     let interval = format!("{} % interval", stats::confidence(level));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
-    for (name, component) in [("between boots", boots), ("condition x boot", interaction), ("between runs", runs)] {
+    for (name, component) in
+        [("between boots", boots), ("condition x boot", interaction), ("between runs", runs)]
+    {
         let Some(Component { sd, interval, .. }) = component else { continue };
         let share = if mean == 0.0 { "-".to_owned() } else { percent(100.0 * sd / mean.abs()) };
         table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);

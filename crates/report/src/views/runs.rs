@@ -11,8 +11,7 @@ const MOST: usize = 100;
 #[must_use]
 pub fn runs(results: &Results) -> Vec<Block<'static>> {
     let title = "Runs, in the order in which they were measured".to_owned();
-    let mut blocks =
-        vec![Block::Table(TitledTable { title, table: run_table(results), notes: Vec::new() })];
+    let mut blocks = vec![Block::Table(TitledTable { title, table: run_table(results), notes: Vec::new() })];
     for (title, tries) in uncounted(results) {
         blocks.extend([Block::Text(title), Block::List(tries)]);
     }

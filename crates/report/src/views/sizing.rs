@@ -54,13 +54,7 @@ fn sizes(found: &Sizing) -> TitledTable {
     let named = named.chain(found.assured.iter().map(|size| ("assured", size)));
     for (name, size) in named.chain([("as the file has it", &found.as_written)]) {
         let (boots, runs) = (size.boots.to_string(), size.runs.to_string());
-        table.row(&[
-            name,
-            &boots,
-            &runs,
-            &duration_of(size.seconds),
-            &format!("{:.1}", 100.0 * size.power),
-        ]);
+        table.row(&[name, &boots, &runs, &duration_of(size.seconds), &format!("{:.1}", 100.0 * size.power)]);
     }
     let notes = match found.states {
         0 | 1 => Vec::new(),
@@ -111,10 +105,8 @@ fn ways(found: &Sizing) -> Vec<String> {
             format!("{} with {boots} of {runs}", duration_of(size.seconds))
         })
     };
-    let ways = [
-        (found.in_turns, &found.spread, &found.cheapest),
-        (other.in_turns, &other.spread, &other.cheapest),
-    ];
+    let ways =
+        [(found.in_turns, &found.spread, &found.cheapest), (other.in_turns, &other.spread, &other.cheapest)];
     let mut texts = vec!["The pilot measured both ways:".to_owned()];
     texts.extend(ways.map(|(in_turns, spread, cheapest)| {
         let way = if in_turns { "In turns" } else { "In runs of their own" };

@@ -2,8 +2,8 @@
 
 use results::document::Block;
 use results::{
-    ComparisonGroup, ComparisonRow, ConditionResult, Results, Table, TitledTable, acted_flags, counted, figure,
-    levels_without, listed, machines, plain, programs,
+    ComparisonGroup, ComparisonRow, ConditionResult, Results, Table, TitledTable, acted_flags, counted,
+    figure, levels_without, listed, machines, plain, programs,
 };
 use store::{RunStatus, StoredRun};
 use study::{Copies, Kind};
@@ -188,13 +188,17 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
     let notes = results.comparisons.iter().flat_map(|group| &group.notes).chain(&results.notes);
     let kinds = [
         ("Caution", few_boots.into_iter().map(str::to_owned).chain(programs).collect()),
-        ("Boots", results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned()).into_iter().collect()),
+        (
+            "Boots",
+            results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned()).into_iter().collect(),
+        ),
         ("Looks", results.stopping.iter().cloned().collect()),
         ("Flag", flags),
         ("Copies", copies(results)),
         ("Disturbed", results.invalid_runs.sentence().into_iter().collect::<Vec<String>>()),
     ];
-    let kinds = kinds.into_iter().flat_map(|(kind, all)| all.into_iter().map(move |one| format!("{kind}: {one}.")));
+    let kinds =
+        kinds.into_iter().flat_map(|(kind, all)| all.into_iter().map(move |one| format!("{kind}: {one}.")));
     kinds.chain(notes.map(|note| format!("Note: {note}"))).collect()
 }
 
@@ -205,7 +209,8 @@ fn copies(results: &Results) -> Vec<String> {
     let condition = |row: &ComparisonRow| &conditions[row.comparison.condition];
     let levels = |row: &ComparisonRow| levels_without("copies", &condition(row).levels);
     let counted_by = |copies: Copies| {
-        let rows = results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        let rows =
+            results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
         rows.filter(move |(_, row)| condition(row).copies() == copies)
     };
     let sentence = |(group, row): (&ComparisonGroup, &ComparisonRow)| {

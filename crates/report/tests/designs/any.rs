@@ -1,15 +1,15 @@
 //! Whatever was recorded: shares are shares, sizes are sizes, and the same figure is the same
 //! everywhere.
 
-use results::{ComparisonRequest, Comparisons, Layout, Results, figure, metric_title, plain};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use results::{ComparisonRequest, Comparisons, Layout, Results, figure, metric_title, plain};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};
 
-use crate::shown::Shown as _;
 use crate::made;
+use crate::shown::Shown as _;
 
 /// Runs of the made studies: conditions, boots, runs.
 const RUNS: usize = 4 * 3 * 2;

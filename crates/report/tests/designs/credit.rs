@@ -5,8 +5,8 @@ use serde_json::Value;
 use store::StoredStudy;
 use study::{Condition, DesignKind, Plan};
 
-use crate::shown::Shown as _;
 use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
+use crate::shown::Shown as _;
 
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
 const SWITCHES: &str = "transmitter.tso = [\"off\", \"on\"]\ntransmitter.gso = [\"off\", \"on\"]\nreceiver.gro = [\"off\", \"on\"]";

@@ -8,8 +8,8 @@ use stats::Correction;
 use store::StoredStudy;
 use study::{Condition, Study};
 
-use crate::shown::Shown as _;
 use crate::made::{stored, study, wobble};
+use crate::shown::Shown as _;
 
 fn page(stored: &StoredStudy) -> String {
     Results::new(stored).unwrap().text(Layout::WIDE)

@@ -1,11 +1,11 @@
 //! Datagrams that do not fit the MTU.
 
-use std::collections::BTreeMap;
 use results::{Layout, Results};
+use std::collections::BTreeMap;
 use study::{Condition, Effective, Settled, Study};
 
-use crate::shown::Shown as _;
 use crate::made::{stored, wobble};
+use crate::shown::Shown as _;
 
 /// The sentence on fragments in the page of a study whose messages have this size.
 fn fragment_note(kind: &str, message: u32) -> Option<String> {

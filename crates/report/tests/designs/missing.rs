@@ -1,14 +1,14 @@
 //! Credit where states of a design were not measured: they are named, and what rests on fewer of
 //! them says so.
 
-use std::collections::BTreeSet;
 use results::Results;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use store::{RunStatus, StoredStudy, StudyStatus};
 use study::{Condition, DesignKind, Plan};
 
-use crate::shown::Shown as _;
 use crate::made::{design, is_on, means, stored, study, wobble};
+use crate::shown::Shown as _;
 
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
 const SWITCHES: &str = "transmitter.tso = [\"off\", \"on\"]\ntransmitter.gso = [\"off\", \"on\"]\nreceiver.gro = [\"off\", \"on\"]";
@@ -140,7 +140,10 @@ fn shares_are_from_the_orders_that_are_left_or_there_are_none() {
         let orders = json!({"used": gains.len(), "planned": 6, "all": 6});
         assert_eq!(credit["orders"], orders, "without {lost:?}");
         let from = format!("from {} of 6 orders", gains.len());
-        assert!(page.contains(&format!("Credit (factorial, Shapley shares {from}), tcp_stream: throughput\n")), "{page}");
+        assert!(
+            page.contains(&format!("Credit (factorial, Shapley shares {from}), tcp_stream: throughput\n")),
+            "{page}"
+        );
         assert!(page.contains(&format!("; of this ({from}) ")), "{page}");
         for factor in 0..3 {
             let mean = gains.iter().map(|gains| gains[factor]).sum::<f64>() / gains.len() as f64;

@@ -4,8 +4,8 @@ use results::{ComparisonRequest, Comparisons, Layout, Results};
 use store::StoredStudy;
 use study::Study;
 
-use crate::shown::Shown as _;
 use crate::made::{level, stored, wobble};
+use crate::shown::Shown as _;
 
 /// Two workloads at two MTUs, each compared with all on in these metrics. Only `big` pays for
 /// segmentation in software.

@@ -2,15 +2,15 @@
 //! back.
 
 use netassay_report::views;
+use record::sample;
 use results::document::terminal;
 use results::{ComparisonRequest, Comparisons, Layout, Results};
-use record::sample;
 use serde_json::json;
 use store::StoredStudy;
 use study::{Condition, DesignKind};
 
-use crate::shown::Shown as _;
 use crate::made::{design, is_on, level, stored, study, wobble};
+use crate::shown::Shown as _;
 
 const SWITCHES: &str = "tso = [\"on\", \"off\"]\ngro = [\"on\", \"off\"]";
 
@@ -168,7 +168,9 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     for text in [page(&stored), compared(&stored)] {
         let first = text.lines().nth(2).unwrap();
         assert!(
-            first.starts_with("Warning: No verdict: kernel instructions per byte of tso=on gro=on do not repeat"),
+            first.starts_with(
+                "Warning: No verdict: kernel instructions per byte of tso=on gro=on do not repeat"
+            ),
             "{text}"
         );
         assert!(first.contains("3.000 in boot 1, 4.500 in boot 1, 50.0 % apart"), "{text}");

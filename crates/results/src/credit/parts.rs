@@ -205,7 +205,11 @@ impl Credit {
 }
 
 /// All on against all off, if both were measured.
-pub(super) fn combined_gain(combination: &Combination, runs: &[Observation], level: f64) -> Option<CombinedGain> {
+pub(super) fn combined_gain(
+    combination: &Combination,
+    runs: &[Observation],
+    level: f64,
+) -> Option<CombinedGain> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
     Some(CombinedGain {

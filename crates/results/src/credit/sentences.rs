@@ -2,8 +2,8 @@
 
 use stats::effects::Estimated;
 
-use super::parts::{CombinedGain, CreditPart, SwitchingOrders};
 use super::Credit;
+use super::parts::{CombinedGain, CreditPart, SwitchingOrders};
 use crate::words::number::{figure, percent, plain, range};
 use crate::words::phrases::{listed, metric_words};
 
@@ -173,7 +173,10 @@ mod tests {
     fn without_a_percentage_the_unit_is_named() {
         assert_eq!(gain_words(&change(12.0, None), "ns", "off"), "+12.00 ns over off");
         assert_eq!(gain_words(&change(-12.0, None), "", "on"), "-12.00 from on");
-        assert_eq!(interval_words(&change(-12.0, None), "ns", 0.95).unwrap(), "95 % interval -13.0 to -11.0 ns");
+        assert_eq!(
+            interval_words(&change(-12.0, None), "ns", 0.95).unwrap(),
+            "95 % interval -13.0 to -11.0 ns"
+        );
     }
 
     #[test]

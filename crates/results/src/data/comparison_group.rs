@@ -88,7 +88,8 @@ impl ComparisonGroup {
             Against::Baseline(baseline) => Some(label(baseline)),
             Against::AllPairs => None,
         };
-        let [caution, few_boots] = method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
+        let [caution, few_boots] =
+            method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
         let method = method::sentences(subject, &analysis, few_boots);
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));

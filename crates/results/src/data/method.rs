@@ -68,7 +68,8 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis, few_boots: Optio
 }
 
 // The meaning of means that are not the means of boot means.
-const PARTIAL: &str = "not every boot has every condition, so the mean of a condition is an estimate for all boots";
+const PARTIAL: &str =
+    "not every boot has every condition, so the mean of a condition is an estimate for all boots";
 
 // The combination of conditions and boots if a condition needs its own state of the testbed.
 const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";

@@ -66,7 +66,9 @@ impl Nearness {
         Ok(Self {
             is_own: row.name == study.name(),
             is_complete: row.status == StudyStatus::Complete,
-            has_same_windows: alike.next().is_some_and(|one| one.workload.duration == planned.workload.duration),
+            has_same_windows: alike
+                .next()
+                .is_some_and(|one| one.workload.duration == planned.workload.duration),
         })
     }
 

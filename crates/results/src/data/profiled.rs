@@ -160,8 +160,11 @@ fn ready(
     let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
     let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
     let sum = |name: &String| runs.iter().map(|(_, run)| run.cost_of(name)).sum::<f64>();
-    let functions: Vec<String> =
-        met.iter().filter(|name| sum(name) >= SampledFunctions::LEAST * whole).map(|name| (*name).clone()).collect();
+    let functions: Vec<String> = met
+        .iter()
+        .filter(|name| sum(name) >= SampledFunctions::LEAST * whole)
+        .map(|name| (*name).clone())
+        .collect();
     let divided = runs.iter().map(|(of_condition, run)| Divided {
         of_condition: *of_condition,
         boot: run.boot,

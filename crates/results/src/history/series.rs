@@ -146,7 +146,9 @@ impl HistorySeries {
         let changes = self.changes.iter().rev().map(|change| change.sentence.clone());
         let nothing = match (&self.too_few, self.changes.is_empty()) {
             (Some(why), _) => Some(why.clone()),
-            (None, true) => Some(format!("no change of level is proven in {}", counted(self.points.len(), "study"))),
+            (None, true) => {
+                Some(format!("no change of level is proven in {}", counted(self.points.len(), "study")))
+            }
             (None, false) => None,
         };
         newest.chain(changes).chain(nothing).collect()
@@ -191,12 +193,7 @@ impl LevelChange {
 
 impl NewestStudy {
     /// The last of these points, of which there is at least one, against what was expected.
-    fn in_words(
-        expected: NewestPoint,
-        points: &[StudyMean],
-        unit: &str,
-        quality: Quality,
-    ) -> Self {
+    fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
         let label = |point: usize| &points[point].label;
         let last = points.len() - 1;
         let point = &points[last];

@@ -10,9 +10,9 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::{Dropped, Switch};
 
+use crate::credit;
 use crate::data::error::Error;
 use crate::data::truth::truth;
-use crate::credit;
 
 pub use switch_effect::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,

@@ -8,8 +8,8 @@ use study::Side;
 
 use super::rule::ExplanationRule;
 use super::rules::RULES;
-use crate::data::means::by_boot;
 use crate::data::comparison_group::ComparisonGroup;
+use crate::data::means::by_boot;
 
 /// A counter that explains an effect, or several.
 #[derive(Debug, Clone, PartialEq)]

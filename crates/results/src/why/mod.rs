@@ -20,8 +20,8 @@ pub(crate) use self::counters::counters;
 
 use self::rule::{BootMeans, CounterSubject};
 use self::rules::RULES;
-use crate::data::means::per_boot;
 use crate::data::comparison_group::ComparisonGroup;
+use crate::data::means::per_boot;
 
 /// A counter that differs between two conditions as their effect does.
 #[derive(Debug, Clone, PartialEq, Serialize)]

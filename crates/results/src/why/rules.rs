@@ -43,11 +43,7 @@ const HELPS: ExplanationRule = ExplanationRule {
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
 /// words.
 pub(super) const RULES: &[ExplanationRule] = &[
-    ExplanationRule {
-        counter: "segments_per_wire_packet",
-        words: "segments per packet at the @",
-        ..HELPS
-    },
+    ExplanationRule { counter: "segments_per_wire_packet", words: "segments per packet at the @", ..HELPS },
     ExplanationRule {
         counter: "segments_per_underlay_packet",
         words: "segments per packet under the tunnel at the @",

@@ -65,10 +65,7 @@ impl Planned {
             table.row(&[stage, place.as_ref().map_or("-", String::as_str)]);
         }
         let title = format!("{}: {}", self.path, self.about);
-        vec![
-            Block::Table(TitledTable { title, table, notes: Vec::new() }),
-            Block::List(self.sentences()),
-        ]
+        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(self.sentences())]
     }
 
     fn sentences(&self) -> Vec<String> {
