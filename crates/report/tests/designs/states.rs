@@ -3,8 +3,8 @@
 use results::{PilotSpread, Sizing, SizingRequest};
 use study::{Condition, Percent, Study};
 
-use crate::shown::Shown as _;
 use crate::made::{level, stored, wobble};
+use crate::shown::Shown as _;
 use crate::shown::Shown as _;
 
 /// Two families of the underlay, which are two states.
