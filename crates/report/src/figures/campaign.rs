@@ -31,7 +31,7 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let length = stored.runs.iter().map(|run| since(run.started_unix_ms)).fold(0.0, f64::max);
     let (unit, seconds, _) = UNITS.into_iter().find(|(_, _, from)| length >= *from).unwrap_or(UNITS[2]);
     let at = |unix_ms: i64| since(unix_ms) / seconds;
-    let names = view.names(&(0..view.results.conditions().len()).collect::<Vec<_>>());
+    let names = view.names(&(0..view.results.conditions.len()).collect::<Vec<_>>());
     let run = |run: &store::StoredRun| {
         let metric = view.primary(view.condition(run.condition)?.kind);
         let mean = view.mean(run.condition, metric).filter(|mean| *mean > 0.0)?;
@@ -91,6 +91,6 @@ fn flags(view: &StudyView<'_>) -> Vec<String> {
         let own = view.workloads().into_iter().find(|one| one.name == group.workload);
         own.is_some_and(|one| view.primary(one.kind) == group.metric)
     };
-    let flags = view.results.comparisons().iter().filter(is_main).flat_map(|group| &group.flags);
+    let flags = view.results.comparisons.iter().filter(is_main).flat_map(|group| &group.flags);
     distinct(flags.cloned()).into_iter().take(FLAGS).collect()
 }

@@ -22,7 +22,7 @@ const ONLY_PROVEN: &str =
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        let Some(credits) = view.results.credit() else { continue };
+        let Some(credits) = view.results.credit.as_ref() else { continue };
         section.about.push(explained(credits.design).to_owned());
         for credits in
             credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
@@ -58,7 +58,7 @@ fn explained(design: DesignKind) -> &'static str {
 
 fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    let design = view.results.credit()?.design;
+    let design = view.results.credit.as_ref()?.design;
     for credit in credits.iter().filter(|credit| !credit.parts.is_empty()) {
         let metric = metric_name(credit.metric);
         let saturated = credit.saturated.map(|by| format!(" (limited by {by}, all on and all off)"));

@@ -48,7 +48,7 @@ struct WorkloadEffects<'a> {
 
 impl<'a> WorkloadEffects<'a> {
     fn from_view(view: &StudyView<'a>) -> Vec<Self> {
-        let groups = view.results.comparisons().iter().filter(|group| !group.rows.is_empty());
+        let groups = view.results.comparisons.iter().filter(|group| !group.rows.is_empty());
         let family = |(workload, groups): (&'a str, Vec<&'a ComparisonGroup>)| Self {
             workload,
             names: EffectNames::from_groups(view, &groups),

@@ -49,7 +49,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
 /// The compared metrics, the main ones of the workloads first.
 fn metrics<'a>(view: &StudyView<'a>) -> Vec<&'a str> {
     let primary = view.workloads().into_iter().map(|one| view.primary(one.kind));
-    distinct(primary.chain(view.results.comparisons().iter().map(|group| group.metric.as_str())))
+    distinct(primary.chain(view.results.comparisons.iter().map(|group| group.metric.as_str())))
 }
 
 fn figure(

@@ -34,7 +34,7 @@ pub(super) struct MeasuredWorkload<'a> {
 impl<'a> StudyView<'a> {
     pub(super) fn from_studies(studies: &'a [ReportedStudy]) -> Vec<Self> {
         let view = |study: &'a ReportedStudy| {
-            let stored = study.results.stored();
+            let stored = &study.results.stored;
             let several = studies.len() > 1;
             let name = if several {
                 format!("study {} ({})", stored.row.id, stored.row.name)
@@ -69,14 +69,14 @@ impl<'a> StudyView<'a> {
 
     /// The workloads that were measured, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<MeasuredWorkload<'a>> {
-        let measured = self.results.conditions().iter().enumerate().filter(|(_, one)| one.runs > 0);
+        let measured = self.results.conditions.iter().enumerate().filter(|(_, one)| one.runs > 0);
         let measured = grouped(measured.map(|(index, one)| ((one.workload.as_str(), one.kind), index)));
         let workload = |((name, kind), conditions)| MeasuredWorkload { name, kind, conditions };
         measured.into_iter().map(workload).collect()
     }
 
     pub(super) fn condition(&self, index: usize) -> Option<&'a ConditionResult> {
-        self.results.conditions().get(index)
+        self.results.conditions.get(index)
     }
 
     /// The mean of a metric in a condition, over its boots.
@@ -110,7 +110,7 @@ impl<'a> StudyView<'a> {
 
     /// The comparisons of a workload in a metric.
     pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a ComparisonGroup> {
-        let all = self.results.comparisons().iter();
+        let all = self.results.comparisons.iter();
         all.filter(move |group| group.workload == workload && group.metric == metric)
     }
 
@@ -120,7 +120,7 @@ impl<'a> StudyView<'a> {
         workloads: &[MeasuredWorkload<'_>],
         metric: &str,
     ) -> (f64, Vec<ConditionEstimate>) {
-        let mut all = (self.results.confidence(), Vec::new());
+        let mut all = (self.results.confidence, Vec::new());
         for workload in workloads {
             let (level, own) = self.estimates(workload.name, metric, &workload.conditions);
             all.0 = level;
@@ -154,7 +154,7 @@ impl<'a> StudyView<'a> {
         let is_end = |place: usize| place < ENDS || place + ENDS >= by_size.len();
         let ends: Vec<usize> =
             (0..by_size.len()).filter(|place| is_end(*place)).map(|place| by_size[place].condition).collect();
-        let groups = self.results.comparisons().iter().filter(|group| group.workload == workload.name);
+        let groups = self.results.comparisons.iter().filter(|group| group.workload == workload.name);
         let baselines: Vec<usize> =
             groups.flat_map(|group| &group.rows).map(|row| row.comparison.baseline).collect();
         let is_telling = |condition: &&usize| ends.contains(condition) || baselines.contains(condition);

@@ -75,7 +75,7 @@ fn figure(
             .conditions
             .iter()
             .filter_map(|one| Some((name(one.condition)?, Interval::new(one.mean, one.interval))));
-        panels.push(panel(&counter.words, bars.collect(), &of_mean(view.results.confidence())));
+        panels.push(panel(&counter.words, bars.collect(), &of_mean(view.results.confidence)));
     }
     for (of, metric, words) in EVIDENCE {
         if counters.iter().any(|one| one.metric == metric) {
@@ -103,7 +103,7 @@ fn panel(words: &str, bars: Vec<(String, Interval)>, interval: &str) -> Panel {
 
 /// The explanations of the comparisons, each once.
 fn seen(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, panels: &[Panel]) -> Vec<String> {
-    let groups = view.results.comparisons().iter().filter(|group| group.workload == workload.name);
+    let groups = view.results.comparisons.iter().filter(|group| group.workload == workload.name);
     let rows = groups.flat_map(|group| &group.rows);
     let explanations = rows.flat_map(|row| row.why.iter().map(|why| (&why.sentence, &row.label)));
     let explained = grouped(explanations);

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::plan::{Cost, Plan};
 use crate::question::Design;
 
@@ -20,14 +22,14 @@ pub struct Goal {
 }
 
 /// A size that reaches the goal.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// Boots: of each condition if nested, of all together if crossed.
     pub boots: u32,
     /// Runs of each condition in each of its boots.
     pub runs: u32,
-    /// The cost of the whole study, in the unit of [`Cost`].
-    pub cost: f64,
+    /// The time of the whole study.
+    pub seconds: f64,
     /// The probability that the goal's difference is proven.
     pub power: f64,
 }
@@ -103,8 +105,8 @@ impl Plan {
             .collect()
     }
 
-    fn choice(&self, goal: Goal, cost: f64, boots: u32, runs: u32) -> Option<Choice> {
-        Some(Choice { boots, runs, cost, power: self.power(goal.delta, boots, runs)? })
+    fn choice(&self, goal: Goal, seconds: f64, boots: u32, runs: u32) -> Option<Choice> {
+        Some(Choice { boots, runs, seconds, power: self.power(goal.delta, boots, runs)? })
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Plan {
     pub looks: Option<(Bounds, u32)>,
 }
 
-/// The cost of measuring, in seconds or any other unit.
+/// The cost of measuring, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// One boot without its runs.

@@ -86,11 +86,11 @@ impl Flames {
             title: format!("{name}: functions"),
             said: format!(
                 "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
-                stages.origin(),
+                stages.origin,
                 again::command()
             ),
-            unit: stages.unit(),
-            graphs: stages.stacks().iter().map(graph).collect(),
+            unit: stages.unit,
+            graphs: stages.stacks.iter().map(graph).collect(),
         }
     }
 

@@ -4,8 +4,7 @@
 mod escape;
 
 use self::escape::{code, element, fence, paragraph};
-use super::Block;
-use crate::render::titled_table::TitledTable;
+use super::{Block, TitledTable};
 use crate::words::colour::Tone;
 use crate::words::table::Table;
 
