@@ -5,10 +5,10 @@
 //! counters over time, reason, and lines "run key value".
 #![no_main]
 
-use std::path::Path;
-
 use libfuzzer_sys::fuzz_target;
-use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results};
+use netassay_report::views;
+use netassay_results::document::terminal;
+use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, ListedStudy, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
 
@@ -31,10 +31,11 @@ fuzz_target!(|input: &[u8]| {
         base.write(&texts);
         let Ok(store) = Store::open_read_only(&base.path) else { return };
         let Ok(rows) = store.studies() else { return };
-        assert!(!netassay_results::list_studies(&rows).text(LAYOUTS[0]).is_empty());
+        let list: Vec<ListedStudy> = rows.iter().map(ListedStudy::from).collect();
+        assert!(!terminal(&views::study_list(&list), LAYOUTS[0]).is_empty());
         let Ok(stored) = store.load(rows[0].id) else { return };
         if let Ok(series) = store.series(stored.row.id) {
-            let _ = netassay_results::over_time(&stored, &series);
+            let _ = views::over_time(&stored, &series);
             let _ = export::series(&stored, &series);
         }
         show(&stored);
@@ -43,20 +44,21 @@ fuzz_target!(|input: &[u8]| {
 
 /// What `show`, `compare` and `db export` make of it.
 fn show(stored: &StoredStudy) {
-    let _ = netassay_results::environments(stored);
     let _ = export::csv(stored, netassay_results::unit_of);
     let _ = export::json(stored, netassay_results::unit_of).to_string();
     let _ = export::stat(stored, "throughput", netassay_results::unit_of);
     if let Ok(results) = Results::new(stored) {
         for layout in LAYOUTS {
-            assert!(!results.text(Path::new("their.db"), layout).is_empty());
+            assert!(!terminal(&views::show(&results, "their.db", layout.wide), layout).is_empty());
         }
-        let _ = (results.proof(), results.runs(LAYOUTS[0]));
+        let blocks = [views::evidence(&results), views::environment(&results), views::runs(&results)];
+        let _ = terminal(&blocks.concat(), LAYOUTS[0]);
     }
     let request = ComparisonRequest::default();
-    let _ =
-        Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
-    let _ = ClassicTest::new(stored, &request).map(|classic| classic.text());
+    let compared =
+        |comparisons| LAYOUTS.map(|layout| terminal(&views::compare(&comparisons, layout.wide), layout));
+    let _ = Comparisons::new(stored, &request).map(compared);
+    let _ = ClassicTest::new(stored, &request).map(|test| terminal(&views::classic(&test), LAYOUTS[0]));
     let _ = netassay_results::is_decided(stored);
 }
 

@@ -53,9 +53,9 @@ impl Page<'_> {
     /// The heading of the page: the question of its study, or the names of its studies.
     pub(crate) fn heading(&self) -> String {
         match self.studies {
-            [one] => line(one.results.question()),
+            [one] => line(&one.results.question),
             several => {
-                let mut names: Vec<&str> = several.iter().map(|study| study.results.name()).collect();
+                let mut names: Vec<&str> = several.iter().map(|study| study.results.name.as_str()).collect();
                 names.dedup();
                 let names: Vec<String> = names.into_iter().map(line).collect();
                 format!("{} studies: {}", several.len(), names.join(", "))
@@ -66,7 +66,7 @@ impl Page<'_> {
     /// The title of the browser's window.
     pub(crate) fn title(&self) -> String {
         match self.studies {
-            [one] => format!("{} ({}): report", line(one.results.name()), one.results.number()),
+            [one] => format!("{} ({}): report", line(&one.results.name), one.results.study),
             _ => format!("{}: report", self.heading()),
         }
     }
@@ -74,5 +74,5 @@ impl Page<'_> {
 
 /// The heading of one of several studies.
 pub(crate) fn study_heading(study: &ReportedStudy) -> String {
-    format!("Study {}: {}", study.results.number(), line(study.results.name()))
+    format!("Study {}: {}", study.results.study, line(&study.results.name))
 }

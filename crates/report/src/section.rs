@@ -18,7 +18,7 @@ const MANY: usize = 64;
 
 /// Whether a study has so many conditions that repetition would be most of the page.
 pub(crate) fn is_vast(results: &Results) -> bool {
-    results.conditions().len() > MANY
+    results.conditions.len() > MANY
 }
 
 /// Figures under one heading.

@@ -1,59 +1,78 @@
-//! Results as words, tables and JSON. Pure: takes stored data, returns text.
+//! What stored studies hold and what was found in them, as data. Pure.
 //!
-//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`ClassicTest`] are the pages
-//! of `compare`, [`PlanListing`] is the page of `--dry-run`.
+//! [`Results`] is about one study, [`Comparisons`] and [`ClassicTest`] are comparisons of values,
+//! [`PlanListing`] is a study before it is measured.
 
 pub mod advice;
 pub mod chart;
+mod credit;
 mod data;
 pub mod document;
 pub mod gate;
-mod render;
+mod history;
+mod switches;
+mod why;
 mod words;
 
-pub use data::acted::{ActedOffloads, Checksum};
+pub use credit::{
+    CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, MissingState, SwitchPair,
+    SwitchingOrders, change_words, gain_words,
+};
+pub use data::acted::{ActedOffloads, Checksum, flags as acted_flags};
+pub use data::aligned::UnmatchedStage;
+pub use data::answer::answer_for;
+pub use data::between::BetweenStudies;
+pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
 pub use data::cases::{CaseAnswer, GateBaseline, GateCase, GateCases};
+pub use data::classic::ClassicTest;
+pub use data::comparison_group::{ComparisonGroup, ConditionMean};
+pub use data::comparison_row::ComparisonRow;
+pub use data::comparisons::Comparisons;
 pub use data::differences::StudyDifference;
 pub use data::early_stop::is_decided;
+pub use data::environment::{machines, programs};
 pub use data::error::Error;
-pub use data::history_choice::{ChosenStudy, HistoryChoice, HistoryOrder};
+pub use data::exact::RESOLUTION as COUNT_RESOLUTION;
+pub use data::exact::no_verdicts;
+pub use data::false_positives::{FalsePositiveRate, FalsePositives, MetricRates, TestMethod};
+pub use data::leaves::leaves;
 pub use data::limits::ConditionLimit;
 pub use data::metric::{main_metrics, resolve_metric, unit_of};
+pub use data::missing::MissingRuns;
+pub use data::origin::TraceOrigin;
 pub use data::pairs::metrics_to_compare;
+pub use data::path_comparison::{PathComparison, PathPair, UnclosedRuns};
 pub use data::pilot::{Nearness, PilotSpread};
-pub use data::profiled::Stacks;
-pub use data::series::HistoryEntry;
+pub use data::plan_listing::PlanListing;
+pub use data::profiled::{ProfilePair, SampledFunctions, Stacks};
+pub use data::results::{ConditionResult, Results};
+pub use data::sizing::{OtherWay, Sizing, SizingRequest};
+pub use data::stage_differences::StageDifferences;
+pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
+pub use data::study_list::ListedStudy;
 pub use data::study_ref::StudyRef;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
-pub use render::between::BetweenStudies;
-pub use render::both_ways::{BothWays, WaysOutcome};
-pub use render::classic::ClassicTest;
-pub use render::comparison::Comparisons;
-pub use render::comparison_row::ComparisonRow;
-pub use render::credit::{CombinedGain, Credit, CreditPart, Credits, DesignEffect, Interplay, SwitchPair};
-pub use render::environment::{environments, first_environment, hosts_that_differ, machines};
-pub use render::false_positives::FalsePositives;
-pub use render::group::{ComparisonGroup, ConditionMean};
-pub use render::history::{HistorySeries, StudyHistory};
-pub use render::over_time::over_time;
-pub use render::plan::PlanListing;
-pub use render::ranges::StageRanges;
-pub use render::results::{ConditionResult, Results};
-pub use render::sizing::{Sizing, SizingRequest};
-pub use render::stages::StageDifferences;
-pub use render::study_list::{StudyList, list_studies};
-pub use render::switches::{
+pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
+pub use document::TitledTable;
+pub use history::{
+    ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
+    LevelChange, NewestStudy, StudyHistory, StudyMean,
+};
+pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
     NarrowedStudy, SwitchContext, SwitchEffect, SwitchEffects,
 };
-pub use render::titled_table::TitledTable;
-pub use render::why::{ExplainingCounter, Explanation};
+pub use why::{ExplainingCounter, Explanation};
 pub use words::colour::{Tone, colour_sequences};
 pub use words::layout::Layout;
+pub use words::lists::{distinct, grouped};
 pub use words::names::distinct_names;
 pub use words::number::{
-    beyond_rounding, counted, duration, duration_of, figure, percent, plain, range, rounded,
+    beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded, times,
 };
-pub use words::phrases::{capital, first_of, listed, metric_name, metric_words, stages_by_end};
+pub use words::phrases::{
+    before as workload_prefix, capital, first_of, heading as metric_heading, levels_without, listed,
+    metric_name, metric_words, stages_by_end, title as metric_title,
+};
 pub use words::table::Table;

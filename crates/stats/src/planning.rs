@@ -10,6 +10,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::compare::family;
 use crate::distribution::{noncentral_t, numeric, student};
 use crate::model::Common;
@@ -55,7 +57,7 @@ pub struct Plan {
     pub looks: Option<(Bounds, u32)>,
 }
 
-/// The cost of measuring, in seconds or any other unit.
+/// The cost of measuring, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// One boot without its runs.
@@ -265,14 +267,14 @@ pub struct Goal {
 }
 
 /// A size that reaches the goal.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Choice {
     /// Boots: of each condition if nested, of all together if crossed.
     pub boots: u32,
     /// Runs of each condition in each of its boots.
     pub runs: u32,
-    /// The cost of the whole study, in the unit of [`Cost`].
-    pub cost: f64,
+    /// The time of the whole study.
+    pub seconds: f64,
     /// The probability that the goal's difference is proven.
     pub power: f64,
 }
@@ -348,8 +350,8 @@ impl Plan {
             .collect()
     }
 
-    fn choice(&self, goal: Goal, cost: f64, boots: u32, runs: u32) -> Option<Choice> {
-        Some(Choice { boots, runs, cost, power: self.power(goal.delta, boots, runs)? })
+    fn choice(&self, goal: Goal, seconds: f64, boots: u32, runs: u32) -> Option<Choice> {
+        Some(Choice { boots, runs, seconds, power: self.power(goal.delta, boots, runs)? })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use report::views;
 use results::{BothWays, FalsePositives, WaysOutcome};
 use study::{Protocol, Study};
 
@@ -69,11 +70,11 @@ fn show(flags: &Run, study: Option<&str>) -> Result<ExitCode, Failure> {
     let stored = load(&run.campaign.database.db, study)?;
     if !stored.plan.asked.protocol.apart {
         let found = FalsePositives::new(&stored, flags.aa.boots.unwrap_or(BOOTS))?;
-        output::show(&found, &run.output, run.tables.wide, FalsePositives::text)?;
+        output::show_view(&found, &run.output, run.tables.wide, |found, _| views::false_positives(found))?;
         return Ok(ExitCode::from(exit::OK));
     }
     let found = BothWays::new(&stored)?;
-    output::show(&found, &run.output, run.tables.wide, BothWays::text)?;
+    output::show_view(&found, &run.output, run.tables.wide, |found, _| views::both_ways(found))?;
     Ok(ExitCode::from(match found.outcome() {
         WaysOutcome::Agree => exit::OK,
         WaysOutcome::Disagree => exit::GATE_FAILED,

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use report::views;
 use results::Layout;
-use results::advice::{Advice, AdviceDetail, AdviceRequest};
+use results::advice::{Advice, AdviceRequest};
 use results::document::{markdown, terminal};
 use store::{Store, StoredStudy};
 
@@ -19,12 +20,11 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     match flags.format {
         AdviceFormat::Text => {
             let layout = output::layout(flags.tables.wide);
-            let detail = if layout.wide { AdviceDetail::Full } else { AdviceDetail::Brief };
-            print_page(&terminal(&advice.blocks(detail), layout), layout)
+            print_page(&terminal(&views::advice(&advice, layout.wide), layout), layout)
         }
-        AdviceFormat::Md => print(&markdown(&advice.blocks(AdviceDetail::Full))),
+        AdviceFormat::Md => print(&markdown(&views::advice(&advice, true))),
         AdviceFormat::Json => print_json(&advice),
-        AdviceFormat::Sh => print(&advice.script()),
+        AdviceFormat::Sh => print(&views::advice_script(&advice)),
     }
 }
 
@@ -39,7 +39,10 @@ pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, F
         return Ok(String::new());
     }
     let more = format!("netassay advise {}", stored.row.id.0);
-    Ok(format!("\n{}Intervals, costs and commands: {more}\n", terminal(&advice.tables(), layout)))
+    Ok(format!(
+        "\n{}Intervals, costs and commands: {more}\n",
+        terminal(&views::advice_tables(&advice), layout)
+    ))
 }
 
 /// What is asked of the studies.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use report::views;
 use results::ComparisonRequest;
 use store::{Outline, Store, Tag};
 use study::Plan;
@@ -48,9 +49,9 @@ fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> 
     let (output, wide) = (&flags.stored.output, flags.tables.wide);
     if flags.classic {
         let classic = results::ClassicTest::new(&stored, request)?;
-        return output::show(&classic, output, wide, |classic, _| classic.text());
+        return output::show_view(&classic, output, wide, |classic, _| views::classic(classic));
     }
-    output::show(&results::Comparisons::new(&stored, request)?, output, wide, results::Comparisons::text)
+    output::show_view(&results::Comparisons::new(&stored, request)?, output, wide, views::compare)
 }
 
 /// Compares a study with another.
@@ -75,7 +76,7 @@ fn between(flags: &Compare, baseline: &str, study: &str, request: &ComparisonReq
         Ok(store.outline(id, metrics)?.sanitised())
     };
     let between = results::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
-    output::show(&between, &flags.stored.output, flags.tables.wide, results::BetweenStudies::text)
+    output::show_view(&between, &flags.stored.output, flags.tables.wide, views::between)
 }
 
 /// The stored studies that are meant, the baseline first; empty for the newest, none if files are

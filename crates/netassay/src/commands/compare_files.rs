@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use report::views;
 use results::{BootNames, Comparisons, Subject};
 use samples::{Boots, Column, ComparedConditions, Dataset, Input, MeasurementFile, Options};
 use stats::{Against, Question, ValueRange};
@@ -22,7 +23,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
     let comparisons =
         Comparisons::of_values(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
-    output::show(&comparisons, &flags.stored.output, flags.tables.wide, Comparisons::text)
+    output::show_view(&comparisons, &flags.stored.output, flags.tables.wide, views::compare)
 }
 
 /// What is compared, and what is known of its boots, which decides most about trust in the

@@ -1,5 +1,7 @@
 //! `netassay db`: stored studies as a person keeps them.
 
+use report::views;
+use results::ListedStudy;
 use store::{Contents, Moved, Store, StudyId};
 
 use crate::cli::{DbCommand, Format, List, Pack, Remove, TagStudy, Unpack};
@@ -21,8 +23,10 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
 
 fn list(flags: &List) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.stored.database.db)?;
-    let rows = results::list_studies(&store.studies()?);
-    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
+    let studies: Vec<ListedStudy> = store.studies()?.iter().map(ListedStudy::from).collect();
+    output::show_view(&studies, &flags.stored.output, flags.tables.wide, |studies, _| {
+        views::study_list(studies)
+    })
 }
 
 fn tag(flags: &TagStudy) -> Result<(), Failure> {

@@ -4,8 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use report::views;
 use results::document::{markdown, terminal};
-use results::gate::{Acknowledged, Date, GateError, GateOutcome, GateRequest, MOST_BYTES, check_request};
+use results::gate::{
+    Acknowledgement, GateError, GateOutcome, GateRequest, MOST_BYTES, acknowledgements, check_request,
+    day_of_instant,
+};
 use results::{GateCases, Layout};
 use store::{Outline, Store};
 use study::Plan;
@@ -55,9 +59,9 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     let gate = results::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
     let in_format = |layout: Layout| -> Result<String, Failure> {
         Ok(match flags.format {
-            GateFormat::Text => layout.wrap(&terminal(&gate.blocks(), layout)),
-            GateFormat::Md => markdown(&gate.blocks()),
-            GateFormat::Junit => gate.junit(),
+            GateFormat::Text => layout.wrap(&terminal(&views::gate(&gate), layout)),
+            GateFormat::Md => markdown(&views::gate(&gate)),
+            GateFormat::Junit => views::gate_junit(&gate),
             GateFormat::Json => json(&gate)?,
         })
     };
@@ -72,7 +76,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
     }
     let layout = layout(flags.tables.wide);
     if flags.output.is_some() || flags.format == GateFormat::Text {
-        print_page(&terminal(&gate.blocks(), layout), layout)?;
+        print_page(&terminal(&views::gate(&gate), layout), layout)?;
     } else {
         print(&in_format(layout)?)?;
     }
@@ -107,15 +111,15 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
 }
 
 /// Reads a file of acknowledgements, as of today.
-fn acknowledged(path: &Path) -> Result<Acknowledged, Failure> {
+fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {
     let read = host::user_file::read(path, MOST_BYTES as u64);
     let bytes = read.map_err(|source| Failure::Read { path: path.to_owned(), source })?;
     let name = path.display().to_string();
     let text = String::from_utf8(bytes)
         .map_err(|error| Failure::Usage(format!("{name} is not UTF-8 text ({error})")))?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let today = Date::of_instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-    Acknowledged::parse(&name, &text, today).map_err(|error| Failure::Usage(error.to_string()))
+    let today = day_of_instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    acknowledgements(&name, &text, today).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn failure(error: GateError) -> Failure {

@@ -1,6 +1,6 @@
 //! `netassay history`: a metric over stored studies.
 
-use report::figures;
+use report::{figures, views};
 use results::{ComparisonRequest, HistoryChoice, HistoryEntry};
 use store::Store;
 use study::Plan;
@@ -31,7 +31,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show(&found, &flags.stored.output, flags.tables.wide, results::StudyHistory::text)
+    output::show_view(&found, &flags.stored.output, flags.tables.wide, views::history)
 }
 
 fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results::StudyHistory, Failure> {

@@ -1,5 +1,6 @@
 //! `netassay study plan`: how many boots and runs a difference needs, and how long that takes.
 
+use report::views;
 use results::{Nearness, PilotSpread, Sizing, SizingRequest};
 use store::{Outline, Store, StudyId};
 use study::{Assignment, Protocol, Study, format_duration};
@@ -40,7 +41,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     if let Some((study, spread)) = other {
         sizing = sizing.beside(Sizing::new(&study, spread, &request)?);
     }
-    output::show(&sizing, &flags.stored.output, false, Sizing::text)
+    output::show_view(&sizing, &flags.stored.output, false, |sizing, _| views::sizing(sizing))
 }
 
 /// A spread, and the study measured the other way with its spread, where the pilot measured both.

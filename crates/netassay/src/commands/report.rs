@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, Builder, ScopedJoinHandle};
 
-use report::{Download, PackedStudy, Page, ReportedStudy, file_stem};
+use report::{Download, PackedStudy, Page, ReportedStudy, file_stem, views};
 use results::Results;
-use results::advice::{Advice, AdviceDetail, AdviceRequest};
+use results::advice::{Advice, AdviceRequest};
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
@@ -77,8 +77,8 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         });
         let data: Vec<Result<ScopedJoinHandle<'_, Download>, Download>> = data.collect();
         let studies = reported_studies(store, stored)?;
-        let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
-        let advice = advice.map(|advice| advice.blocks(AdviceDetail::Full)).unwrap_or_default();
+        let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
+        let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
         let figures = report::figures::sections(&studies);
         let compressed = |one: Result<ScopedJoinHandle<'_, Download>, Download>| match one {
             Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent::Interrupt;
+use report::views;
+use results::document::terminal;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
@@ -54,7 +56,8 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
         say(&format!("wrote {}", named(path)));
     }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.campaign.database.db, layout) + &short + &place
+        let blocks = views::show(results, &named(&flags.campaign.database.db), layout.wide);
+        terminal(&blocks, layout) + &short + &place
     })?;
     Ok(conclude(flags, &summary))
 }
@@ -190,7 +193,7 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
         say(&intended);
     }
     output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
-        listing.text(layout) + &intended
+        terminal(&views::plan(listing, layout.wide), layout) + &intended
     })
 }
 
@@ -216,7 +219,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         say(&format!("netassay: netassay run refuses it here: {why}"));
     }
     let listing = results::PlanListing::new(study, plan, notes, costs.as_ref());
-    output::show(&listing, &flags.output, flags.tables.wide, results::PlanListing::text)
+    output::show_view(&listing, &flags.output, flags.tables.wide, views::plan)
 }
 
 /// Which stored study `--resume` means.

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use report::views;
+use results::document::terminal;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};
 use crate::commands::advise::in_short;
 use crate::failure::Failure;
-use crate::output::{layout, print_json, print_page};
+use crate::output::{layout, named, print_json, print_page};
 
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
@@ -47,17 +49,17 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let stored = stored.sanitised();
     let results = results::Results::new(&stored)?;
     let layout = layout(flags.tables.wide);
-    let mut text = results.text(db, layout);
+    let mut blocks = views::show(&results, &named(db), layout.wide);
     if layout.wide {
-        text.push_str(&results.proof());
-        text.push_str(&results::over_time(&stored, &store.series(stored.row.id)?));
+        blocks.extend(views::evidence(&results));
+        blocks.extend(views::switch_states(&results));
+        blocks.extend(views::over_time(&stored, &store.series(stored.row.id)?));
     }
     if flags.runs {
-        text.push_str(&results.runs(layout));
+        blocks.extend(views::runs(&results));
     }
     if flags.environment {
-        text.push_str(&results::environments(&stored));
+        blocks.extend(views::environment(&results));
     }
-    text.push_str(&in_short(&stored, layout)?);
-    print_page(&text, layout)
+    print_page(&(terminal(&blocks, layout) + &in_short(&stored, layout)?), layout)
 }

@@ -1,15 +1,11 @@
 //! The chapters of a page, in their order.
 
-mod answer;
-mod conditions;
-mod environment;
-mod method;
-mod runs;
-
+use results::capital;
 use results::document::Block;
 
 use crate::page::{Chapter, Page, study_heading};
 use crate::section::{FigureSection, ReportedStudy};
+use crate::views;
 
 // The title of the fold with the figures that not every reader wants.
 const FOLD: &str = "More figures";
@@ -30,26 +26,34 @@ impl Page<'_> {
         // The figure of the only study stands under its answer, those of several studies after all
         // answers.
         let beside = answering.filter(|_| is_alone);
-        let answers = self.of_all_studies(|study| answer::blocks(study, is_alone, beside));
+        let answers = self.of_all_studies(|study| answer(study, is_alone, beside));
         let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
         chapters.extend(answering.map(|section| figures(section, is_alone)));
         if !self.advice.is_empty() {
             let mut advice = self.advice.clone();
-            if self.studies.iter().any(|study| !study.results.comparisons().is_empty()) {
+            if self.studies.iter().any(|study| !study.results.comparisons.is_empty()) {
                 advice.push(Block::Text(APART.to_owned()));
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions::blocks)));
+        chapters.push(Chapter::new(
+            "conditions",
+            "Conditions",
+            self.of_all_studies(|study| views::conditions(&study.results)),
+        ));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
-        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment::blocks)));
+        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
         chapters.push(Chapter::new(
             "left-out",
             "Failed and disturbed runs",
-            self.of_all_studies(runs::blocks),
+            self.of_all_studies(|study| views::left_out(&study.results)),
         ));
-        chapters.push(Chapter::new("method", "Method", self.of_all_studies(method::blocks)));
+        chapters.push(Chapter::new(
+            "method",
+            "Method",
+            self.of_all_studies(|study| views::method(&study.results.comparisons)),
+        ));
         chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
         chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
         chapters
@@ -69,6 +73,22 @@ impl Page<'_> {
     }
 }
 
+/// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
+/// shows the answer.
+fn answer<'p>(study: &ReportedStudy, is_alone: bool, beside: Option<&'p FigureSection>) -> Vec<Block<'p>> {
+    let results = &study.results;
+    let question = (!is_alone).then(|| Block::Question(results.question.clone()));
+    let mut blocks: Vec<Block<'p>> = question.into_iter().chain(views::answer(results)).collect();
+    if let Some(section) = beside {
+        blocks.extend(section.figures.first().map(Block::Figure));
+        blocks.extend(section.about.iter().cloned().map(Block::Text));
+    }
+    blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
+    blocks.push(views::facts(results));
+    blocks.extend(views::answers_in_full(results));
+    blocks
+}
+
 /// The chapter of a section; without its first figure and its sentences where the answer has them.
 fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
     let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
@@ -80,4 +100,16 @@ fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
         blocks.push(Block::Fold(FOLD.to_owned(), folded));
     }
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+}
+
+/// The states of switches, the evidence of them, and the hosts.
+fn environment(study: &ReportedStudy) -> Vec<Block<'static>> {
+    let results = &study.results;
+    let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();
+    let evidence = views::evidence(results);
+    if !evidence.is_empty() {
+        blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), evidence));
+    }
+    blocks.extend(views::environment(results));
+    blocks
 }

@@ -1,41 +1,46 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
-//! CPU per unit of work of both sides.
+//! CPU per unit of work of both sides; and of the interactions of pairs of offloads.
 
-use results::chart::{Bars, Figure, Finite, Forest, ForestRow, Interval, Panel, Plot};
-use results::{Credit, CreditPart, capital, listed, metric_name, percent};
+use results::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use results::{Credit, CreditPart, DesignEffect, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
-use super::ids::Ids;
-use super::interactions;
-use super::measure::Measure;
+use super::Ids;
 use super::view::StudyView;
-use super::words::paragraph;
+use super::words::{metric_quantity, percent_of};
 use crate::section::FigureSection;
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("credit");
-    let (mut figures, mut folded, mut about) = (Vec::new(), Vec::new(), Vec::new());
+// The largest number of pairs in a sentence.
+const NAMED: usize = 3;
+// The largest number of pairs of which those without a proven interaction are drawn too.
+const MOST: usize = 6;
+
+// The note of the section if pairs are left out.
+const ONLY_PROVEN: &str =
+    "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
+
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        let Some(credits) = view.results.credit() else { continue };
-        about.extend(explained(credits.design).map(str::to_owned));
+        let Some(credits) = view.results.credit.as_ref() else { continue };
+        section.about.push(explained(credits.design).to_owned());
         for credits in
             credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
         {
-            figures.extend(figure(view, credits, ids));
-            folded.extend(interactions::figure(view, credits, ids));
-            if interactions::is_choice(credits) && !about.iter().any(|one| one == interactions::ONLY_PROVEN) {
-                about.push(interactions::ONLY_PROVEN.to_owned());
+            section.figures.extend(figure(view, credits, ids));
+            section.folded.extend(interactions(view, credits, ids));
+            let is_choice = credits.iter().any(|credit| pairs(credit).count() > MOST);
+            if is_choice && !section.about.iter().any(|one| one == ONLY_PROVEN) {
+                section.about.push(ONLY_PROVEN.to_owned());
             }
         }
     }
-    about.dedup();
-    Some(FigureSection { id, title: "What each offload gives".to_owned(), about, figures, folded })
+    section.about.dedup();
 }
 
 /// The division of the credit by the kind of design.
-fn explained(design: DesignKind) -> Option<&'static str> {
-    Some(match design {
+fn explained(design: DesignKind) -> &'static str {
+    match design {
         DesignKind::Factorial => {
             "The share of an offload is what switching it on brings, averaged over all orders of switching on \
              (Shapley); the shares of a metric add up to the change from all off to all on."
@@ -48,35 +53,25 @@ fn explained(design: DesignKind) -> Option<&'static str> {
             "Main effects: the mean with an offload on less that with it off, over the measured fraction of the \
              states; interactions are taken as zero."
         }
-    })
+    }
 }
 
 fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for credit in credits {
-        let Some(plot) = plot(view, credit) else { continue };
+    let design = view.results.credit.as_ref()?.design;
+    for credit in credits.iter().filter(|credit| !credit.parts.is_empty()) {
         let metric = metric_name(credit.metric);
         let saturated = credit.saturated.map(|by| format!(" (limited by {by}, all on and all off)"));
-        panels.push(Panel { title: capital(&format!("{metric}{}", saturated.unwrap_or_default())), plot });
+        let title = capital(&format!("{metric}{}", saturated.unwrap_or_default()));
+        panels.push(match design {
+            DesignKind::Factorial => Panel::new(title, shares(credit)),
+            DesignKind::Ladder | DesignKind::Fractional => Panel::new(title, parts(credit)),
+        });
         seen.push(format!("{}: {}", capital(&metric), words(credit)));
     }
     let place = place(credits.first()?);
-    (!panels.is_empty()).then(|| Figure {
-        id: ids.unique(&view.titled(&format!("credit {place}"))),
-        title: view.titled(&format!("Credit of each offload: {place}")),
-        description: paragraph(seen),
-        panels,
-    })
-}
-
-fn plot(view: &StudyView<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
-    if credit.parts.is_empty() {
-        return None;
-    }
-    match view.results.credit()?.design {
-        DesignKind::Factorial => shares(credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
-        DesignKind::Ladder | DesignKind::Fractional => Some(Box::new(parts(credit))),
-    }
+    let (id, title) = (format!("credit {place}"), format!("Credit of each offload: {place}"));
+    view.figure(ids, (&id, &title), seen, panels)
 }
 
 fn interval_words(credit: &Credit) -> String {
@@ -84,54 +79,44 @@ fn interval_words(credit: &Credit) -> String {
 }
 
 /// Shapley's shares in % of all off, or in the metric's unit where there is no percentage.
-fn shares(credit: &Credit) -> Option<Bars> {
-    let metric = metric_name(credit.metric);
-    let relative: Option<Vec<(String, Interval)>> = credit
-        .parts
-        .iter()
-        .map(|part| {
-            let alone = |relative| Some(Interval { estimate: Finite::new(relative)?, low: None, high: None });
-            let shown = percentage(credit, &part.change).or_else(|| alone(part.change.relative?));
-            Some((part.name.clone(), shown?))
-        })
-        .collect();
-    let (measure, shares) = match relative {
-        Some(shares) => (
-            Measure::percent(
-                &format!("change of {metric} when switched on"),
-                &format!("of {}", base(credit)),
-            ),
-            shares,
-        ),
+fn shares(credit: &Credit) -> Bars {
+    let share = |part: &CreditPart| {
+        let alone = || part.change.relative.map(|relative| Interval::new(relative, None));
+        Some((part.name.clone(), percentage(credit, &part.change).or_else(alone)?))
+    };
+    let relative: Option<Vec<(String, Interval)>> = credit.parts.iter().map(share).collect();
+    let (quantity, shares) = match relative {
+        Some(shares) => {
+            let name = format!("change of {} when switched on", metric_name(credit.metric));
+            (percent_of(&name, &format!("of {}", base(credit))), shares)
+        }
         None => {
-            let measure = Measure::for_metric(credit.metric);
-            let of = |part: &CreditPart| {
-                Some((part.name.clone(), measure.interval(part.change.value, part.change.interval)?))
+            let share = |part: &CreditPart| {
+                (part.name.clone(), Interval::new(part.change.value, part.change.interval))
             };
-            let shares = credit.parts.iter().filter_map(of).collect();
-            (measure, shares)
+            (metric_quantity(credit.metric), credit.parts.iter().map(share).collect())
         }
     };
-    Some(Bars::shares(measure.quantity, &interval_words(credit), shares))
+    Bars::shares(quantity, &interval_words(credit), shares)
 }
 
 /// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
-    let base = format!("of {}", base(credit));
-    let effect = |part: &CreditPart| ForestRow {
-        name: part.name.clone(),
-        interval: percentage(credit, &part.change),
-        verdict: match percentage(credit, &part.change) {
-            Some(_) => proven(credit, &part.change).to_owned(),
-            None => format!("{}, {}", size(credit, &part.change), proven(credit, &part.change)),
-        },
+    let effect = |part: &CreditPart| {
+        let (interval, proven) = (percentage(credit, &part.change), proven(credit, &part.change));
+        let verdict = match interval {
+            Some(_) => proven.to_owned(),
+            None => format!("{}, {proven}", size(credit, &part.change)),
+        };
+        ForestRow { name: part.name.clone(), interval, verdict }
     };
-    Forest {
-        quantity: Measure::percent(&format!("change of {}", metric_name(credit.metric)), &base).quantity,
-        interval: interval_words(credit),
-        margin: None,
-        effects: credit.parts.iter().map(effect).collect(),
-    }
+    let name = format!("change of {}", metric_name(credit.metric));
+    let quantity = percent_of(&name, &format!("of {}", base(credit)));
+    forest(credit, quantity, credit.parts.iter().map(effect).collect())
+}
+
+fn forest(credit: &Credit, quantity: Quantity, effects: Vec<ForestRow>) -> Forest {
+    Forest { quantity, interval: interval_words(credit), margin: None, effects }
 }
 
 /// The base of the parts' percentages.
@@ -146,7 +131,7 @@ fn base(credit: &Credit) -> String {
 fn size(credit: &Credit, change: &Estimated) -> String {
     match change.relative {
         Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(Measure::for_metric(credit.metric).words(change.value)),
+        None => stats::signed(metric_quantity(credit.metric).shown(change.value)),
     }
 }
 
@@ -157,11 +142,9 @@ fn words(credit: &Credit) -> String {
         (None, Some(why)) => format!("the whole is not known, {why}"),
         (None, None) => String::new(),
     };
-    let mut sure: Vec<&CreditPart> =
-        credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
-    sure.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
+    let sure = sure(credit, credit.parts.iter().map(|part| (&part.name, &part.change)));
     let named: Vec<String> =
-        sure.iter().map(|part| format!("{} {}", part.name, size(credit, &part.change))).collect();
+        sure.iter().map(|(name, change)| format!("{name} {}", size(credit, change))).collect();
     let open = credit.parts.len() - sure.len();
     let sure = if named.is_empty() {
         "no part is proven".to_owned()
@@ -172,26 +155,78 @@ fn words(credit: &Credit) -> String {
     [whole, sure, open].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
+/// The changes that are proven, the largest first.
+fn sure<'c>(
+    credit: &Credit,
+    changes: impl Iterator<Item = (&'c String, &'c Estimated)>,
+) -> Vec<(&'c String, &'c Estimated)> {
+    let mut sure: Vec<_> = changes.filter(|(_, change)| credit.is_proven(change)).collect();
+    sure.sort_by(|(_, one), (_, other)| other.value.abs().total_cmp(&one.value.abs()));
+    sure
+}
+
 /// The context of a credit: its workload and the levels of the other factors.
-pub(super) fn place(credit: &Credit) -> String {
+fn place(credit: &Credit) -> String {
     let parts = [credit.workload.as_str(), credit.at.as_str()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// A change in % with its interval; a count without noise needs none. `None` where there is no
 /// percentage, or too few boots for an interval.
-pub(super) fn percentage(credit: &Credit, change: &Estimated) -> Option<Interval> {
+fn percentage(credit: &Credit, change: &Estimated) -> Option<Interval> {
     let estimate = change.relative?;
     let exact = credit.exact.then_some((estimate, estimate));
-    let (low, high) = change.relative_interval.or(exact)?;
-    Some(Interval { estimate: Finite::new(estimate)?, low: Finite::new(low), high: Finite::new(high) })
+    Some(Interval::new(estimate, Some(change.relative_interval.or(exact)?)))
 }
 
-pub(super) fn proven(credit: &Credit, change: &Estimated) -> &'static str {
+fn proven(credit: &Credit, change: &Estimated) -> &'static str {
     match (credit.is_proven(change), change.value > 0.0, change.interval.is_some() || credit.exact) {
         (true, true, _) => "higher",
         (true, false, _) => "lower",
         (false, _, true) => "no difference proven",
         (false, _, false) => "too few boots for an interval",
     }
+}
+
+fn interactions(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    for credit in credits.iter().filter(|credit| pairs(credit).next().is_some()) {
+        let metric = metric_name(credit.metric);
+        seen.push(format!("{}: {}", capital(&metric), pair_words(credit)));
+        let effect = |one: &DesignEffect| {
+            let interval = Some(percentage(credit, &one.effect)?);
+            let verdict = proven(credit, &one.effect).to_owned();
+            Some(ForestRow { name: one.name.clone(), interval, verdict })
+        };
+        let is_choice = pairs(credit).count() > MOST;
+        let drawn = pairs(credit).filter(|one| !is_choice || credit.is_proven(&one.effect));
+        let effects: Vec<ForestRow> = drawn.filter_map(effect).collect();
+        if !effects.is_empty() {
+            let quantity = percent_of("interaction", &format!("of the mean {metric} of all states"));
+            panels.push(Panel::new(capital(&metric), forest(credit, quantity, effects)));
+        }
+    }
+    let place = place(credits.first()?);
+    let title = format!("Offloads that help or hinder each other: {place}");
+    view.figure(ids, (&format!("interactions {place}"), &title), seen, panels)
+}
+
+/// The interactions of two offloads.
+fn pairs(credit: &Credit) -> impl Iterator<Item = &DesignEffect> {
+    credit.effects.iter().filter(|one| one.factors.len() == 2)
+}
+
+/// The proven pairs, the largest first.
+fn pair_words(credit: &Credit) -> String {
+    let sure = sure(credit, pairs(credit).map(|one| (&one.name, &one.effect)));
+    let of = pairs(credit).count();
+    if sure.is_empty() {
+        return format!("none of the {of} pairs has a proven interaction");
+    }
+    let words = |(name, effect): &(&String, &Estimated)| {
+        let size = effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
+        format!("{name}{}", size.unwrap_or_default())
+    };
+    let named: Vec<String> = sure.iter().take(NAMED).map(words).collect();
+    format!("{} of {of} pairs are proven, the largest: {}", sure.len(), named.join(", "))
 }

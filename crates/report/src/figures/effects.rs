@@ -1,13 +1,12 @@
 //! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
-use results::chart::{Figure, Finite, Forest, ForestRow, Interval, Panel};
-use results::{ComparisonGroup, ComparisonRow, capital, listed, metric_name, percent};
+use results::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use results::{ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
-use super::ids::Ids;
-use super::measure::Measure;
+use super::Ids;
 use super::view::{MOST, StudyView};
-use super::words::{ALL, CHOSEN, others_folded, paragraph};
+use super::words::{ALL, CHOSEN, metric_quantity, others_folded, percent_of};
 use crate::section::{FigureSection, is_vast};
 
 // The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
@@ -16,30 +15,28 @@ const APART: f64 = 8.0;
 // The largest number of conditions in a sentence.
 const NAMED: usize = 3;
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("effects");
-    let (mut figures, mut folded, mut is_choice) = (Vec::new(), Vec::new(), false);
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
+    let mut is_choice = false;
     for view in views {
         for family in WorkloadEffects::from_view(view) {
             let telling = family.telling(view);
             is_choice |= telling.is_some();
-            figures.extend(figure(view, &family, telling.as_deref(), "", ids));
+            section.figures.extend(figure(view, &family, telling.as_deref(), "", ids));
             if telling.is_some() && !is_vast(view.results) {
-                folded.extend(figure(view, &family, None, ALL, ids));
+                section.folded.extend(figure(view, &family, None, ALL, ids));
             }
         }
     }
-    let mut about = vec![
+    section.about.push(
         "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
          together. Where an interval includes zero no difference is proven."
             .to_owned(),
-    ];
-    if !folded.is_empty() {
-        about.push(others_folded());
+    );
+    if !section.folded.is_empty() {
+        section.about.push(others_folded());
     } else if is_choice {
-        about.push(format!("{CHOSEN} The tables of conditions have all."));
+        section.about.push(format!("{CHOSEN} The tables of conditions have all."));
     }
-    Some(FigureSection { id, title: "What each condition changes".to_owned(), about, figures, folded })
 }
 
 /// The comparisons of a workload.
@@ -51,20 +48,13 @@ struct WorkloadEffects<'a> {
 
 impl<'a> WorkloadEffects<'a> {
     fn from_view(view: &StudyView<'a>) -> Vec<Self> {
-        let groups: Vec<&ComparisonGroup> =
-            view.results.comparisons().iter().filter(|group| !group.rows.is_empty()).collect();
-        let mut workloads: Vec<&str> = Vec::new();
-        for group in &groups {
-            if !workloads.contains(&group.workload.as_str()) {
-                workloads.push(&group.workload);
-            }
-        }
-        let family = |workload| {
-            let groups: Vec<&ComparisonGroup> =
-                groups.iter().copied().filter(|group| group.workload == workload).collect();
-            Self { workload, names: EffectNames::from_groups(view, &groups), groups }
+        let groups = view.results.comparisons.iter().filter(|group| !group.rows.is_empty());
+        let family = |(workload, groups): (&'a str, Vec<&'a ComparisonGroup>)| Self {
+            workload,
+            names: EffectNames::from_groups(view, &groups),
+            groups,
         };
-        workloads.into_iter().map(family).collect()
+        grouped(groups.map(|group| (group.workload.as_str(), group))).into_iter().map(family).collect()
     }
 
     /// Its comparisons in each metric, each once.
@@ -117,20 +107,19 @@ fn figure(
     for (group, rows) in &shown {
         let metric = metric_name(&group.metric);
         seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, names)));
-        let plot = if has_shares(rows) || !has_intervals(rows) {
+        let has_intervals = rows.iter().any(|row| row.comparison.interval.is_some());
+        let plot = if has_shares(rows) || !has_intervals {
             let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
-            let measure = Measure::percent(&format!("difference of {metric}"), &base);
-            forest(&measure.reaching(reach.iter().copied()), interval, group, rows, names)
+            let quantity = percent_of(&format!("difference of {metric}"), &base);
+            forest(quantity.reaching(reach.iter().copied()), interval, group, rows, names)
         } else {
-            let base = names
-                .only
-                .as_ref()
-                .map_or("against the baseline".to_owned(), |only| format!("against {only}"));
-            let measure = Measure::for_metric(&group.metric).difference(&base);
+            let base = names.only.as_deref().unwrap_or("the baseline");
+            let mut quantity = metric_quantity(&group.metric).relative(&format!("against {base}"));
+            quantity.name.insert_str(0, "difference of ");
             seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
-            forest(&measure, |one| in_unit(&measure, one), group, rows, names)
+            forest(quantity, in_unit, group, rows, names)
         };
-        panels.push(Panel { title: capital(&metric), plot: Box::new(plot) });
+        panels.push(Panel::new(capital(&metric), plot));
     }
     if let [only] = panels.as_mut_slice() {
         only.title.clear();
@@ -144,12 +133,8 @@ fn figure(
     };
     let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
     let against = names.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
-    (!panels.is_empty()).then(|| Figure {
-        id: ids.unique(&view.titled(&format!("effects {}{more}", family.workload))),
-        title: view.titled(&format!("Effects{metric}{against}{of}{more}")),
-        description: paragraph(seen),
-        panels,
-    })
+    let id = format!("effects {}{more}", family.workload);
+    view.figure(ids, (&id, &format!("Effects{metric}{against}{of}{more}")), seen, panels)
 }
 
 /// The names of compared conditions among each other.
@@ -202,14 +187,9 @@ fn has_shares(rows: &[&ComparisonRow]) -> bool {
     rows.iter().any(|row| size(&row.comparison).is_some())
 }
 
-/// Whether any difference has an interval in the metric's unit.
-fn has_intervals(rows: &[&ComparisonRow]) -> bool {
-    rows.iter().any(|row| absolute(&row.comparison).is_some())
-}
-
-/// Differences with what `place` makes of each.
+/// Differences, each with the interval that `place` draws of it.
 fn forest(
-    measure: &Measure,
+    quantity: Quantity,
     place: impl Fn(&Comparison) -> Option<Interval>,
     group: &ComparisonGroup,
     rows: &[&ComparisonRow],
@@ -233,12 +213,7 @@ fn forest(
     } else {
         None
     };
-    Forest {
-        quantity: measure.quantity.clone(),
-        interval,
-        margin,
-        effects: rows.iter().map(effect).collect(),
-    }
+    Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
 /// The difference in % of the baseline with its ends, by the means or else by the ratio of
@@ -257,28 +232,23 @@ fn size(comparison: &Comparison) -> Option<[f64; 3]> {
 }
 
 fn interval(comparison: &Comparison) -> Option<Interval> {
-    let [estimate, low, high] = size(comparison)?.map(Finite::new);
-    Some(Interval { estimate: estimate?, low, high })
-}
-
-/// The difference in the metric's unit with its ends.
-fn absolute(comparison: &Comparison) -> Option<[f64; 3]> {
-    let (low, high) = comparison.interval?;
-    Some([comparison.difference, low, high])
+    let [estimate, low, high] = size(comparison)?;
+    Some(Interval::new(estimate, Some((low, high))))
 }
 
 /// The interval in the metric's unit, for a metric whose baselines are about zero and give no
 /// shares.
-fn in_unit(measure: &Measure, comparison: &Comparison) -> Option<Interval> {
-    measure.interval(comparison.difference, Some(comparison.interval?))
+fn in_unit(comparison: &Comparison) -> Option<Interval> {
+    Some(Interval::new(comparison.difference, Some(comparison.interval?)))
 }
 
 /// The largest difference that does not matter, in % of the baseline.
-fn margin(comparison: &Comparison) -> Option<Finite> {
-    match comparison.margin? {
-        Margin::Percent(share) => Finite::new(share),
-        Margin::Absolute(size) => Finite::new(100.0 * size / comparison.baseline_mean.abs()),
-    }
+fn margin(comparison: &Comparison) -> Option<f64> {
+    let margin = match comparison.margin? {
+        Margin::Percent(share) => share,
+        Margin::Absolute(size) => 100.0 * size / comparison.baseline_mean.abs(),
+    };
+    Some(margin).filter(|margin| margin.is_finite())
 }
 
 /// The verdict of a row; if its interval is not drawn, with the size of the difference and the
@@ -290,8 +260,9 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
         (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
         (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (false, None) => {
-            let measure = Measure::for_metric(&group.metric);
-            Some(measure.signed(comparison.difference, comparison.interval))
+            let (quantity, shown) =
+                (metric_quantity(&group.metric), Interval::new(comparison.difference, comparison.interval));
+            Some(quantity.interval(&shown, |value| quantity.signed(value)))
         }
     };
     let gap = comparison.gap.map(|gap| gap.as_str().to_owned());
@@ -306,10 +277,9 @@ fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&ComparisonRow| {
-        let difference = row.comparison.difference;
         let size = match share(row) {
             Some(share) => format!("{} %", percent(share)),
-            None => Measure::for_metric(metric).words(difference),
+            None => metric_quantity(metric).shown(row.comparison.difference),
         };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
         format!("{} {} ({verdict})", names.name(row), stats::signed(size))
@@ -318,17 +288,19 @@ fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
     if proven.len() > NAMED {
         parts.push(format!("{} more differ", proven.len() - NAMED));
     }
-    let count = |verdict: Verdict| rows.iter().filter(|row| row.comparison.verdict == verdict).count();
     let others = [
         (Verdict::Equivalent, "equivalent"),
         (Verdict::NoDifferenceProven, "no difference proven"),
         (Verdict::Inconclusive, "inconclusive"),
     ];
-    let others = others.into_iter().filter(|(verdict, _)| count(*verdict) > 0);
-    parts.extend(others.map(|(verdict, words)| {
+    for (verdict, words) in others {
         let of: Vec<String> =
             rows.iter().filter(|row| row.comparison.verdict == verdict).map(|row| names.name(row)).collect();
-        if of.len() > NAMED { format!("{words}: {}", of.len()) } else { format!("{words}: {}", listed(&of)) }
-    }));
+        match of.len() {
+            0 => {}
+            count if count > NAMED => parts.push(format!("{words}: {count}")),
+            _ => parts.push(format!("{words}: {}", listed(&of))),
+        }
+    }
     parts.join("; ")
 }

@@ -1,9 +1,13 @@
 //! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
 //! setting of the rest, a bar for each workload.
 
+use results::chart::{Bar, BarGroup, Bars, Interval, Panel, Quantity};
+use results::{distinct, grouped};
+use stats::ConditionEstimate;
 use study::{Name, NameWord};
 
 use super::view::{MeasuredWorkload, StudyView};
+use super::words::of_mean;
 
 // Factors that split bars into sheets, in the order of their words in a title, with what stands
 // before a level.
@@ -32,28 +36,27 @@ impl BarSheet {
     /// The conditions of these workloads.
     pub(super) fn for_workloads(view: &StudyView<'_>, workloads: &[MeasuredWorkload<'_>]) -> Vec<Self> {
         let indices: Vec<usize> = workloads.iter().flat_map(|one| one.conditions.iter().copied()).collect();
-        let splits: Vec<(&str, &str)> =
-            SHEETS.into_iter().filter(|(factor, _)| levels(view, &indices, factor).len() > 1).collect();
-        let mut sheets: Vec<(ConditionLevels, Vec<usize>)> = Vec::new();
-        for index in indices {
-            let own = levels_of(view, index);
-            let key: ConditionLevels =
-                own.into_iter().filter(|(name, _)| splits.iter().any(|(one, _)| one == name)).collect();
-            match sheets.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, members)) => members.push(index),
-                None => sheets.push((key, vec![index])),
-            }
-        }
+        let varies = |(factor, _): &(&str, &str)| {
+            let levels = indices.iter().flat_map(|index| levels_of(view, *index));
+            distinct(levels.filter(|(name, _)| name == factor)).len() > 1
+        };
+        let splits: Vec<(&str, &str)> = SHEETS.into_iter().filter(varies).collect();
+        let key = |index: &usize| -> ConditionLevels {
+            let own = levels_of(view, *index).into_iter();
+            own.filter(|(name, _)| splits.iter().any(|(one, _)| one == name)).collect()
+        };
         let title = |key: &ConditionLevels| {
             let word = |(factor, before): &(&str, &str)| {
                 key.iter().find(|(name, _)| name == factor).map(|(_, level)| format!("{before}{level}"))
             };
             splits.iter().filter_map(word).collect::<Vec<_>>().join(", ")
         };
-        sheets
-            .iter()
-            .map(|(key, members)| Self { title: title(key), groups: groups(view, key, members) })
-            .collect()
+        let sheets = grouped(indices.iter().map(|index| (key(index), *index)));
+        let sheet = |(key, members): &(ConditionLevels, Vec<usize>)| Self {
+            title: title(key),
+            groups: groups(view, key, members),
+        };
+        sheets.iter().map(sheet).collect()
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = usize> {
@@ -69,48 +72,60 @@ impl BarSheet {
         let words: Vec<&str> = found.into_iter().flatten().filter(|word| !word.is_empty()).collect();
         words.join(" ")
     }
+
+    /// The bars of the conditions that have estimates, each with these parts.
+    pub(super) fn plot(
+        &self,
+        quantity: &Quantity,
+        level: f64,
+        estimates: &[ConditionEstimate],
+        parts: &[&str],
+        part: impl Fn(usize, usize) -> f64,
+    ) -> Bars {
+        let bar = |(name, condition): &(String, usize)| {
+            let one = estimates.iter().find(|one| one.condition == *condition)?;
+            let parts = (0..parts.len()).map(|place| part(*condition, place)).collect();
+            Some(Bar { name: name.clone(), whole: Interval::new(one.mean, one.interval), parts })
+        };
+        let groups = self.groups.iter().map(|group| BarGroup {
+            name: group.name.clone(),
+            bars: group.bars.iter().filter_map(bar).collect(),
+        });
+        Bars {
+            quantity: quantity.clone(),
+            interval: of_mean(level),
+            parts: parts.iter().map(|name| (*name).to_owned()).collect(),
+            groups: groups.filter(|group| !group.bars.is_empty()).collect(),
+        }
+    }
+}
+
+/// The bars with their titles as panels on one scale.
+pub(super) fn on_one_scale(bars: Vec<(String, Bars)>) -> Vec<Panel> {
+    let reach: Vec<f64> = bars.iter().flat_map(|(_, bars)| bars.values()).collect();
+    let panel = |(title, mut bars): (String, Bars)| {
+        bars.quantity.reach.clone_from(&reach);
+        Panel::new(title, bars)
+    };
+    bars.into_iter().map(panel).collect()
 }
 
 fn levels_of(view: &StudyView<'_>, condition: usize) -> ConditionLevels {
     view.stored.plan.conditions.get(condition).map_or_else(Vec::new, |one| one.levels.clone())
 }
 
-/// The levels of a factor among conditions.
-fn levels(view: &StudyView<'_>, conditions: &[usize], factor: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for index in conditions {
-        let level = levels_of(view, *index).into_iter().find(|(name, _)| name == factor);
-        found.extend(level.map(|(_, level)| level).filter(|level| !found.contains(level)));
-    }
-    found
-}
-
 fn groups(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> Vec<BarRow> {
     let several = members.iter().any(|one| workload(view, *one) != workload(view, members[0]));
-    let mut groups: Vec<(ConditionLevels, Vec<usize>)> = Vec::new();
-    for index in members {
-        let key: ConditionLevels = levels_of(view, *index)
-            .into_iter()
-            .filter(|level| level.0 != "workload" && !sheet.contains(level))
-            .collect();
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, bars)) => bars.push(*index),
-            None => groups.push((key, vec![*index])),
-        }
-    }
-    let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0])).collect();
-    let names = results::distinct_names(&names);
-    groups
-        .into_iter()
-        .zip(names)
-        .map(|((_, bars), name)| BarRow {
-            name,
-            bars: bars
-                .into_iter()
-                .map(|index| (if several { workload(view, index).to_owned() } else { String::new() }, index))
-                .collect(),
-        })
-        .collect()
+    let key = |index: &usize| -> ConditionLevels {
+        let own = levels_of(view, *index).into_iter();
+        own.filter(|level| level.0 != "workload" && !sheet.contains(level)).collect()
+    };
+    let bar =
+        |index: &usize| (if several { workload(view, *index).to_owned() } else { String::new() }, *index);
+    let groups = grouped(members.iter().map(|index| (key(index), bar(index))));
+    let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0].1)).collect();
+    let named = groups.into_iter().zip(results::distinct_names(&names));
+    named.map(|((_, bars), name)| BarRow { name, bars }).collect()
 }
 
 fn workload<'a>(view: &StudyView<'a>, condition: usize) -> &'a str {

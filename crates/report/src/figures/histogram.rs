@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{LatencyBucket, LatencyHistogram};
-use results::chart::{Bucket, Figure, Histogram, SampleSet, Scale};
+use results::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
 use results::{capital, counted, percent};
 use store::StoredRun;
 
-use super::ids::Ids;
-use super::measure::Measure;
+use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::paragraph;
+use super::words::{latency, paragraph};
 
 /// The histograms of a condition's runs, added up.
 #[derive(Default)]
@@ -20,61 +19,29 @@ struct PooledHistogram {
     boots: BTreeSet<u32>,
 }
 
-impl PooledHistogram {
-    fn about(&self) -> String {
-        format!("{}, {}", counted(self.runs, "run"), counted(self.boots.len(), "boot"))
-    }
-
-    fn buckets(&self, measure: &Measure) -> Vec<Bucket> {
-        let bucket = |one: LatencyBucket| {
-            let [low, high] = [one.low, one.high].map(|edge| measure.value(edge as f64));
-            Some(Bucket { low: low?, high: high?, count: one.count })
-        };
-        self.histogram.buckets().filter_map(bucket).collect()
-    }
-}
-
 /// The note on histograms: the form that is stored, and the runs that have none.
 pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
-    let stored = format!(
+    let form = format!(
         "With each run a histogram of its latencies is stored: {} buckets for each factor of ten, each {} % wide. \
          The transactions of all runs of a condition are added up.",
         LatencyHistogram::PER_DECADE,
         results::rounded(LatencyHistogram::width_percent())
     );
-    let runs = |view: &StudyView<'_>| LatencyRuns::count(view);
-    let has_any = views.iter().map(runs).any(|runs| runs.without < runs.all);
-    let lacking = views.iter().filter_map(|view| Some((view, runs(view).lacking()?)));
-    let lacking = lacking.map(|(view, words)| view.titled(&words)).map(|words| paragraph([capital(&words)]));
-    has_any.then_some(stored).into_iter().chain(lacking).collect()
-}
-
-/// The runs of a study that measured latencies.
-struct LatencyRuns {
-    all: usize,
-    /// The number of runs without a histogram.
-    without: usize,
-}
-
-impl LatencyRuns {
-    fn count(view: &StudyView<'_>) -> Self {
-        let measured = view.stored.measurements().filter(|run| run.metrics.contains_key("latency_p50"));
-        measured.fold(Self { all: 0, without: 0 }, |sum, run| Self {
-            all: sum.all + 1,
-            without: sum.without + usize::from(stored(run).is_none()),
-        })
-    }
-
-    /// The runs without a histogram, in words; `None` if each run has one.
-    fn lacking(&self) -> Option<String> {
-        match self.without {
-            0 => None,
-            without if without == self.all => Some("no histogram was stored".to_owned()),
-            without => {
-                Some(format!("no histogram was stored with {without} of {}", counted(self.all, "run")))
-            }
-        }
-    }
+    let runs = |view: &StudyView<'_>| {
+        let has_latency = |run: &&StoredRun| run.metrics.contains_key("latency_p50");
+        let all = view.stored.measurements().filter(has_latency);
+        all.fold((0, 0), |(all, without), run| (all + 1, without + usize::from(stored(run).is_none())))
+    };
+    let has_any = views.iter().map(runs).any(|(all, without)| without < all);
+    let lacking = |view: &StudyView<'_>| {
+        let words = match runs(view) {
+            (_, 0) => return None,
+            (all, without) if without == all => "no histogram was stored".to_owned(),
+            (all, without) => format!("no histogram was stored with {without} of {}", counted(all, "run")),
+        };
+        Some(paragraph([capital(&view.titled(&words))]))
+    };
+    has_any.then_some(form).into_iter().chain(views.iter().filter_map(lacking)).collect()
 }
 
 /// The histograms of these conditions; `None` if no run has one.
@@ -90,24 +57,18 @@ pub(super) fn figure(
     }
     let conditions: Vec<usize> =
         workload.conditions.iter().filter(|index| pooled.contains_key(index)).copied().collect();
-    let names = view.names(&conditions);
-    let measure = Measure::for_latency();
-    let series = |(index, name): (&usize, &String)| {
+    let series = |(index, name): (&usize, String)| {
         let own = &pooled[index];
-        SampleSet { name: name.clone(), about: own.about(), buckets: own.buckets(&measure) }
+        let about = format!("{}, {}", counted(own.runs, "run"), counted(own.boots.len(), "boot"));
+        let bucket =
+            |one: LatencyBucket| Bucket { low: one.low as f64, high: one.high as f64, count: one.count };
+        SampleSet { name, about, buckets: own.histogram.buckets().map(bucket).collect() }
     };
-    let series: Vec<SampleSet> = conditions.iter().zip(&names).map(series).collect();
-    Some(Figure::new(
-        ids.unique(&view.titled(&format!("latency histogram {}{more}", workload.name))),
-        &view.titled(&format!("Latency of {}: histograms", workload.name)),
-        &paragraph([seen(&measure, &series)]),
-        Histogram {
-            across: (measure.quantity, Scale::Logarithmic),
-            noun: "transactions".to_owned(),
-            percent,
-            series,
-        },
-    ))
+    let series: Vec<SampleSet> = conditions.iter().zip(view.names(&conditions)).map(series).collect();
+    let (id, title) = (workload.name, format!("Latency of {}: histograms", workload.name));
+    let seen = seen(&series);
+    let plot = Histogram { across: (latency(), Scale::Logarithmic), noun: "transactions", series };
+    view.figure(ids, (&format!("latency histogram {id}{more}"), &title), [seen], vec![Panel::new("", plot)])
 }
 
 /// The histogram that is stored with a run.
@@ -132,16 +93,16 @@ fn pooled(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> BTreeMap<usi
 }
 
 /// The peaks of the conditions with the lowest and the highest one, in words.
-fn seen(measure: &Measure, series: &[SampleSet]) -> String {
+fn seen(series: &[SampleSet]) -> String {
     let mut peaks: Vec<(&SampleSet, &Bucket)> =
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();
-    peaks.sort_by(|one, other| one.1.low.value().total_cmp(&other.1.low.value()));
+    peaks.sort_by(|one, other| one.1.low.total_cmp(&other.1.low));
     let edges = |bucket: &Bucket| {
-        let [low, high] = [bucket.low, bucket.high].map(|edge| measure.words(edge.value()));
+        let [low, high] = [bucket.low, bucket.high].map(|edge| latency().shown(edge));
         format!("{low} to {high}")
     };
     let words = |(one, bucket): &(&SampleSet, &Bucket)| {
-        let share = percent(one.share(bucket).value());
+        let share = percent(one.share(bucket));
         format!("{} with {} ({share} %, {})", edges(bucket), one.name, one.about)
     };
     let peaks = match &peaks[..] {

@@ -1,24 +1,22 @@
 //! A metric over stored studies, as a chart.
 
-use results::chart::{
-    Figure, Finite, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity,
-};
+use results::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
+use stats::change::Level;
 
 use super::words::paragraph;
 
 /// The figure of a history, a panel for each series; none if nothing can be drawn.
 #[must_use]
 pub fn history(found: &results::StudyHistory) -> Option<Figure> {
-    let panel =
-        |series: &HistorySeries| Some(Panel { title: series.title(), plot: Box::new(plot(found, series)?) });
-    let mut panels: Vec<Panel> = found.series().iter().filter_map(panel).collect();
-    let described = found.series().iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
+    let panel = |series: &HistorySeries| Some(Panel::new(series.title(), plot(found, series)?));
+    let mut panels: Vec<Panel> = found.series.iter().filter_map(panel).collect();
+    let described = found.series.iter().flat_map(HistorySeries::sentences).map(|words| capital(&words));
     let one =
         if let [only] = panels.as_mut_slice() { std::mem::take(&mut only.title) } else { String::new() };
     let title = match one.as_str() {
-        "" => format!("History of {}", found.name()),
-        one => format!("History of {}, {one}", found.name()),
+        "" => format!("History of {}", found.name),
+        one => format!("History of {}, {one}", found.name),
     };
     (!panels.is_empty()).then(|| Figure {
         id: Id::new("history"),
@@ -31,22 +29,24 @@ pub fn history(found: &results::StudyHistory) -> Option<Figure> {
 /// The plot of a series; none without a point.
 fn plot(found: &results::StudyHistory, series: &HistorySeries) -> Option<HistoryPlot> {
     let (name, unit) = series.quantity();
-    let points = series.points().enumerate().map(|(place, (label, mean, interval))| {
-        let estimate = Finite::new(mean)?;
+    let points = series.points.iter().enumerate().map(|(place, point)| {
         // Without an interval the point is all there is.
-        let (low, high) = interval.unwrap_or((mean, mean));
-        let value = Interval { estimate, low: Finite::new(low), high: Finite::new(high) };
-        Some(HistoryPoint { name: label.to_owned(), value, note: found.marks(series, place) })
+        let value = Interval::new(point.mean, point.interval.or(Some((point.mean, point.mean))));
+        HistoryPoint { name: point.label.clone(), value, note: found.marks(series, place) }
     });
-    let points = points.collect::<Option<Vec<HistoryPoint>>>()?;
-    let level = |(first, mean, change): (usize, f64, String)| {
-        Some(HistoryLevel { first, value: Finite::new(mean)?, change })
-    };
-    let levels = series.levels().map(level).collect::<Option<Vec<HistoryLevel>>>()?;
+    let points: Vec<HistoryPoint> = points.collect();
+    let changes = series.changes.iter().map(|change| {
+        let confidence = change.confidence.map(|one| format!(", confidence {} %", stats::confidence(one)));
+        format!("{}{}", change.size, confidence.unwrap_or_default())
+    });
+    let levels = series.levels.iter().zip([String::new()].into_iter().chain(changes));
+    let level =
+        |(level, change): (&Level, String)| HistoryLevel { first: level.first, value: level.mean, change };
+    let levels = levels.map(level).collect();
     (!points.is_empty()).then(|| HistoryPlot {
         tags: found.ordered().to_owned(),
         quantity: Quantity::new(&name, unit, results::figure),
-        interval: format!("{} % interval", stats::confidence(series.confidence())),
+        interval: format!("{} % interval", stats::confidence(series.confidence)),
         points,
         levels,
     })

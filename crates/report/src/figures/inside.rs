@@ -1,14 +1,13 @@
 //! The rate inside a run over its time, of one typical run for each of a few conditions.
 
 use record::Series;
-use results::chart::{Curve, Curves, Figure, Finite, Quantity, Scale};
+use results::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use store::StoredRun;
 use study::Kind;
 
-use super::ids::Ids;
-use super::measure::Measure;
+use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::paragraph;
+use super::words::{ends, metric_quantity};
 use crate::section::FigureSection;
 
 // The largest number of conditions with a line in a figure.
@@ -16,59 +15,48 @@ const CURVES: usize = 4;
 // The largest number of points in a line. The counters add up, so a longer step only loses detail.
 const POINTS: usize = 100;
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("inside");
-    let mut folded = Vec::new();
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     for view in views {
-        for workload in view.workloads() {
-            folded.extend(figure(view, &workload, ids));
-        }
+        section.folded.extend(view.workloads().iter().filter_map(|workload| figure(view, workload, ids)));
     }
-    let about = vec![format!(
+    section.about.push(format!(
         "The rate inside one run of a condition, the one nearest to the mean of its condition, in at most {POINTS} \
          steps; of more than {CURVES} conditions those at both ends of the main metric."
-    )];
-    Some(FigureSection { id, title: "Inside a run".to_owned(), about, figures: Vec::new(), folded })
+    ));
 }
 
 fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let metric = view.primary(workload.kind);
     let mut runs: Vec<(&StoredRun, Vec<(f64, f64)>)> =
-        ends(view, workload).into_iter().filter_map(|condition| typical(view, workload, condition)).collect();
+        ends_of(view, workload).into_iter().filter_map(|one| typical(view, workload, one)).collect();
     runs.retain(|(_, points)| points.len() > 2);
     let end = runs.iter().filter_map(|(_, points)| points.last()).map(|last| last.0).fold(0.0, f64::max);
     let (unit, ns) = if end >= 2e9 { ("s", 1e9) } else { ("ms", 1e6) };
-    let measure = Measure::for_metric(metric);
+    let quantity = metric_quantity(metric);
     let conditions: Vec<usize> = runs.iter().map(|(run, _)| run.condition).collect();
-    let mut seen = Vec::new();
-    let mut curves = Vec::new();
-    for ((run, points), name) in runs.iter().zip(view.names(&conditions)) {
-        let values = || points.iter().map(|point| point.1);
-        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-        let (low, high) = (measure.words(low), measure.words(high));
+    let (mut seen, mut curves) = (Vec::new(), Vec::new());
+    for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
+        let (low, high) = ends(points.iter().map(|point| point.1));
+        let (low, high) = (quantity.shown(low), quantity.shown(high));
         seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
-        let place = |(at, rate): &(f64, f64)| Some((Finite::new(at / ns)?, measure.value(*rate)?));
-        curves.push(Curve { name, points: points.iter().filter_map(place).collect(), measured: false });
+        let points = points.into_iter().map(|(at, rate)| (at / ns, rate)).collect();
+        curves.push(Curve { name, points, measured: false });
     }
     if curves.is_empty() {
         return None;
     }
     let plot = Curves {
         across: (Quantity::new("time since the window opened", unit, results::rounded), Scale::FromZero),
-        up: (measure.quantity, Scale::FromZero),
+        up: (quantity, Scale::FromZero),
         curves,
         flags: Vec::new(),
     };
-    Some(Figure::new(
-        ids.unique(&view.titled(&format!("inside {}", workload.name))),
-        &view.titled(&format!("Inside a typical run: {}", workload.name)),
-        &paragraph(seen),
-        plot,
-    ))
+    let title = format!("Inside a typical run: {}", workload.name);
+    view.figure(ids, (&format!("inside {}", workload.name), &title), seen, vec![Panel::new("", plot)])
 }
 
 /// At most [`CURVES`] conditions: those at both ends of the main metric.
-fn ends(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
+fn ends_of(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
     let (_, mut by_size) = view.estimates(workload.name, view.primary(workload.kind), &workload.conditions);
     by_size.sort_by(|one, other| other.mean.total_cmp(&one.mean));
     let is_end = |place: &usize| *place < CURVES / 2 || place + CURVES / 2 >= by_size.len();

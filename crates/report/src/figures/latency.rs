@@ -1,13 +1,12 @@
 //! Latency: quantile curves, histograms, and against offered load where that was varied.
 
-use results::chart::{Curve, Curves, Figure, Finite};
+use results::chart::{Curve, Curves, Figure, Panel};
 
+use super::Ids;
 use super::histogram;
-use super::ids::Ids;
-use super::measure::Measure;
 use super::offered;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{others_folded, paragraph};
+use super::words::{latency, others_folded};
 use crate::section::FigureSection;
 
 // The metrics of quantiles, with the share of the transactions that they stay within.
@@ -23,32 +22,24 @@ const QUANTILES: [(&str, f64); 5] = [
 const QUANTILE_CURVES: &str = "The time from request to response within which a share of the transactions stayed: of each quantile the mean \
      over boots. The tail is drawn out, and the scale of time is logarithmic.";
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("latency");
-    let (mut figures, mut folded, mut has_load) = (Vec::new(), Vec::new(), false);
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
+    let mut has_load = false;
     for view in views {
         for workload in view.workloads() {
             let against_load = offered::figure(view, &workload, ids);
             has_load |= against_load.is_some();
-            figures.extend(against_load);
-            let Some(telling) = view.telling(&workload) else {
-                figures.extend(of_conditions(view, &workload, "", ids));
-                continue;
-            };
-            let chosen = MeasuredWorkload { conditions: telling, ..workload.clone() };
-            figures.extend(of_conditions(view, &chosen, "", ids));
-            folded.extend(of_conditions(view, &workload, " all", ids));
+            section.figures.extend(against_load);
+            let (chosen, is_choice) = view.chosen(&workload);
+            section.figures.extend(of_conditions(view, &chosen, "", ids));
+            if is_choice {
+                section.folded.extend(of_conditions(view, &workload, " all", ids));
+            }
         }
     }
-    let mut about = vec![QUANTILE_CURVES.to_owned()];
-    about.extend(histogram::about(views));
-    if has_load {
-        about.push(offered::KNEE.to_owned());
-    }
-    if !folded.is_empty() {
-        about.push(others_folded());
-    }
-    Some(FigureSection { id, title: "Latency".to_owned(), about, figures, folded })
+    section.about.push(QUANTILE_CURVES.to_owned());
+    section.about.extend(histogram::about(views));
+    section.about.extend(has_load.then(|| offered::KNEE.to_owned()));
+    section.about.extend((!section.folded.is_empty()).then(others_folded));
 }
 
 /// The latencies of these conditions, as quantiles and as histograms.
@@ -64,8 +55,7 @@ fn of_conditions(
 
 /// The quantiles of a condition, by their place in the list.
 fn quantiles(view: &StudyView<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()] {
-    let means = view.condition(condition).map(|one| &one.means);
-    QUANTILES.map(|(key, _)| means.and_then(|means| means.get(key)).copied())
+    QUANTILES.map(|(key, _)| view.mean(condition, key))
 }
 
 fn figure(
@@ -76,44 +66,35 @@ fn figure(
 ) -> Option<Figure> {
     let has_any = |index: &&usize| quantiles(view, **index).iter().any(Option::is_some);
     let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
-    let measure = Measure::for_latency();
+    if conditions.is_empty() {
+        return None;
+    }
     let names = view.names(&conditions);
     let curve = |(index, name): (&usize, &String)| {
         let points = QUANTILES.iter().zip(quantiles(view, *index));
-        let point = |((_, share), value): (&(&str, f64), Option<f64>)| {
-            Some((Finite::new(*share)?, measure.value(value?)?))
-        };
-        Curve { name: name.clone(), points: points.filter_map(point).collect(), measured: true }
+        let points = points.filter_map(|((_, share), value)| Some((*share, value?))).collect();
+        Curve { name: name.clone(), points, measured: true }
     };
     let curves: Vec<Curve> = conditions.iter().zip(&names).map(curve).collect();
-    if curves.is_empty() {
-        return None;
-    }
     let seen = [0, 2, 3].map(|place| {
         let of = |index: &usize| quantiles(view, *index)[place];
         let values: Vec<(f64, &String)> =
             conditions.iter().zip(&names).filter_map(|(index, name)| Some((of(index)?, name))).collect();
-        quantile_sentence(&measure, QUANTILES[place].1, &values)
+        quantile_sentence(QUANTILES[place].1, &values)
     });
-    Some(Figure::new(
-        ids.unique(&view.titled(&format!("latency {}{more}", workload.name))),
-        &view.titled(&format!("Latency of {}: quantiles", workload.name)),
-        &paragraph(seen),
-        Curves::quantiles(measure.quantity, curves),
-    ))
+    let (id, title) = (&workload.name, format!("Latency of {}: quantiles", workload.name));
+    let plot = Curves::quantiles(latency(), curves);
+    view.figure(ids, (&format!("latency {id}{more}"), &title), seen, vec![Panel::new("", plot)])
 }
 
 /// The fastest and the slowest at a quantile.
-fn quantile_sentence(measure: &Measure, share: f64, values: &[(f64, &String)]) -> String {
+fn quantile_sentence(share: f64, values: &[(f64, &String)]) -> String {
     let by = |one: &&(f64, &String), other: &&(f64, &String)| one.0.total_cmp(&other.0);
     let (Some(least), Some(most)) = (values.iter().min_by(by), values.iter().max_by(by)) else {
         return String::new();
     };
     let percent = (share * 1e4).round() / 1e2;
-    let most = if values.len() == 1 || least.0 == most.0 {
-        String::new()
-    } else {
-        format!(", at most {} with {}", measure.words(most.0), most.1)
-    };
-    format!("{percent} % of the transactions took at most {} with {}{most}", measure.words(least.0), least.1)
+    let [low, high] = [least, most].map(|(ns, name)| format!("at most {} with {name}", latency().shown(*ns)));
+    let high = if least.0 == most.0 { String::new() } else { format!(", {high}") };
+    format!("{percent} % of the transactions took {low}{high}")
 }

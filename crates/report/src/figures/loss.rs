@@ -1,11 +1,10 @@
 //! Figures of lost packets, as a flow from the sender to the reader.
 
-use results::chart::{Figure, Finite, FlowPlace, FlowPlot, Panel, Quantity};
+use results::chart::{Figure, FlowPlace, FlowPlot, Panel, Quantity};
 use results::{counted, percent, rounded};
 
-use super::ids::Ids;
+use super::Ids;
 use super::view::StudyView;
-use super::words::paragraph;
 use crate::section::FigureSection;
 
 // The largest number of conditions in a figure: those that lose most.
@@ -18,36 +17,27 @@ const PLACES: [(&str, &str, &str); 4] = [
     ("lost_unaccounted", "the reader", "lost at a place without a counter"),
 ];
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("loss");
-    let (mut figures, mut about) = (Vec::new(), vec![
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
+    section.about.push(
         "Messages over whole runs, as the mean over boots: how many came how far, and what became of the others."
             .to_owned(),
-    ]);
+    );
     for view in views {
         for workload in view.workloads() {
             let mut losing: Vec<(usize, f64)> =
                 workload.conditions.iter().filter_map(|index| Some((*index, share(view, *index)?))).collect();
             losing.sort_by(|one, other| other.1.total_cmp(&one.1));
             if losing.len() > PANELS {
-                let of = losing.len();
-                about.push(format!(
+                section.about.push(format!(
                     "{}: the {PANELS} that lose most of {} with losses.",
                     view.titled(workload.name),
-                    counted(of, "condition")
+                    counted(losing.len(), "condition")
                 ));
             }
             losing.truncate(PANELS);
-            figures.extend(figure(view, workload.name, &losing, ids));
+            section.figures.extend(figure(view, workload.name, &losing, ids));
         }
     }
-    Some(FigureSection {
-        id,
-        title: "Where packets were lost".to_owned(),
-        about,
-        figures,
-        folded: Vec::new(),
-    })
 }
 
 /// The share that was lost, in %; none without losses.
@@ -69,29 +59,23 @@ fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &m
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let most = most.map(|(_, how)| format!(", most {how}")).unwrap_or_default();
         seen.push(format!("{name}: {} % of the messages did not arrive{most}", percent(*share)));
-        panels.push(Panel { title: name, plot: Box::new(plot) });
+        panels.push(Panel::new(name, plot));
     }
-    (!panels.is_empty()).then(|| Figure {
-        id: ids.unique(&view.titled(&format!("loss {workload}"))),
-        title: view.titled(&format!("Where messages of {workload} were lost")),
-        description: paragraph(seen),
-        panels,
-    })
+    let title = format!("Where messages of {workload} were lost");
+    view.figure(ids, (&format!("loss {workload}"), &title), seen, panels)
 }
 
 fn flow(view: &StudyView<'_>, condition: usize) -> Option<FlowPlot> {
     let mut left = view.mean(condition, "offered")?;
-    let passage = |name: &str, left: f64, lost: &str| {
-        Some(FlowPlace { name: name.to_owned(), arrived: Finite::new(left)?, lost: lost.to_owned() })
+    let passage = |name: &str, left: f64, lost: &str| FlowPlace {
+        name: name.to_owned(),
+        arrived: left,
+        lost: lost.to_owned(),
     };
-    let mut passages = vec![passage("the sender", left, "")?];
+    let mut passages = vec![passage("the sender", left, "")];
     for (key, name, how) in PLACES {
         left = (left - view.mean(condition, key).unwrap_or(0.0)).max(0.0);
-        passages.push(passage(name, left, how)?);
+        passages.push(passage(name, left, how));
     }
-    Some(FlowPlot {
-        quantity: Quantity::new("messages", "", rounded).relative("of a run"),
-        percent,
-        passages,
-    })
+    Some(FlowPlot { quantity: Quantity::new("messages", "", rounded).relative("of a run"), passages })
 }

@@ -10,12 +10,9 @@ mod effects;
 mod grid;
 mod histogram;
 mod history;
-mod ids;
 mod inside;
-mod interactions;
 mod latency;
 mod loss;
-mod measure;
 mod offered;
 mod rates;
 mod runs;
@@ -24,30 +21,98 @@ mod view;
 mod why;
 mod words;
 
-use crate::figures::ids::Ids;
+use std::collections::BTreeSet;
+
+use results::chart::Id;
+
 use crate::figures::view::StudyView;
 use crate::section::{FigureSection, ReportedStudy};
 
 pub use history::history;
+
+/// Fills a section with its figures, and with sentences on all of them.
+type SectionOfFigures = fn(&[StudyView<'_>], &mut Ids, &mut FigureSection);
+
+// The kinds of figures in the order of the page, each with the name and the title of its section.
+const KINDS: [(&str, &str, SectionOfFigures); 11] = [
+    ("runs", "Every run", runs::section),
+    ("rates", "What each condition reached", rates::section),
+    ("cpu", "CPU of both sides", cpu::section),
+    ("effects", "What each condition changes", effects::section),
+    ("credit", "What each offload gives", credit::section),
+    ("latency", "Latency", latency::section),
+    ("campaign", "The campaign in the order of time", campaign::section),
+    ("turns", "Turns in a flow", turns::section),
+    ("inside", "Inside a run", inside::section),
+    ("loss", "Where packets were lost", loss::section),
+    ("why", "Why conditions differ", why::section),
+];
 
 /// The sections of figures, in the order of the page; one without figures is left out.
 #[must_use]
 pub fn sections(studies: &[ReportedStudy]) -> Vec<FigureSection> {
     let views = StudyView::from_studies(studies);
     let mut ids = Ids::default();
-    let kinds = [
-        runs::section,
-        rates::section,
-        cpu::section,
-        effects::section,
-        credit::section,
-        latency::section,
-        campaign::section,
-        turns::section,
-        inside::section,
-        loss::section,
-        why::section,
-    ];
-    let sections = kinds.into_iter().filter_map(|section| section(&views, &mut ids));
+    let section = |(id, title, fill): (&str, &str, SectionOfFigures)| {
+        let mut section = FigureSection {
+            id: ids.unique(id),
+            title: title.to_owned(),
+            about: Vec::new(),
+            figures: Vec::new(),
+            folded: Vec::new(),
+        };
+        fill(&views, &mut ids, &mut section);
+        section
+    };
+    let sections = KINDS.into_iter().map(section);
     sections.filter(|section| !section.figures.is_empty() || !section.folded.is_empty()).collect()
+}
+
+// Parts of a figure have names that begin with the figure's.
+const PARTS: [&str; 2] = ["title", "about"];
+// The longest name of a figure, in characters, without the number that tells it from others.
+const MOST: usize = 52;
+
+/// The names of figures that a page has given away. The same figures in the same order get the same
+/// names, so links into a page stay valid when it is rendered again.
+#[derive(Default)]
+struct Ids(BTreeSet<String>);
+
+impl Ids {
+    /// A name like `words` that no other figure has.
+    fn unique(&mut self, words: &str) -> Id {
+        let words: String = words.chars().take(MOST).collect();
+        let mut id = Id::new(&words);
+        let mut number = 1_u32;
+        while !self.is_free(&id) {
+            number += 1;
+            id = Id::new(&format!("{words} {number}"));
+        }
+        self.0.extend(PARTS.map(|part| id.part(part).to_string()));
+        self.0.insert(id.to_string());
+        id
+    }
+
+    fn is_free(&self, id: &Id) -> bool {
+        !self.0.contains(id.as_str()) && PARTS.iter().all(|part| !self.0.contains(id.part(part).as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_same_each_time() {
+        let given = || -> Vec<String> {
+            let mut ids = Ids::default();
+            let words = ["runs tcp", "runs-tcp", "runs", "runs about", "文", "字"];
+            let long = "x".repeat(300);
+            words.iter().copied().chain([long.as_str(); 12]).map(|one| ids.unique(one).to_string()).collect()
+        };
+        let names = given();
+        assert_eq!(names[..6], ["runs-tcp", "runs-tcp-2", "runs", "runs-about-2", "f-", "f-2"]);
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+        assert_eq!(names, given());
+    }
 }

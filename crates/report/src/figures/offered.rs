@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Curve, Curves, Figure, Finite, Panel, Scale};
-use results::{capital, rounded};
+use results::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use results::{capital, grouped, rounded};
 use stats::knee::{Knee, Point, of_curve, of_repeats};
 use study::{Name, NameWord};
 
-use super::ids::Ids;
-use super::measure::Measure;
+use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::paragraph;
+use super::words::latency;
 
 // The factor whose levels are offered loads.
 const RATE: &str = "rate";
@@ -36,7 +35,7 @@ struct LoadCurve {
 /// The knee of a path, in words, and where it is marked with which label.
 struct MarkedKnee {
     words: String,
-    mark: Option<(Finite, String)>,
+    mark: Option<(f64, String)>,
 }
 
 impl MarkedKnee {
@@ -45,7 +44,7 @@ impl MarkedKnee {
         let (at, range) =
             (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));
         let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
-        let mark = Finite::new(load).map(|place| (place, format!("knee: {at}{in_brackets}")));
+        let mark = Some((load, format!("knee: {at}{in_brackets}")));
         let inner: Vec<&str> = range.as_deref().into_iter().chain([why]).collect();
         Self { words: format!("knee at {at} requests/s ({})", inner.join(", ")), mark }
     }
@@ -54,17 +53,18 @@ impl MarkedKnee {
 /// The curves of a workload, a panel for each path; `None` if its rate was not varied.
 pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids: &mut Ids) -> Option<Figure> {
     let paths = paths(view, workload);
-    let measure = Measure::for_latency();
-    let measure = measure.reaching(paths.iter().flat_map(|path| path.latencies(view)));
+    let latency = latency().reaching(paths.iter().flat_map(|path| path.latencies(view)));
     let loads = paths.iter().flat_map(|path| path.loads.iter().map(|load| load.0));
-    let offered = Measure::for_unit("offered load", "requests/s").reaching(loads);
+    let offered = Quantity::new("offered load", "requests/s", rounded).reaching(loads);
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for path in &paths {
         let curve = |(key, name): (&str, &str)| {
-            let points = path.loads.iter().filter_map(|(load, condition)| {
-                Some((Finite::new(*load)?, measure.value(view.mean(*condition, key)?)?))
-            });
-            Curve { name: name.to_owned(), points: points.collect(), measured: true }
+            let point = |(load, condition): &(f64, usize)| Some((*load, view.mean(*condition, key)?));
+            Curve {
+                name: name.to_owned(),
+                points: path.loads.iter().filter_map(point).collect(),
+                measured: true,
+            }
         };
         let curves: Vec<Curve> =
             QUANTILES.into_iter().map(curve).filter(|curve| curve.points.len() > 1).collect();
@@ -74,34 +74,25 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
         let knee = path.knee(view);
         let words = format!("{}{}", knee.words, path.unanswered(view));
         seen.push(if path.name.is_empty() { capital(&words) } else { format!("{}: {words}", path.name) });
-        let (across, up) =
-            ((offered.quantity.clone(), Scale::FromZero), (measure.quantity.clone(), Scale::Logarithmic));
+        let (across, up) = ((offered.clone(), Scale::FromZero), (latency.clone(), Scale::Logarithmic));
         let flags = knee.mark.into_iter().collect();
-        panels.push(Panel { title: path.name.clone(), plot: Box::new(Curves { across, up, curves, flags }) });
+        panels.push(Panel::new(path.name.clone(), Curves { across, up, curves, flags }));
     }
-    (!panels.is_empty()).then(|| Figure {
-        id: ids.unique(&view.titled(&format!("latency load {}", workload.name))),
-        title: view.titled(&format!("Latency of {} against offered load", workload.name)),
-        description: paragraph(seen),
-        panels,
-    })
+    let title = format!("Latency of {} against offered load", workload.name);
+    view.figure(ids, (&format!("latency load {}", workload.name), &title), seen, panels)
 }
 
 /// The paths of a workload of which several loads were measured.
 fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve> {
     type OtherLevels = Vec<(String, String)>;
-    let mut groups: Vec<(OtherLevels, Vec<(f64, usize)>)> = Vec::new();
-    for index in &workload.conditions {
-        let Some(condition) = view.stored.plan.conditions.get(*index) else { continue };
-        let Some(rate) = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr()) else { continue };
+    let load = |index: &usize| {
+        let condition = view.stored.plan.conditions.get(*index)?;
+        let rate = condition.workload.traffic.rate.filter(|_| workload.kind.is_rr())?;
         let own: OtherLevels =
             condition.levels.iter().filter(|(factor, _)| factor != RATE).cloned().collect();
-        let load = (f64::from(rate), *index);
-        match groups.iter_mut().find(|(levels, _)| *levels == own) {
-            Some((_, loads)) => loads.push(load),
-            None => groups.push((own, vec![load])),
-        }
-    }
+        Some((own, (f64::from(rate), *index)))
+    };
+    let mut groups = grouped(workload.conditions.iter().filter_map(load));
     groups.retain(|(_, loads)| loads.len() > 1);
     let names: Vec<Name> = groups.iter().map(|(_, loads)| name(view, loads[0].1)).collect();
     let alone = groups.len() == 1;

@@ -2,73 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Finite, Panel};
-
-use results::{ComparisonGroup, capital, percent};
+use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
+use results::{ComparisonGroup, capital, distinct, percent};
 use stats::{Component, Components};
 
-use super::ids::Ids;
-use super::measure::{Measure, of_mean};
+use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
-use super::words::{ALL, extremes, others_folded, paragraph};
+use super::words::{ALL, extremes, metric_quantity, of_mean, others_folded, paragraph};
 use crate::section::{FigureSection, is_vast};
 
 // The note of the section if the runs of other metrics are left out.
 const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
                          every metric.";
 
-pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids) -> Option<FigureSection> {
-    let id = ids.unique("runs");
-    let (mut figures, mut folded, mut is_main_only) = (Vec::new(), Vec::new(), false);
+pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
+    let mut is_main_only = false;
     for view in views {
+        let workloads = view.workloads();
+        let (telling, choice): (Vec<_>, Vec<_>) = workloads.iter().map(|one| view.chosen(one)).unzip();
+        let is_large = choice.contains(&true);
         for metric in metrics(view) {
-            let workloads = view.workloads();
-            let telling: Vec<MeasuredWorkload<'_>> = workloads
-                .iter()
-                .map(|one| MeasuredWorkload {
-                    conditions: view.telling(one).unwrap_or(one.conditions.clone()),
-                    ..one.clone()
-                })
-                .collect();
-            let is_large =
-                workloads.iter().zip(&telling).any(|(all, few)| all.conditions.len() > few.conditions.len());
             // A page of very many conditions begins with the rate.
             let is_rate = workloads.iter().any(|one| view.primary(one.kind) == metric);
             if is_vast(view.results) && !is_rate {
                 is_main_only = true;
                 continue;
             }
-            let found = figure(view, &metric, &telling, "", ids);
-            let to = if is_large && !is_rate { &mut folded } else { &mut figures };
-            to.extend(found);
-            if is_large && is_rate {
-                folded.extend(figure(view, &metric, &workloads, ALL, ids));
+            let found = figure(view, metric, &telling, "", ids);
+            if is_large && !is_rate {
+                section.folded.extend(found);
+                continue;
+            }
+            section.figures.extend(found);
+            if is_large {
+                section.folded.extend(figure(view, metric, &workloads, ALL, ids));
             }
         }
     }
     let about = "Each dot is a run; each boot, a fresh start of both hosts, has a lane and a colour, with a \
                  line at its mean. Runs of one boot are alike, so the boots decide how sure a mean is.";
-    let mut about = vec![about.to_owned()];
-    if !folded.is_empty() {
-        about.push(others_folded());
-    }
-    if is_main_only {
-        about.push(MAIN_ONLY.to_owned());
-    }
-    Some(FigureSection { id, title: "Every run".to_owned(), about, figures, folded })
+    section.about.push(about.to_owned());
+    section.about.extend((!section.folded.is_empty()).then(others_folded));
+    section.about.extend(is_main_only.then(|| MAIN_ONLY.to_owned()));
 }
 
 /// The compared metrics, the main ones of the workloads first.
-fn metrics(view: &StudyView<'_>) -> Vec<String> {
-    let primary = view.workloads().into_iter().map(|one| view.primary(one.kind).to_owned());
-    let compared = view.results.comparisons().iter().map(|group| group.metric.clone());
-    let mut metrics: Vec<String> = Vec::new();
-    for metric in primary.chain(compared) {
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
-        }
-    }
-    metrics
+fn metrics<'a>(view: &StudyView<'a>) -> Vec<&'a str> {
+    let primary = view.workloads().into_iter().map(|one| view.primary(one.kind));
+    distinct(primary.chain(view.results.comparisons.iter().map(|group| group.metric.as_str())))
 }
 
 fn figure(
@@ -78,31 +59,23 @@ fn figure(
     more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
-    let (mut panels, mut seen, mut of_one) = (Vec::new(), Vec::new(), "");
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for workload in workloads {
         let place = if workloads.len() > 1 { workload.name } else { "" };
         let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
-        of_one = workload.name;
-        panels.push(Panel { title: workload.name.to_owned(), plot: Box::new(plot) });
+        panels.push(Panel::new(workload.name, plot));
         seen.push(words);
     }
-    if let [only] = panels.as_mut_slice() {
-        only.title.clear();
-    }
-    let name = results::metric_name(metric);
-    let of = match seen.as_slice() {
-        [] => return None,
-        [_] if workloads.len() == 1 => String::new(),
-        [_] => format!(" of {of_one}"),
+    let of = match panels.as_mut_slice() {
+        [only] if workloads.len() == 1 => {
+            only.title.clear();
+            String::new()
+        }
+        [only] => format!(" of {}", std::mem::take(&mut only.title)),
         several => format!(" of {} workloads", several.len()),
     };
-
-    Some(Figure {
-        id: ids.unique(&view.titled(&format!("runs {metric}{more}"))),
-        title: view.titled(&capital(&format!("{name}{of}, run by run{more}"))),
-        description: seen.join(" "),
-        panels,
-    })
+    let title = capital(&format!("{}{of}, run by run{more}", results::metric_name(metric)));
+    view.figure(ids, (&format!("runs {metric}{more}"), &title), [seen.join(" ")], panels)
 }
 
 fn dots(
@@ -118,33 +91,28 @@ fn dots(
         }
     }
     let (level, estimates) = view.estimates(workload.name, metric, &workload.conditions);
-    let measure = Measure::for_metric(metric);
-    let measured: Vec<usize> =
-        workload.conditions.iter().copied().filter(|index| runs.keys().any(|(of, _)| of == index)).collect();
-    let names = view.names(&measured);
-    let condition = |(index, name): (&usize, &String)| {
+    let quantity = metric_quantity(metric);
+    let is_measured = |index: &usize| runs.keys().any(|(of, _)| of == index);
+    let measured: Vec<usize> = workload.conditions.iter().copied().filter(is_measured).collect();
+    let condition = |(index, name): (&usize, String)| {
         let own = runs.iter().filter(|((of, _), _)| of == index);
         let boot = |((_, boot), values): (&(usize, u32), &Vec<f64>)| DotsBoot {
             name: format!("boot {boot}"),
-            runs: values.iter().filter_map(|value| measure.value(*value)).collect::<Vec<Finite>>(),
+            runs: values.iter().copied().filter(|value| value.is_finite()).collect(),
         };
-        let estimate = estimates.iter().find(|one| one.condition == *index);
-        DotsCondition {
-            name: name.clone(),
-            boots: own.map(boot).collect(),
-            interval: estimate
-                .filter(|one| one.interval.is_some())
-                .and_then(|one| measure.interval(one.mean, one.interval)),
-        }
+        let estimate = estimates.iter().find(|one| one.condition == *index && one.interval.is_some());
+        let interval = estimate.map(|one| Interval::new(one.mean, one.interval));
+        DotsCondition { name, boots: own.map(boot).collect(), interval }
     };
-    let conditions: Vec<DotsCondition> = measured.iter().zip(&names).map(condition).collect();
+    let conditions: Vec<DotsCondition> = measured.iter().zip(view.names(&measured)).map(condition).collect();
     if conditions.is_empty() {
         return None;
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
     let spread = view.groups(workload.name, metric).next().map(spread).unwrap_or_default();
-    let words = paragraph([extremes(place, &measure, &view.names(&of_estimates), &estimates), spread]);
-    Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
+    let named = view.names(&of_estimates).into_iter().zip(&estimates);
+    let words = paragraph([extremes(place, &quantity, named), spread]);
+    Some((Dots { quantity, interval: of_mean(level), conditions }, words))
 }
 
 /// The spread of boots and runs, and whether runs cluster.

@@ -1,10 +1,13 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
-use results::{ComparisonGroup, ConditionResult, Results};
+use results::chart::{Figure, Panel};
+use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
 use study::{Kind, Name};
 
+use super::Ids;
+use super::words::paragraph;
 use crate::section::ReportedStudy;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
@@ -31,7 +34,7 @@ pub(super) struct MeasuredWorkload<'a> {
 impl<'a> StudyView<'a> {
     pub(super) fn from_studies(studies: &'a [ReportedStudy]) -> Vec<Self> {
         let view = |study: &'a ReportedStudy| {
-            let stored = study.results.stored();
+            let stored = &study.results.stored;
             let several = studies.len() > 1;
             let name = if several {
                 format!("study {} ({})", stored.row.id, stored.row.name)
@@ -48,27 +51,32 @@ impl<'a> StudyView<'a> {
         if self.name.is_empty() { words.to_owned() } else { format!("{}: {words}", self.name) }
     }
 
+    /// A figure of these panels, with the sentences of its description; `None` without a panel.
+    pub(super) fn figure(
+        &self,
+        ids: &mut Ids,
+        (id, title): (&str, &str),
+        seen: impl IntoIterator<Item = String>,
+        panels: Vec<Panel>,
+    ) -> Option<Figure> {
+        (!panels.is_empty()).then(|| Figure {
+            id: ids.unique(&self.titled(id)),
+            title: self.titled(title),
+            description: paragraph(seen),
+            panels,
+        })
+    }
+
     /// The workloads that were measured, in the order of the plan.
     pub(super) fn workloads(&self) -> Vec<MeasuredWorkload<'a>> {
-        let mut workloads: Vec<MeasuredWorkload<'a>> = Vec::new();
-        for (index, condition) in self.results.conditions().iter().enumerate() {
-            if condition.runs == 0 {
-                continue;
-            }
-            match workloads.iter_mut().find(|one| one.name == condition.workload) {
-                Some(known) => known.conditions.push(index),
-                None => workloads.push(MeasuredWorkload {
-                    name: &condition.workload,
-                    kind: condition.kind,
-                    conditions: vec![index],
-                }),
-            }
-        }
-        workloads
+        let measured = self.results.conditions.iter().enumerate().filter(|(_, one)| one.runs > 0);
+        let measured = grouped(measured.map(|(index, one)| ((one.workload.as_str(), one.kind), index)));
+        let workload = |((name, kind), conditions)| MeasuredWorkload { name, kind, conditions };
+        measured.into_iter().map(workload).collect()
     }
 
     pub(super) fn condition(&self, index: usize) -> Option<&'a ConditionResult> {
-        self.results.conditions().get(index)
+        self.results.conditions.get(index)
     }
 
     /// The mean of a metric in a condition, over its boots.
@@ -102,8 +110,31 @@ impl<'a> StudyView<'a> {
 
     /// The comparisons of a workload in a metric.
     pub(super) fn groups(&self, workload: &str, metric: &str) -> impl Iterator<Item = &'a ComparisonGroup> {
-        let all = self.results.comparisons().iter();
+        let all = self.results.comparisons.iter();
         all.filter(move |group| group.workload == workload && group.metric == metric)
+    }
+
+    /// The estimates of all conditions of these workloads, as [`Self::estimates`] has them.
+    pub(super) fn all_estimates(
+        &self,
+        workloads: &[MeasuredWorkload<'_>],
+        metric: &str,
+    ) -> (f64, Vec<ConditionEstimate>) {
+        let mut all = (self.results.confidence, Vec::new());
+        for workload in workloads {
+            let (level, own) = self.estimates(workload.name, metric, &workload.conditions);
+            all.0 = level;
+            all.1.extend(own);
+        }
+        all
+    }
+
+    /// A workload with the conditions that a reader wants to see first, and whether these are fewer
+    /// than all.
+    pub(super) fn chosen(&self, workload: &MeasuredWorkload<'a>) -> (MeasuredWorkload<'a>, bool) {
+        let conditions = self.telling(workload).unwrap_or_else(|| workload.conditions.clone());
+        let is_choice = conditions.len() < workload.conditions.len();
+        (MeasuredWorkload { conditions, ..workload.clone() }, is_choice)
     }
 
     /// The conditions that a reader wants to see first, where there are very many: of a design all
@@ -123,7 +154,7 @@ impl<'a> StudyView<'a> {
         let is_end = |place: usize| place < ENDS || place + ENDS >= by_size.len();
         let ends: Vec<usize> =
             (0..by_size.len()).filter(|place| is_end(*place)).map(|place| by_size[place].condition).collect();
-        let groups = self.results.comparisons().iter().filter(|group| group.workload == workload.name);
+        let groups = self.results.comparisons.iter().filter(|group| group.workload == workload.name);
         let baselines: Vec<usize> =
             groups.flat_map(|group| &group.rows).map(|row| row.comparison.baseline).collect();
         let is_telling = |condition: &&usize| ends.contains(condition) || baselines.contains(condition);
@@ -134,15 +165,11 @@ impl<'a> StudyView<'a> {
     /// combination of the other factors.
     fn rungs(&self, workload: &MeasuredWorkload<'_>) -> Vec<usize> {
         let Some(design) = &self.stored.plan.design else { return Vec::new() };
-        let is_rung = |on: &[bool]| on.is_sorted();
-        let mut rungs: Vec<(usize, usize)> = Vec::new();
-        for index in &workload.conditions {
-            let Some(condition) = self.stored.plan.conditions.get(*index) else { continue };
-            let on = condition.designed(design);
-            if is_rung(&on) {
-                rungs.push((on.iter().filter(|on| !**on).count(), *index));
-            }
-        }
+        let rung = |index: &usize| {
+            let on = self.stored.plan.conditions.get(*index)?.designed(design);
+            on.is_sorted().then(|| (on.iter().filter(|on| !**on).count(), *index))
+        };
+        let mut rungs: Vec<(usize, usize)> = workload.conditions.iter().filter_map(rung).collect();
         rungs.sort_unstable();
         rungs.into_iter().map(|(_, index)| index).collect()
     }

@@ -1,9 +1,9 @@
-//! Sentences that describe figures.
+//! The quantities of figures, and sentences that describe figures.
 
-use results::capital;
+use results::chart::{Interval, Quantity};
+use results::{capital, figure, metric_name, plain};
 use stats::ConditionEstimate;
-
-use super::measure::Measure;
+use study::metric::{self, MetricGroup};
 
 /// The note of a section if not all conditions are shown.
 pub(super) const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
@@ -19,38 +19,77 @@ pub(super) fn others_folded() -> String {
 /// The end of the title of a figure of all conditions, where another figure has a choice of them.
 pub(super) const ALL: &str = ", all conditions";
 
-/// Words with a full stop. Names keep their letters: a condition has no capital at the beginning.
-fn sentence(words: &str) -> String {
-    let stop = if words.ends_with(['.', '?', '!']) { "" } else { "." };
-    format!("{words}{stop}")
+/// The quantity of a metric, in the unit that it has everywhere: in tables, sentences and figures.
+pub(super) fn metric_quantity(key: &str) -> Quantity {
+    let known = metric::find(key);
+    let unit = known.map_or("", |metric| plain(metric.unit));
+    Quantity::new(&metric_name(key), unit, figure).relative(known.map_or("", base))
 }
 
-/// Sentences, one after the other; empty ones are left out.
+/// Latencies, whatever their quantile.
+pub(super) fn latency() -> Quantity {
+    Quantity::new("latency", "ns", figure).relative("from request to response")
+}
+
+/// Differences in % of `base`.
+pub(super) fn percent_of(name: &str, base: &str) -> Quantity {
+    Quantity::new(name, "%", results::percent).relative(base)
+}
+
+/// The base of a metric's unit.
+fn base(metric: &metric::Metric) -> &'static str {
+    match metric.group {
+        MetricGroup::Rate if metric.unit == "Mbit/s" => "of payload",
+        MetricGroup::Latency => "from request to response",
+        MetricGroup::Cpu => "of all CPUs of the host",
+        MetricGroup::ServiceDemand => "of CPU time",
+        MetricGroup::Messages if metric.unit == "%" => "of the messages sent",
+        MetricGroup::Counter if metric.unit == "%" => "of the host's CPUs of this side",
+        _ => "",
+    }
+}
+
+/// `95 % interval of the mean`.
+pub(super) fn of_mean(level: f64) -> String {
+    format!("{} % interval of the mean", stats::confidence(level))
+}
+
+/// Sentences, one after the other, each with a full stop; empty ones are left out. Names keep their
+/// letters: a condition has no capital at the beginning.
 pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")
+    let sentence = |part: String| match part.ends_with(['.', '?', '!']) {
+        true => part,
+        false => part + ".",
+    };
+    parts.map(sentence).collect::<Vec<_>>().join(" ")
+}
+
+/// The lowest and the highest of values.
+pub(super) fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    values
+        .into_iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
 /// The highest and the lowest of several estimates as a sentence: of `place`, if it has a name.
-pub(super) fn extremes(
+pub(super) fn extremes<'e>(
     place: &str,
-    measure: &Measure,
-    names: &[String],
-    estimates: &[ConditionEstimate],
+    quantity: &Quantity,
+    estimates: impl IntoIterator<Item = (String, &'e ConditionEstimate)>,
 ) -> String {
-    let by_mean = |one: &usize, other: &usize| estimates[*one].mean.total_cmp(&estimates[*other].mean);
-    let (Some(low), Some(high)) =
-        ((0..estimates.len()).min_by(by_mean), (0..estimates.len()).max_by(by_mean))
-    else {
+    let estimates: Vec<(String, &ConditionEstimate)> = estimates.into_iter().collect();
+    let mean = |one: &&(String, &ConditionEstimate)| one.1.mean;
+    let by_mean = |one: &&(_, _), other: &&(_, _)| mean(one).total_cmp(&mean(other));
+    let (Some(low), Some(high)) = (estimates.iter().min_by(by_mean), estimates.iter().max_by(by_mean)) else {
         return String::new();
     };
-    let of = |place: usize| {
-        let one = &estimates[place];
-        let name = names.get(place).map_or("", String::as_str);
+    let of = |(name, one): &(String, &ConditionEstimate)| {
         let gap = if name.is_empty() { "" } else { ", " };
-        format!("{name}{gap}{}", measure.with_interval(one.mean, one.interval))
+        let shown = quantity.interval(&Interval::new(one.mean, one.interval), quantity.show);
+        format!("{name}{gap}{shown}")
     };
-    let [least, most] = [low, high].map(|place| measure.words(estimates[place].mean));
+    let [least, most] = [low, high].map(|one| quantity.shown(one.1.mean));
     let words = match estimates.len() {
         // It begins with the condition's name.
         1 if place.is_empty() => return of(low),
@@ -59,4 +98,24 @@ pub(super) fn extremes(
         _ => format!("highest {}; lowest {}", of(high), of(low)),
     };
     if place.is_empty() { capital(&words) } else { format!("{place}: {words}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_has_one_unit_and_a_base() {
+        let shown = |key: &str, value: f64| {
+            let quantity = metric_quantity(key);
+            format!("{} {}", quantity.shown(value), quantity.base)
+        };
+        assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");
+        assert_eq!(shown("throughput", 9_999.0), "9999 Mbit/s of payload");
+        assert_eq!(shown("latency_p99", 45_600.0), "45600 ns from request to response");
+        assert_eq!(shown("latency_max", 1.2e7), "12000000 ns from request to response");
+        assert_eq!(shown("receiver.cpu", 45.0), "45.00 % of all CPUs of the host");
+        assert_eq!(shown("packets", 123_456.0), "123456 1/s ");
+        assert_eq!(shown("unknown of a file", 12.0), "12.00 ");
+    }
 }

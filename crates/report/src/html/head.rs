@@ -16,7 +16,7 @@ fn style() -> Code {
     rules_of_pages().and(&Code::fixed(fixed!(file "page.css")))
 }
 
-pub(crate) fn write(html: &mut Markup, title: &str) {
+pub(super) fn write(html: &mut Markup, title: &str) {
     let (style, policy) = (style(), policy(&style(), &script()));
     html.element("head", &[], |head| {
         head.fixed(fixed!("<meta charset=\"utf-8\"/>"));

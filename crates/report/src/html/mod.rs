@@ -1,13 +1,13 @@
-//! A page as one HTML file.
+//! A page, and a figure by itself, as one HTML file.
 
 mod blocks;
-pub(crate) mod head;
+mod head;
 
-use results::chart::{Attribute, Markup};
+use results::chart::{Attribute, Figure, Markup};
 use results::document::Block;
 use results::fixed;
 
-use crate::html::blocks::HtmlWriter;
+use crate::html::blocks::{PagePlace, write_blocks, write_download};
 use crate::page::{Chapter, Page};
 
 impl Page<'_> {
@@ -15,32 +15,45 @@ impl Page<'_> {
     #[must_use]
     pub fn html(&self) -> Markup {
         let (chapters, heading) = (self.chapters(), self.heading());
-        let mut page = Markup::new();
-        page.fixed(fixed!("<!DOCTYPE html>\n"));
-        page.element("html", &[("lang", "en".into())], |html| {
-            head::write(html, &self.title());
-            html.element("body", &[], |body| {
-                body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
-                body.element("header", &[], |header| {
-                    header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
-                    header.fixed(fixed!(
-                        "<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"
-                    ));
-                    header.element("h1", &[], |title| title.text(&heading));
-                });
-                contents(body, &chapters);
-                body.element("main", &[("id", "main".into())], |main| {
-                    let mut writer = HtmlWriter::new(main);
-                    for one in &chapters {
-                        chapter(&mut writer, one);
-                    }
-                });
-                footer(body);
-                body.script(&head::script());
+        document(&self.title(), |body| {
+            body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
+            body.element("header", &[], |header| {
+                header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
+                header
+                    .fixed(fixed!("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"));
+                header.element("h1", &[], |title| title.text(&heading));
             });
-        });
-        page
+            contents(body, &chapters);
+            body.element("main", &[("id", "main".into())], |main| {
+                let mut place = PagePlace::default();
+                chapters.iter().for_each(|chapter| write_chapter(main, chapter, &mut place));
+            });
+            body.fixed(fixed!(
+                "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
+                 from the database.</p></footer>"
+            ));
+            body.script(&head::script());
+        })
     }
+}
+
+/// The figure as an HTML page with its table, for wide and narrow screens, light and dark. It loads
+/// nothing.
+#[must_use]
+pub fn figure_page(figure: &Figure) -> Markup {
+    document(&words::shortened_reason(&figure.title), |body| {
+        body.element("main", &[], |main| main.append(&figure.html()));
+    })
+}
+
+fn document(title: &str, body: impl FnOnce(&mut Markup)) -> Markup {
+    let mut page = Markup::new();
+    page.fixed(fixed!("<!DOCTYPE html>\n"));
+    page.element("html", &[("lang", "en".into())], |html| {
+        head::write(html, title);
+        html.element("body", &[], body);
+    });
+    page
 }
 
 /// The contents: every chapter, and the figures in it.
@@ -52,7 +65,11 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
                     item.element("a", &[("href", Attribute::Link(&chapter.id))], |link| {
                         link.text(&chapter.title)
                     });
-                    let figures: Vec<_> = chapter.blocks.iter().filter_map(figure).collect();
+                    let figures = chapter.blocks.iter().filter_map(|block| match block {
+                        Block::Figure(figure) => Some(*figure),
+                        _ => None,
+                    });
+                    let figures: Vec<&Figure> = figures.collect();
                     if !figures.is_empty() {
                         item.element("ul", &[], |inner| {
                             for figure in figures {
@@ -70,31 +87,14 @@ fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
     });
 }
 
-fn figure<'a>(block: &Block<'a>) -> Option<&'a results::chart::Figure> {
-    match block {
-        Block::Figure(figure) => Some(figure),
-        _ => None,
-    }
-}
-
-fn chapter(writer: &mut HtmlWriter<'_>, chapter: &Chapter<'_>) {
+fn write_chapter(main: &mut Markup, chapter: &Chapter<'_>, place: &mut PagePlace) {
     let label = chapter.id.part("title");
     let attributes = [("id", chapter.id.as_str().into()), ("aria-labelledby", label.as_str().into())];
-    writer.within("section", &attributes, |writer| {
-        writer.to.element("h2", &[("id", label.as_str().into())], |head| {
+    main.element("section", &attributes, |section| {
+        section.element("h2", &[("id", label.as_str().into())], |head| {
             head.element("a", &[("href", Attribute::Link(&chapter.id))], |link| link.text(&chapter.title));
         });
-        writer.blocks(&chapter.blocks);
-        chapter.downloads.iter().for_each(|data| writer.data(data));
-    });
-}
-
-fn footer(body: &mut Markup) {
-    body.element("footer", &[], |footer| {
-        footer.element("p", &[], |line| {
-            line.text(
-                "This file is whole: it loads nothing and sends nothing. netassay report writes it again from the database.",
-            );
-        });
+        write_blocks(section, &chapter.blocks, place);
+        chapter.downloads.iter().for_each(|data| write_download(section, data));
     });
 }

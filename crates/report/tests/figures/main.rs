@@ -8,7 +8,7 @@ mod any;
 #[path = "../../../results/tests/drawn/faults.rs"]
 mod faults;
 mod latency;
-#[path = "../../../results/tests/designs/made.rs"]
+#[path = "../designs/made.rs"]
 mod made;
 mod made_up;
 mod near_zero;

@@ -47,7 +47,7 @@ fn differences_from_zero_are_in_the_metrics_unit() {
         figure.title,
         figure.description,
         labels(&figure).join("\n"),
-        figure.panels[0].plot.table().csv()
+        figure.panels[0].plot.table().rows().map(|row| row.join(" | ")).collect::<Vec<_>>().join("\n")
     ));
 }
 

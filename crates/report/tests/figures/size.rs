@@ -103,7 +103,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
         studies: &studies,
         figures: figures::sections(&studies),
         data: vec![PackedStudy::from_stored(stored).compressed()],
-        advice: advice.blocks(results::advice::AdviceDetail::Full),
+        advice: netassay_report::views::advice(&advice, true),
     };
     let html = page.html().to_string();
     let mut parts: Vec<(String, usize)> = html

@@ -15,7 +15,7 @@ mod size;
 
 use netassay_report::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
 use results::Results;
-use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Finite, Id, Quantity};
+use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
 use results::document::Block;
 use store::{RunStatus, StoredStudy};
 
@@ -70,7 +70,7 @@ fn study() -> StoredStudy {
 }
 
 fn section() -> FigureSection {
-    let runs = [1000.0, 1010.0].map(|value| Finite::new(value).unwrap()).to_vec();
+    let runs = vec![1000.0, 1010.0];
     let boots = vec![DotsBoot { name: "boot 1".to_owned(), runs }];
     let conditions = vec![DotsCondition { name: "6.18".to_owned(), boots, interval: None }];
     let quantity = Quantity::new("throughput", "Mbit/s", results::figure);

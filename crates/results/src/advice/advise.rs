@@ -1,13 +1,14 @@
 //! All advice of one or several studies.
 
-use crate::{Error, SwitchEffects};
 use serde::Serialize;
 use store::StoredStudy;
-use study::Percent;
+use study::{Percent, Scenario};
 
+use crate::advice::checks::{DependenceChecks, DependenceTests};
 use crate::advice::goal::AdviceGoal;
-use crate::advice::study_advice::StudyAdvice;
-use crate::advice::summary::AdviceSummary;
+use crate::advice::recommendation::Recommendation;
+use crate::advice::row::AdviceRow;
+use crate::{Error, SwitchContext, SwitchEffects, distinct};
 
 /// The request for advice: goals and thresholds.
 #[derive(Debug, Clone)]
@@ -20,16 +21,10 @@ pub struct AdviceRequest {
     pub matters: Percent,
 }
 
-impl AdviceRequest {
-    /// The smallest difference that matters, unless a request says otherwise: 2 %.
-    pub(crate) fn default_matters() -> Percent {
-        Percent::parse("2%").unwrap_or(Percent::LEAST)
-    }
-}
-
 impl Default for AdviceRequest {
     fn default() -> Self {
-        Self { goals: Vec::new(), confidence: 0.95, matters: Self::default_matters() }
+        let matters = Percent::parse("2%").unwrap_or(Percent::LEAST);
+        Self { goals: Vec::new(), confidence: 0.95, matters }
     }
 }
 
@@ -46,6 +41,50 @@ pub struct Advice {
     pub studies: Vec<StudyAdvice>,
 }
 
+/// Advice drawn from one study.
+#[derive(Debug, Clone, Serialize)]
+pub struct StudyAdvice {
+    /// The study and its switches, whose contexts are in `under`.
+    #[serde(flatten)]
+    pub switches: SwitchEffects,
+    /// The extent of the checks against the other switches; `None` if there was nothing to check.
+    pub checked: Option<DependenceTests>,
+    /// The advice for each kind of traffic at each combination of the other factors' levels.
+    pub under: Vec<WorkloadAdvice>,
+}
+
+/// The advice for one kind of traffic and one combination of the other factors' levels.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkloadAdvice {
+    /// The traffic, the levels, and the effect of each switch.
+    #[serde(flatten)]
+    pub context: SwitchContext,
+    /// The place of the context among those of the study.
+    #[serde(skip)]
+    pub(crate) place: usize,
+    /// By goal, in the order of [`Advice::goals`]; those that are proven first.
+    pub recommendations: Vec<(AdviceGoal, Vec<Recommendation>)>,
+}
+
+/// The recommendations of one scenario, or of all, in short.
+#[derive(Debug, Clone, Serialize)]
+pub struct AdviceSummary {
+    /// One scenario, or all.
+    pub scope: SummaryScope,
+    /// By traffic and goal, the largest gain first.
+    pub rows: Vec<AdviceRow>,
+}
+
+/// The scope of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryScope {
+    /// One scenario.
+    Scenario(Scenario),
+    /// All scenarios that were measured.
+    All,
+}
+
 impl Advice {
     /// Draws advice from stored studies.
     ///
@@ -60,12 +99,7 @@ impl Advice {
         let goals = if request.goals.is_empty() { measured(&studies) } else { request.goals.clone() };
         let of_study = |(stored, switches)| StudyAdvice::from_stored(stored, switches, &goals, request);
         let studies: Vec<StudyAdvice> = studies.into_iter().map(of_study).collect();
-        Ok(Self {
-            summaries: AdviceSummary::by_scenario(&studies, &goals),
-            goals,
-            matters: request.matters,
-            studies,
-        })
+        Ok(Self { summaries: summaries(&studies, &goals), goals, matters: request.matters, studies })
     }
 
     /// Whether any switch was tried.
@@ -75,11 +109,48 @@ impl Advice {
     }
 }
 
+impl StudyAdvice {
+    fn from_stored(
+        stored: &StoredStudy,
+        mut switches: SwitchEffects,
+        goals: &[AdviceGoal],
+        request: &AdviceRequest,
+    ) -> Self {
+        let contexts = std::mem::take(&mut switches.contexts).into_iter().enumerate();
+        let under = |(place, context): (usize, SwitchContext)| {
+            let all = |goal| Recommendation::for_context(&context, goal, &switches, request);
+            let recommendations = goals.iter().map(|goal| (*goal, all(*goal))).collect();
+            WorkloadAdvice { recommendations, context, place }
+        };
+        let tried = contexts.filter(|(_, context)| !context.effects.is_empty());
+        let mut under: Vec<WorkloadAdvice> = tried.map(under).collect();
+        let checks = DependenceChecks::from_stored(stored, &switches, &under);
+        checks.settle(&mut under);
+        Self { checked: checks.made(), under, switches }
+    }
+}
+
+/// One for each scenario, then one over all if there are several.
+fn summaries(studies: &[StudyAdvice], goals: &[AdviceGoal]) -> Vec<AdviceSummary> {
+    let under: Vec<&WorkloadAdvice> = studies.iter().flat_map(|study| &study.under).collect();
+    let scenarios = distinct(under.iter().map(|one| one.context.scenario));
+    let of_scenario = |scenario: &Scenario| {
+        let own = under.iter().filter(|one| one.context.scenario == *scenario).copied();
+        let rows = AdviceRow::by_traffic_and_goal(&own.collect::<Vec<_>>(), goals);
+        AdviceSummary { scope: SummaryScope::Scenario(*scenario), rows }
+    };
+    let mut summaries: Vec<AdviceSummary> = scenarios.iter().map(of_scenario).collect();
+    if scenarios.len() > 1 {
+        let rows = AdviceRow::by_traffic_and_goal(&under, goals);
+        summaries.push(AdviceSummary { scope: SummaryScope::All, rows });
+    }
+    summaries
+}
+
 fn measured(studies: &[(&StoredStudy, SwitchEffects)]) -> Vec<AdviceGoal> {
     let can = |goal: &AdviceGoal| {
         studies.iter().any(|(_, one)| {
-            let mut kinds = one.contexts.iter().map(|context| context.kind);
-            kinds.any(|kind| goal.missing(kind, one.exact).is_none())
+            one.contexts.iter().any(|context| goal.missing(context.kind, one.exact).is_none())
         })
     };
     AdviceGoal::ALL.into_iter().filter(can).collect()

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Interplay, MetricChange, SwitchPair};
+use crate::{EffectMethod, Interplay, MetricChange, SwitchEffects, SwitchPair};
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
 
+use crate::advice::advise::WorkloadAdvice;
 use crate::advice::judge::Standing;
 use crate::advice::recommendation::{AsLeft, DependsOn, Recommendation};
-use crate::advice::workload_advice::WorkloadAdvice;
 
 /// The extent of the checks of recommended switches against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -36,24 +36,22 @@ pub(crate) struct DependenceChecks<'s> {
 }
 
 impl<'s> DependenceChecks<'s> {
-    /// Reads the interactions that the checks need. `contexts`: the place of each of `under` in the
-    /// study's contexts.
+    /// Reads the interactions that the checks need.
     pub(crate) fn from_stored(
         stored: &'s StoredStudy,
-        level: f64,
-        confidence: f64,
-        contexts: &[usize],
+        switches: &SwitchEffects,
         under: &[WorkloadAdvice],
     ) -> Self {
+        let confidence = switches.confidence;
         let read = |level: f64| {
             let mut pairs = BTreeMap::new();
-            for (context, under) in contexts.iter().zip(under) {
+            for under in under {
                 for one in under.recommendations.iter().flat_map(|(_, all)| all) {
                     let [factor] = one.factors.as_slice() else { continue };
                     for metric in serving(one) {
-                        let found = Interplay::for_context(stored, *context, metric, level);
+                        let found = Interplay::for_context(stored, under.place, metric, level);
                         let found = found.map_or_else(Vec::new, |interplay| interplay.pairs(factor));
-                        pairs.insert((*context, metric.key, factor.clone()), found);
+                        pairs.insert((under.place, metric.key, factor.clone()), found);
                     }
                 }
             }
@@ -65,7 +63,7 @@ impl<'s> DependenceChecks<'s> {
         let of_pairs = if p.is_empty() { confidence } else { 1.0 - last };
         Self {
             stored,
-            level,
+            level: switches.level,
             made: DependenceTests { pairs: p.len(), level: of_pairs },
             pairs: if of_pairs > confidence { read(of_pairs) } else { first },
         }
@@ -78,13 +76,13 @@ impl<'s> DependenceChecks<'s> {
 
     /// Withdraws the recommendations that the resulting state contradicts, and adds to each of the
     /// rest the switches on which it depends.
-    pub(crate) fn settle(&self, contexts: &[usize], under: &mut [WorkloadAdvice]) {
-        for (context, under) in contexts.iter().zip(under) {
+    pub(crate) fn settle(&self, under: &mut [WorkloadAdvice]) {
+        for under in under {
             for (_, all) in &mut under.recommendations {
-                self.withdraw(*context, all);
+                self.withdraw(under.place, all);
                 let off = set_off(all);
                 for one in all.iter_mut().filter(|one| !serving(one).is_empty()) {
-                    self.describe(*context, one, &off);
+                    self.describe(under.place, one, &off);
                 }
                 Recommendation::sort(all);
             }
@@ -101,7 +99,9 @@ impl<'s> DependenceChecks<'s> {
         while let Some(place) = self.first_contradicted(context, all, &standing) {
             let one = standing.remove(place);
             withdrawn.push((one, all[one].clone()));
-            all[one].withdraw();
+            // The effect depends on the other switches.
+            all[one].standing = Standing::Depends;
+            (all[one].apply, all[one].undo) = (Vec::new(), Vec::new());
         }
         while let Some((one, before)) = withdrawn.pop() {
             let without = std::mem::replace(&mut all[one], before);
@@ -191,7 +191,7 @@ impl<'s> DependenceChecks<'s> {
             one.standing = Standing::Conditional;
         }
         let as_left = self.as_left(context, one, off);
-        let is_new = !(one.how == crate::EffectMethod::OthersOn && as_left.off.is_empty());
+        let is_new = !(one.how == EffectMethod::OthersOn && as_left.off.is_empty());
         one.as_left = is_new.then_some(as_left);
         one.depends_on = found;
     }
@@ -204,7 +204,7 @@ fn serving(one: &Recommendation) -> Vec<&'static Metric> {
         Standing::Depends => change.is_better().is_some(),
         _ => one.standing.is_proven() && change.is_better() == Some(true),
     };
-    if one.how == crate::EffectMethod::Alone {
+    if one.how == EffectMethod::Alone {
         return Vec::new();
     }
     one.expected.iter().filter(is_serving).map(|change| change.metric).collect()

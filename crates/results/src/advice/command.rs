@@ -74,7 +74,9 @@ impl HostCommand {
         let mut commands: Vec<Self> = Vec::new();
         for factor in &effect.factors {
             let Some(switch) = Switch::named(factor) else { continue };
-            commands.extend(of_switch(&switch, bare(factor), effect));
+            // `tso` of `transmitter.underlay.tso`.
+            let name = factor.rsplit('.').next().unwrap_or(factor);
+            commands.extend(of_switch(&switch, name, effect));
         }
         commands.sort_by_key(Self::turn);
         commands
@@ -90,7 +92,8 @@ impl HostCommand {
 
     /// The place in the order of commands: features that others need come first, such as
     /// scatter-gather and checksums before segmentation.
-    pub(crate) fn turn(&self) -> u8 {
+    #[must_use]
+    pub fn turn(&self) -> u8 {
         match self {
             Self::Feature { on: true, name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
             Self::Feature { on: true, name, .. }
@@ -103,58 +106,6 @@ impl HostCommand {
             Self::Mtu { .. } | Self::Sysctl { .. } => 4,
         }
     }
-
-    pub(crate) fn value(&self) -> String {
-        match self {
-            Self::Feature { on, .. } => state(*on).to_owned(),
-            Self::Mtu { bytes, .. } => bytes.to_string(),
-            Self::Sysctl { value, .. } => value.clone(),
-        }
-    }
-
-    /// The setting of the host, without its value: two commands of one host with the same target
-    /// contradict each other if they differ.
-    pub(crate) fn target(&self) -> String {
-        match self {
-            Self::Feature { interface, name, .. } => format!("{} {name}", interface.variable()),
-            Self::Mtu { interface, .. } => format!("{} mtu", interface.variable()),
-            Self::Sysctl { key, .. } => (*key).to_owned(),
-        }
-    }
-}
-
-/// The lines that a person types for these commands: features of one interface in one line.
-///
-/// A line that switches the groups of `ethtool` on restores the driver's defaults: the kernel keeps
-/// that a feature without a group is wanted while those that it needs are off. So these are not in
-/// the line.
-pub(crate) fn lines(commands: &[HostCommand]) -> Vec<(Option<Side>, String)> {
-    let is_group = |name: &str| feature::GROUPS.iter().any(|group| group.short == name);
-    let follows = |command: &HostCommand| {
-        let HostCommand::Feature { side, interface, name, on: true, .. } = command else { return false };
-        let place = (side, interface);
-        !is_group(name)
-            && commands.iter().any(|other| {
-                matches!(other, HostCommand::Feature { side, interface, name, on: true, .. }
-                    if (side, interface) == place && ["sg", "tx"].contains(&name.as_str()))
-            })
-    };
-    let mut lines: Vec<(Option<Side>, Option<HostInterface>, String)> = Vec::new();
-    for command in commands.iter().filter(|command| !follows(command)) {
-        let (side, of) = match command {
-            HostCommand::Feature { side, interface, .. } => (*side, Some(*interface)),
-            other => (other.side(), None),
-        };
-        let known =
-            lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
-        match (known, command) {
-            (Some((_, _, line)), HostCommand::Feature { name, on, .. }) => {
-                line.push_str(&format!(" {}", words::shell_command([name.as_str(), state(*on)])));
-            }
-            _ => lines.push((side, of, command.to_string())),
-        }
-    }
-    lines.into_iter().map(|(side, _, line)| (side, line)).collect()
 }
 
 fn state(on: bool) -> &'static str {
@@ -177,11 +128,6 @@ impl fmt::Display for HostCommand {
             }
         }
     }
-}
-
-/// The name of a factor without its scope: `tso` of `transmitter.underlay.tso`.
-pub(crate) fn bare(factor: &str) -> &str {
-    factor.rsplit_once('.').map_or(factor, |(_, name)| name)
 }
 
 fn of_switch(switch: &Switch, name: &str, effect: &SwitchEffect) -> Vec<HostCommand> {
@@ -244,29 +190,4 @@ fn feature(side: Option<Side>, interface: HostInterface, name: &str, on: bool) -
     let group = feature::GROUPS.iter().find(|group| group.short == name || group.long == name);
     let (name, shown_as) = group.map_or((name, name), |group| (group.short, group.long));
     HostCommand::Feature { side, interface, name: name.to_owned(), shown_as: shown_as.to_owned(), on }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_restores_the_defaults_names_the_groups_of_ethtool() {
-        let names = ["tx-gre-segmentation", "tx", "tx-udp-segmentation", "sg", "tso", "gso"];
-        let set = |on| names.map(|name| feature(None, HostInterface::Traffic, name, on));
-        let line = "ethtool -K \"$IF\" tx on sg on tso on gso on";
-        assert_eq!(lines(&set(true)), [(None, line.to_owned())]);
-        assert!(lines(&set(false))[0].1.contains("tx-gre-segmentation off"));
-        let alone = [feature(None, HostInterface::Traffic, "tx-udp-segmentation", true)];
-        assert_eq!(lines(&alone)[0].1, "ethtool -K \"$IF\" tx-udp-segmentation on");
-    }
-
-    #[test]
-    fn a_feature_of_others_is_one_word_of_the_line_to_paste() {
-        let one = |name| feature(None, HostInterface::Traffic, name, true);
-        let commands = ["x; touch /tmp/owned", "tso", "$(id)\n"].map(one);
-        assert_eq!(commands[0].to_string(), "ethtool -K \"$IF\" 'x; touch /tmp/owned' on");
-        let line = "ethtool -K \"$IF\" 'x; touch /tmp/owned' on tso on '$(id) ' on";
-        assert_eq!(lines(&commands), [(None, line.to_owned())]);
-    }
 }

@@ -1,9 +1,7 @@
 //! The judgement of a switch for a goal.
 
-use crate::{ChangeOutcome, MetricChange, SwitchEffect};
+use crate::{ChangeOutcome, MetricChange, SwitchEffect, distinct};
 use serde::Serialize;
-
-use crate::advice::goal::AdviceGoal;
 
 /// The judgement of a switch for a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,12 +53,9 @@ pub(crate) fn judge(
     let changes: Vec<MetricChange> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
         let names: Vec<String> = metrics.iter().map(|key| crate::metric_words(key)).collect();
-        let why = format!("no run has {}; disturbed runs have no CPU time", crate::listed(&names));
-        let why = if metrics.iter().any(|key| key.contains("service_demand")) {
-            why
-        } else {
-            format!("no run has {}", crate::listed(&names))
-        };
+        let is_cpu = metrics.iter().any(|key| key.contains("service_demand"));
+        let why = if is_cpu { "; disturbed runs have no CPU time" } else { "" };
+        let why = format!("no run has {}{why}", crate::listed(&names));
         return (Standing::Unknown(why), as_they_are());
     }
     let says = |effect: &SwitchEffect, better: bool| {
@@ -88,19 +83,16 @@ pub(crate) fn judge(
 }
 
 fn open(changes: &[MetricChange], matters: f64) -> Standing {
+    let saturated = changes.iter().find_map(|change| match &change.outcome {
+        ChangeOutcome::Saturated(limit) => Some(Standing::Saturated(limit.clone())),
+        _ => None,
+    });
     let unknown = changes.iter().find_map(|change| match &change.outcome {
-        ChangeOutcome::Unknown(why) => Some(why),
+        ChangeOutcome::Unknown(why) => Some(Standing::Unknown(why.clone())),
         _ => None,
     });
-    let limit = changes.iter().find_map(|change| match &change.outcome {
-        ChangeOutcome::Saturated(limit) => Some(limit),
-        _ => None,
-    });
-    if let Some(limit) = limit {
-        return Standing::Saturated(limit.clone());
-    }
-    if let Some(why) = unknown {
-        return Standing::Unknown(why.clone());
+    if let Some(standing) = saturated.or(unknown) {
+        return standing;
     }
     if changes.iter().all(|change| is_small(change, matters)) { Standing::Tie } else { Standing::NoEvidence }
 }
@@ -117,16 +109,13 @@ fn is_small(change: &MetricChange, matters: f64) -> bool {
 
 /// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
 fn losses(ends: &[SwitchEffect], metrics: &[String], matters: f64) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for change in ends.iter().flat_map(|effect| &effect.changes) {
+    let is_loss = |change: &&MetricChange| {
         let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
         let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
-        let key = change.metric.key.to_owned();
-        if !is_of_goal && is_large && change.is_better() == Some(false) && !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    keys
+        !is_of_goal && is_large && change.is_better() == Some(false)
+    };
+    let losses = ends.iter().flat_map(|effect| &effect.changes).filter(is_loss);
+    distinct(losses.map(|change| change.metric.key.to_owned()))
 }
 
 /// The level, of more than two, that is proven to serve the goal better than each other one; `None`
@@ -143,20 +132,5 @@ pub(crate) fn winner(effects: &[SwitchEffect], metrics: &[String]) -> Option<Str
 }
 
 pub(crate) fn levels(effects: &[SwitchEffect]) -> Vec<String> {
-    let mut levels: Vec<String> = Vec::new();
-    for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
-        if !levels.contains(level) {
-            levels.push(level.clone());
-        }
-    }
-    levels
-}
-
-pub(crate) fn metrics_of(
-    goal: AdviceGoal,
-    kind: study::Kind,
-    exact: bool,
-    effects: &[SwitchEffect],
-) -> Vec<String> {
-    effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
+    distinct(effects.iter().flat_map(|effect| [effect.from.clone(), effect.to.clone()]))
 }

@@ -1,14 +1,21 @@
 //! The recommendation of one switch for one goal.
 
-use crate::{EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects};
+use crate::{ChangeOutcome, EffectMethod, MetricChange, SwitchContext, SwitchEffect, SwitchEffects, grouped};
 use serde::Serialize;
+use stats::planning::Pilot;
 use study::Side;
 
 use crate::advice::advise::AdviceRequest;
 use crate::advice::command::HostCommand;
 use crate::advice::goal::{AdviceGoal, side};
-use crate::advice::judge::{Standing, judge, levels, metrics_of, winner};
-use crate::advice::settling_study::SettlingStudy;
+use crate::advice::judge::{Standing, judge, levels, winner};
+
+/// The chance that a difference is then proven, if it exists.
+const POWER: f64 = 0.8;
+// The most boots that are named.
+const BOOTS: u32 = 10_000;
+// The boots that a study without a spread between boots needs to have one.
+const FIRST: u32 = 3;
 
 /// The recommendation of one switch for one goal, or the reason why there is none.
 #[derive(Debug, Clone, Serialize)]
@@ -70,6 +77,21 @@ pub struct DependsOn {
     pub with_other: Vec<MetricChange>,
 }
 
+/// A larger study that would settle an open question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettlingStudy {
+    /// Boots of each state of the testbed, those measured included.
+    pub boots: u32,
+    /// The duration of these boots, in seconds, with the factors of `set` held at one level.
+    pub seconds: f64,
+    /// The factors to hold, each with its level, so that only this question is measured. Empty for
+    /// the whole study.
+    pub set: Vec<(String, String)>,
+    /// The difference that they prove with 80 % power, in % of the base; `None` if the spread
+    /// between boots is not known yet.
+    pub detects: Option<f64>,
+}
+
 impl Recommendation {
     /// A recommendation for each switch of a context; proven ones first, the largest change first.
     pub(crate) fn for_context(
@@ -78,15 +100,10 @@ impl Recommendation {
         study: &SwitchEffects,
         request: &AdviceRequest,
     ) -> Vec<Self> {
-        let mut groups: Vec<Vec<&SwitchEffect>> = Vec::new();
-        for effect in &context.effects {
-            match groups.iter_mut().find(|group| group[0].factors == effect.factors) {
-                Some(group) => group.push(effect),
-                None => groups.push(vec![effect]),
-            }
-        }
-        let mut all: Vec<Self> =
-            groups.iter().map(|group| Self::for_switch(group, context, goal, study, request)).collect();
+        let groups = grouped(context.effects.iter().map(|effect| (&effect.factors, effect.clone())));
+        let for_switch =
+            |(_, effects): &(_, Vec<SwitchEffect>)| Self::for_switch(effects, context, goal, study, request);
+        let mut all: Vec<Self> = groups.iter().map(for_switch).collect();
         Self::sort(&mut all);
         all
     }
@@ -101,19 +118,18 @@ impl Recommendation {
     }
 
     fn for_switch(
-        effects: &[&SwitchEffect],
+        effects: &[SwitchEffect],
         context: &SwitchContext,
         goal: AdviceGoal,
         study: &SwitchEffects,
         request: &AdviceRequest,
     ) -> Self {
-        let effects: Vec<SwitchEffect> = effects.iter().map(|effect| (*effect).clone()).collect();
-        let metrics = metrics_of(goal, context.kind, study.exact, &effects);
+        let metrics = goal.metrics(context.kind, study.exact, &effects[0]);
         let matters = request.matters.value();
-        let (standing, ends) = if levels(&effects).len() > 2 {
-            among(&effects, &metrics, matters)
+        let (standing, ends) = if levels(effects).len() > 2 {
+            among(effects, &metrics, matters)
         } else {
-            judge(&effects, &metrics, matters)
+            judge(effects, &metrics, matters)
         };
         let standing = match (&standing, goal.missing(context.kind, study.exact)) {
             (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),
@@ -133,7 +149,7 @@ impl Recommendation {
             [Vec::new(), Vec::new()]
         };
         let expected = of_goal(main);
-        let more = |change: &MetricChange| SettlingStudy::to_settle(change, context, study, matters);
+        let more = |change: &MetricChange| settling_study(change, context, study, matters);
         let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
         let more = expected.iter().filter(|_| is_open).filter_map(more);
         Self {
@@ -151,12 +167,6 @@ impl Recommendation {
             apply,
             undo,
         }
-    }
-
-    /// Withdraws it: the effect depends on the other switches.
-    pub(crate) fn withdraw(&mut self) {
-        self.standing = Standing::Depends;
-        (self.apply, self.undo) = (Vec::new(), Vec::new());
     }
 
     /// The size of the change, in % of its base or, where that is not known well enough, of the
@@ -194,4 +204,44 @@ fn among(effects: &[SwitchEffect], metrics: &[String], matters: f64) -> (Standin
         None => Standing::Depends,
     };
     (standing, widest)
+}
+
+/// A study that would settle whether there is a change of `matters` % in a context of a study.
+/// `None` where more boots would not: saturated rates, counts that do not repeat, boots that were
+/// enough already, and changes that are proven.
+fn settling_study(
+    change: &MetricChange,
+    context: &SwitchContext,
+    study: &SwitchEffects,
+    matters: f64,
+) -> Option<SettlingStudy> {
+    let (boots, alone) = (context.boots, &context.alone);
+    match &change.outcome {
+        // Of the whole study nothing is known yet.
+        ChangeOutcome::Unknown(_) if boots < 2 => Some(SettlingStudy {
+            boots: FIRST,
+            seconds: study.seconds_per_boot * f64::from(FIRST),
+            set: Vec::new(),
+            detects: None,
+        }),
+        ChangeOutcome::NotProven => {
+            let pilot = Pilot { boots, standard_error: change.standard_error?, df: change.df };
+            let needed = pilot.boots_needed(matters / 100.0 * base(change), study.level, POWER, BOOTS)?;
+            let seconds = alone.seconds_per_boot * f64::from(needed);
+            (needed > boots).then(|| SettlingStudy {
+                boots: needed,
+                seconds,
+                set: alone.set.clone(),
+                detects: Some(matters),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The size of the base, in the metric's unit; if it is not known well enough for a percentage, the
+/// mean of all runs.
+fn base(change: &MetricChange) -> f64 {
+    let relative = change.there.relative.filter(|relative| *relative != 0.0);
+    relative.map_or(change.mean, |relative| 100.0 * change.there.value / relative).abs()
 }

@@ -1,8 +1,8 @@
 //! Axes: scale, ticks, and the place of each value.
 
-use crate::chart::finite::Finite;
 use crate::chart::measure::{LINE, fit, width};
 use crate::chart::quantity::Quantity;
+use crate::words::number::in_thousands;
 
 /// The rule by which values become places on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +63,12 @@ impl Axis {
     /// An axis for these values and for all that `quantity` must reach, in that much room.
     pub(crate) fn new(
         scale: Scale,
-        values: impl IntoIterator<Item = Finite>,
+        values: impl IntoIterator<Item = f64>,
         quantity: &Quantity,
         room: AxisRoom,
     ) -> Self {
-        let values = values.into_iter().chain(quantity.reach.iter().copied()).map(Finite::value);
+        let values = values.into_iter().chain(quantity.reach.iter().copied());
+        let values = values.filter(|value| value.is_finite());
         match scale {
             Scale::Linear => linear(values, false, room),
             Scale::FromZero => linear(values, true, room),
@@ -95,8 +96,8 @@ impl Axis {
     }
 
     /// The place of a value: from 0, the low end, to 1.
-    pub(crate) fn place(&self, value: Finite) -> f64 {
-        let at = self.scale.position(value.value(), self.unit);
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let at = self.scale.position(value, self.unit);
         ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
@@ -202,19 +203,8 @@ impl TickStep {
         let (whole, part) = digits.split_at(digits.len() - decimals);
         let sign = if index < 0 { "-" } else { "" };
         let point = if part.is_empty() { "" } else { "." };
-        format!("{sign}{}{point}{part}", grouped(whole))
+        format!("{sign}{}{point}{part}", in_thousands(whole))
     }
-}
-
-fn grouped(digits: &str) -> String {
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: AxisRoom) -> Axis {
@@ -288,8 +278,7 @@ mod tests {
     }
 
     fn axis(scale: Scale, values: &[f64]) -> Axis {
-        let values = values.iter().map(|value| Finite::new(*value).unwrap());
-        Axis::new(scale, values, &quantity(), AxisRoom::Across(500.0))
+        Axis::new(scale, values.iter().copied(), &quantity(), AxisRoom::Across(500.0))
     }
 
     fn labels(scale: Scale, values: &[f64]) -> String {
@@ -335,7 +324,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_finite_values_have_an_axis(
-            values in prop::collection::vec(prop::num::f64::ANY.prop_filter_map("finite", Finite::new), 0..6),
+            values in prop::collection::vec(prop::num::f64::ANY, 0..6),
             length in 100.0..900.0,
             scale in prop::sample::select(vec![
                 Scale::Linear, Scale::FromZero, Scale::Logarithmic, Scale::Quantiles,
@@ -350,13 +339,13 @@ mod tests {
                 prop_assert!(pair[0].at < pair[1].at && pair[0].label != pair[1].label);
             }
             // Nothing stands beyond the ends, but what the scale has no place for.
-            let shown = values.iter().filter(|value| match scale {
+            let shown = values.iter().filter(|value| value.is_finite()).filter(|value| match scale {
                 Scale::Linear | Scale::FromZero => true,
-                Scale::Logarithmic => value.value() >= NOTHING,
-                Scale::Quantiles => (0.0..=1.0).contains(&value.value()),
+                Scale::Logarithmic => **value >= NOTHING,
+                Scale::Quantiles => (0.0..=1.0).contains(*value),
             });
             for value in shown {
-                let at = (axis.scale.position(value.value(), axis.unit) - axis.low) / (axis.high - axis.low);
+                let at = (axis.scale.position(*value, axis.unit) - axis.low) / (axis.high - axis.low);
                 prop_assert!((-1e-9..=1.0 + 1e-9).contains(&at), "{value:?} at {at}");
             }
         }

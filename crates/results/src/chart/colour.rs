@@ -1,8 +1,6 @@
 //! The colours, and the style sheet in which they stand.
 
-use std::fmt::Write as _;
-
-use crate::chart::markup::{Code, Markup};
+use crate::chart::markup::Code;
 use crate::chart::table::NAMED;
 
 /// A colour by its role, in both themes, as `#rrggbb`.
@@ -14,15 +12,6 @@ pub struct Colour {
     pub light: &'static str,
     /// On dark paper.
     pub dark: &'static str,
-}
-
-/// A colour theme of a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theme {
-    /// Dark ink on light paper.
-    Light,
-    /// Light ink on dark paper.
-    Dark,
 }
 
 const fn colour(name: &'static str, light: &'static str, dark: &'static str) -> Colour {
@@ -110,27 +99,19 @@ pub(crate) fn stroke(index: usize) -> String {
     format!("stroke {}{dash}", series(index))
 }
 
-/// The class of a step of the scale for shares, from 0 to 4.
-pub(crate) fn heat_class(step: usize) -> String {
-    format!("heat c1 h{step}")
-}
-
-/// The class of a step of the scale for decreases, from 0 to 4.
-pub(crate) fn cool_class(step: usize) -> String {
-    format!("heat c0 h{step}")
+/// The class of a step, from 0 to 4, of a scale of shades of a series' colour.
+pub(crate) fn heat_class(series: &str, step: usize) -> String {
+    format!("heat {series} h{step}")
 }
 
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
 #[must_use]
 pub fn rules_of_pages() -> Code {
-    let variables = |theme| {
-        COLOURS.iter().fold(String::new(), |mut out, colour| {
-            write!(out, "--chart-{}:{};", colour.name, colour.in_theme(theme)).expect("a string takes all");
-            out
-        })
+    let variables = |value: fn(&Colour) -> &'static str| -> String {
+        COLOURS.iter().map(|colour| format!("--chart-{}:{};", colour.name, value(colour))).collect()
     };
-    let (light, dark) = (variables(Theme::Light), variables(Theme::Dark));
+    let (light, dark) = (variables(|colour| colour.light), variables(|colour| colour.dark));
     let themes = format!(
         ":root{{{light}}}\n:root[data-theme=dark]{{{dark}}}\n\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n\
@@ -139,31 +120,15 @@ pub fn rules_of_pages() -> Code {
     Code::checked(format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
 }
 
-/// The style sheet of a drawing that stands alone.
-pub(crate) fn alone(theme: Theme) -> Markup {
-    sheet(Code::checked(rules(|colour| colour.in_theme(theme).to_owned(), false)))
-}
-
 /// The style sheet of a drawing that stands alone and follows the reader's theme. The light colours
 /// stand there by themselves: not every program that shows SVG knows variables or themes.
-pub(crate) fn following() -> Markup {
-    let plain = |theme| rules(|colour| colour.in_theme(theme).to_owned(), false);
-    let (light, dark) = (plain(Theme::Light), plain(Theme::Dark));
+pub(crate) fn following() -> Code {
+    let themes: [fn(&Colour) -> &'static str; 2] = [|colour| colour.light, |colour| colour.dark];
+    let [light, dark] = themes.map(|value| rules(|colour| value(colour).to_owned(), false));
     // Only what the theme changes stands there twice.
-    let changed: String = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light).fold(
-        String::new(),
-        |mut out, (dark, _)| {
-            writeln!(out, "{dark}").expect("a string takes all");
-            out
-        },
-    );
-    sheet(Code::checked(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n")))
-}
-
-fn sheet(rules: Code) -> Markup {
-    let mut markup = Markup::new();
-    markup.style(&rules);
-    markup
+    let changed = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light);
+    let changed: String = changed.map(|(dark, _)| format!("{dark}\n")).collect();
+    Code::checked(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n"))
 }
 
 /// The rules for columns of numbers; `--wrap` lets narrow tables break their cells.
@@ -182,18 +147,7 @@ fn rules(value: impl Fn(&Colour) -> String, page: bool) -> String {
         rules = rules.replace(&format!("@{}", colour.name), &value(colour));
     }
     for colour in &COLOURS[..SERIES] {
-        writeln!(rules, ".chart .{}{{color:{}}}", colour.name, value(colour)).expect("a string takes all");
+        rules.push_str(&format!(".chart .{}{{color:{}}}\n", colour.name, value(colour)));
     }
     rules
-}
-
-impl Colour {
-    /// The colour in a theme.
-    #[must_use]
-    pub fn in_theme(&self, theme: Theme) -> &'static str {
-        match theme {
-            Theme::Light => self.light,
-            Theme::Dark => self.dark,
-        }
-    }
 }

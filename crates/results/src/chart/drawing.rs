@@ -2,10 +2,9 @@
 
 use std::mem;
 
-use crate::chart::area::Area;
 use crate::chart::markup::{Attribute, Markup, number};
 use crate::chart::measure;
-use crate::chart::path::SvgPath;
+use crate::chart::path::{Area, SvgPath};
 
 /// A line of text and the room that it takes at most.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +87,13 @@ impl Drawing {
             self.text(class, anchor, x, y, text);
         }
         free
+    }
+
+    /// The label of a tick at `x`: moved inside where it would be beyond an edge, left out where it
+    /// has no room.
+    pub(crate) fn tick_label(&mut self, x: f64, y: f64, label: &str) {
+        let half = measure::width(label) / 2.0;
+        self.text_if_free("muted", Anchor::Middle, x.min(self.width - half).max(half), y, label);
     }
 
     pub(crate) fn lines(&mut self, class: &str, anchor: Anchor, x: f64, y: f64, lines: &[String]) {

@@ -1,12 +1,19 @@
 //! A figure of a report: one drawing or several that are compared, with their tables.
 
-use crate::chart::area::Area;
-use crate::chart::colour::{self, Theme};
+use crate::chart::colour::following;
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::id::Id;
-use crate::chart::markup::{Attribute, Markup};
+use crate::chart::markup::{Attribute, Fixed, Id, Markup};
 use crate::chart::measure::{LINE, wrap};
-use crate::chart::table::FigureTable;
+use crate::chart::path::Area;
+use crate::chart::table::write_table;
+use crate::{Table, fixed};
+
+/// The script of a page with figures. A browser shows what a mark tells where a pointer is on it;
+/// this leads the keyboard's focus to the marks, and shows the same beside the one that has it.
+/// Each drawing is one stop of the Tab key, and arrow keys, Home and End lead from mark to mark in
+/// it. Escape closes what is shown, and again leaves the drawing. Without the script no mark takes
+/// the focus; the table of the figure has what they tell. It uses no network, and writes text only.
+pub const SCRIPT: Fixed = fixed!(file "tips.js");
 
 /// Data that can be drawn.
 pub trait Plot {
@@ -14,7 +21,7 @@ pub trait Plot {
     fn draw(&self, width: f64) -> Drawing;
 
     /// The data behind the drawing, as a table.
-    fn table(&self) -> FigureTable;
+    fn table(&self) -> Table;
 }
 
 /// A figure: a description in words, and its drawings.
@@ -48,11 +55,19 @@ const MARGIN: f64 = 12.0;
 // Between two panels.
 const BETWEEN: f64 = 32.0;
 
+impl Panel {
+    /// A drawing with a name; empty for the only one of a figure.
+    #[must_use]
+    pub fn new(title: impl Into<String>, plot: impl Plot + 'static) -> Self {
+        Self { title: title.into(), plot: Box::new(plot) }
+    }
+}
+
 impl Figure {
     /// A figure of one drawing.
     #[must_use]
     pub fn new(id: Id, title: &str, description: &str, plot: impl Plot + 'static) -> Self {
-        let panels = vec![Panel { title: String::new(), plot: Box::new(plot) }];
+        let panels = vec![Panel::new("", plot)];
         Self { id, title: title.to_owned(), description: description.to_owned(), panels }
     }
 
@@ -127,15 +142,13 @@ impl Figure {
                     words::shortened_reason(&format!("{}: {}", self.title, panel.title))
                 };
                 let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
-                details.element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));
+                details.element("div", &attributes, |inside| {
+                    write_table(inside, None, &panel.plot.table(), |caption| {
+                        caption.text(&words::shortened_reason(title));
+                    });
+                });
             }
         });
-    }
-
-    /// An SVG file of this width, in px, in the colours of a theme.
-    #[must_use]
-    pub fn file(&self, width: f64, theme: Theme) -> Markup {
-        self.alone(&self.draw(width), &colour::alone(theme))
     }
 
     /// An SVG file with a drawing of this width, in px, on paper of its own, for a page of any
@@ -148,10 +161,6 @@ impl Figure {
         whole.rect("cover", Area { left: 0.0, top: 0.0, right, bottom });
         whole.place(&drawing, MARGIN, MARGIN);
         whole.height = bottom;
-        self.alone(&whole, &colour::following())
-    }
-
-    fn alone(&self, drawing: &Drawing, style: &Markup) -> Markup {
         let (title, about) = self.words();
         let names = format!("{title} {about}");
         let attributes = [
@@ -160,14 +169,14 @@ impl Figure {
             ("aria-labelledby", names.as_str().into()),
         ];
         let mut file = Markup::new();
-        svg(&mut file, drawing, &attributes, |inside| {
+        svg(&mut file, &whole, &attributes, |inside| {
             inside.element("title", &[("id", title.as_str().into())], |inside| {
                 inside.text(&words::shortened_reason(&self.title));
             });
             inside.element("desc", &[("id", about.as_str().into())], |inside| {
                 inside.text(&words::shortened_reason(&self.description));
             });
-            inside.append(style);
+            inside.style(&following());
         });
         file
     }

@@ -1,13 +1,11 @@
 //! Rows with names beside or above them, and one axis of values below.
 
-use crate::chart::area::Area;
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::finite::{Finite, Interval};
 use crate::chart::legend;
 use crate::chart::measure::{LINE, width, wrap};
-use crate::chart::path::SvgPath;
-use crate::chart::quantity::Quantity;
+use crate::chart::path::{Area, SvgPath};
+use crate::chart::quantity::{Interval, Quantity};
 
 // Narrower drawings have names above the rows.
 const BESIDE: f64 = 600.0;
@@ -71,13 +69,13 @@ impl Frame {
     pub(crate) fn axis(
         &self,
         scale: Scale,
-        values: impl IntoIterator<Item = Finite>,
+        values: impl IntoIterator<Item = f64>,
         quantity: &Quantity,
     ) -> Axis {
         Axis::new(scale, values, quantity, AxisRoom::Across(self.right - self.left))
     }
 
-    pub(crate) fn x(&self, axis: &Axis, value: Finite) -> f64 {
+    pub(crate) fn x(&self, axis: &Axis, value: f64) -> f64 {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
@@ -129,7 +127,7 @@ impl Frame {
     }
 
     /// Shades the area between two values, behind all rows so far.
-    pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
+    pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: f64, high: f64) {
         if let Some((top, bottom)) = self.extent() {
             let (left, right) = (self.x(axis, low), self.x(axis, high));
             drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
@@ -179,7 +177,7 @@ impl Frame {
     }
 
     /// An interval over a bar.
-    pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [Finite; 2]) {
+    pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [f64; 2]) {
         legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
     }
 
@@ -200,14 +198,11 @@ impl Frame {
         let place = |at: f64| self.left + at * (self.right - self.left);
         self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
         for tick in &axis.ticks {
-            let x = place(tick.at);
-            let half = width(&tick.label) / 2.0;
-            let x = x.min(self.width - half).max(half);
-            drawing.text_if_free("muted", Anchor::Middle, x, bottom + 14.0, &tick.label);
+            drawing.tick_label(place(tick.at), bottom + 14.0, &tick.label);
         }
         drawing.line("axis", (self.left, bottom), (self.right, bottom));
         if zero {
-            let x = self.x(axis, Finite::ZERO);
+            let x = self.x(axis, 0.0);
             self.upright(drawing, "zero", x);
         }
         self.y = bottom + 19.0;

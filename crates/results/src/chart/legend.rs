@@ -1,10 +1,9 @@
 //! Legends: the meanings of colours and signs of a drawing.
 
-use crate::chart::area::Area;
 use crate::chart::colour::{heat_class, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::measure::{LINE, fit, width};
-use crate::chart::path::SvgPath;
+use crate::chart::path::{Area, SvgPath};
 
 /// A sign and its meaning.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +68,7 @@ impl LegendSign {
             Self::Whisker => whisker(drawing, y, [x, x + 15.0]),
             Self::Heat(step) => {
                 let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
-                drawing.rect(&heat_class(step), area);
+                drawing.rect(&heat_class("c1", step), area);
             }
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });

@@ -6,10 +6,8 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::chart::id::Id;
-
-/// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text, numbers
-/// and JSON, each escaped for its place; of no raw string. The parts of a table have no end tags,
+/// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text and of
+/// numbers, each escaped for its place; of no raw string. The parts of a table have no end tags,
 /// as HTML allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markup(String);
@@ -114,6 +112,48 @@ macro_rules! fixed {
     };
 }
 
+/// The name of an element in a page, for links: small letters, digits and hyphens, a letter first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(String);
+
+impl Id {
+    // The longest, in bytes.
+    const MOST: usize = 64;
+
+    /// A name like the text: other characters are hyphens. Different texts may get the same one.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut id = String::from("f");
+        for letter in text.chars().take(Self::MOST - 1) {
+            match letter.to_ascii_lowercase() {
+                small if small.is_ascii_alphanumeric() => id.push(small),
+                _ if !id.ends_with('-') => id.push('-'),
+                _ => {}
+            }
+        }
+        let named = id[1..].starts_with(|first: char| first.is_ascii_lowercase());
+        Self(if named { id.split_off(1) } else { id })
+    }
+
+    /// The name of a part of it.
+    #[must_use]
+    pub fn part(&self, part: &'static str) -> Self {
+        Self(format!("{}-{part}", self.0))
+    }
+
+    /// As it stands in an attribute.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl<'a> From<&'a str> for Attribute<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)
@@ -169,21 +209,6 @@ impl Markup {
     /// Adds text; its lines and tabs stay.
     pub fn text(&mut self, text: &str) {
         escape(&words::sanitised_lines(text), &mut self.0);
-    }
-
-    /// Adds JSON, for a script element that holds data: nothing in it ends that element, or begins
-    /// a comment in it.
-    pub fn json(&mut self, value: &serde_json::Value) {
-        let json = value.to_string();
-        for letter in words::escaped_json(&json).chars() {
-            match letter {
-                // They stand in strings only, where an escape means the same.
-                '<' | '>' | '&' => {
-                    write!(self.0, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
-                }
-                other => self.0.push(other),
-            }
-        }
     }
 
     /// Adds an element `style` with these rules.

@@ -5,14 +5,11 @@
 //! seen them ([`Drawing::labels`]), at one width for wide screens and one for narrow ones. Nothing
 //! is read or written here, and no text of others becomes markup but through [`Markup`].
 
-mod area;
 mod axis;
 mod colour;
 mod drawing;
 mod figure;
-mod finite;
 mod frame;
-mod id;
 mod legend;
 mod markup;
 mod measure;
@@ -21,17 +18,13 @@ mod plane;
 mod plots;
 mod quantity;
 mod table;
-mod thin;
-mod tips;
 
-pub use area::Area;
 pub use axis::{Axis, Scale, Tick};
-pub use colour::{COLOURS, Colour, SERIES, Theme, rules_of_pages};
+pub use colour::{COLOURS, Colour, SERIES, rules_of_pages};
 pub use drawing::{Drawing, DrawnText};
-pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, WIDE};
-pub use finite::{Finite, Interval};
-pub use id::Id;
-pub use markup::{Attribute, Code, EmbeddedFile, Fixed, Markup};
+pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, SCRIPT, WIDE};
+pub use markup::{Attribute, Code, EmbeddedFile, Fixed, Id, Markup};
+pub use path::Area;
 pub use plots::bars::{Bar, BarGroup, Bars};
 pub use plots::curves::{Curve, Curves};
 pub use plots::dots::{Dots, DotsBoot, DotsCondition};
@@ -40,8 +33,7 @@ pub use plots::flow::{FlowPlace, FlowPlot};
 pub use plots::forest::{Forest, ForestRow};
 pub use plots::histogram::{Bucket, Histogram, SampleSet};
 pub use plots::history::{HistoryLevel, HistoryPlot, HistoryPoint};
-pub use plots::lanes::{Arrow, ArrowCost, LanePlot, LaneStage, LanesError};
+pub use plots::lanes::{Arrow, ArrowCost, LanePlot, LaneStage};
 pub use plots::timeline::{BootStart, Timeline, TimelineRun};
-pub use quantity::Quantity;
-pub use table::{FigureCell, FigureTable, beyond, columns};
-pub use tips::SCRIPT;
+pub use quantity::{Interval, Quantity};
+pub use table::write_table;

@@ -1,6 +1,56 @@
-//! Lines with corners, and many dots, in few letters.
+//! Lines with corners, and many dots, in few letters; the areas that they cover.
 
-use crate::chart::area::Area;
+/// A rectangle, in px, from the upper left corner of the drawing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Area {
+    /// Its left edge.
+    pub left: f64,
+    /// Its upper edge.
+    pub top: f64,
+    /// Its right edge.
+    pub right: f64,
+    /// Its lower edge.
+    pub bottom: f64,
+}
+
+impl Area {
+    /// The empty area: it covers no point, and joining it changes nothing.
+    pub(crate) const NONE: Self = Self { left: f64::MAX, top: f64::MAX, right: f64::MIN, bottom: f64::MIN };
+
+    /// Whether both cover some place.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    /// Whether it is within a drawing of that size.
+    #[must_use]
+    pub fn is_within(&self, width: f64, height: f64) -> bool {
+        const ROUNDED: f64 = 0.01;
+        self.left >= -ROUNDED
+            && self.top >= -ROUNDED
+            && self.right <= width + ROUNDED
+            && self.bottom <= height + ROUNDED
+    }
+
+    pub(crate) fn reach(&mut self, x: f64, y: f64) {
+        self.left = self.left.min(x);
+        self.top = self.top.min(y);
+        self.right = self.right.max(x);
+        self.bottom = self.bottom.max(y);
+    }
+
+    /// Grows to cover another area too, moved by `x` and `y`.
+    pub(crate) fn join(&mut self, other: &Self, x: f64, y: f64) {
+        if other.left <= other.right {
+            self.reach(other.left + x, other.top + y);
+            self.reach(other.right + x, other.bottom + y);
+        }
+    }
+}
 
 /// A line with corners, or many dots, as the data of an SVG path. Places are rounded to tenths of a
 /// px and written from the corner of the drawing or from the place before, whichever is shorter: as
@@ -99,6 +149,43 @@ fn tenths(value: i64) -> String {
     }
 }
 
+/// The points of a line that show at a resolution of one px: of those in the same column the first,
+/// the lowest, the highest and the last. `points` are places in px, from left to right.
+pub(crate) fn thinned_line(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut kept = Vec::new();
+    for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+        if column.len() <= 4 {
+            kept.extend_from_slice(column);
+            continue;
+        }
+        let by_height = |a: &usize, b: &usize| column[*a].1.total_cmp(&column[*b].1);
+        let lowest = (0..column.len()).min_by(by_height).unwrap_or(0);
+        let highest = (0..column.len()).max_by(by_height).unwrap_or(0);
+        let mut places = vec![0, lowest, highest, column.len() - 1];
+        places.sort_unstable();
+        places.dedup();
+        kept.extend(places.into_iter().map(|place| column[place]));
+    }
+    kept
+}
+
+/// The dots that show: one for each px of the grid that has any.
+pub(crate) fn thinned_dots(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut places: Vec<(i32, i32)> =
+        points.iter().map(|(x, y)| (x.round() as i32, y.round() as i32)).collect();
+    places.sort_unstable();
+    places.dedup();
+    if places.len() == points.len() {
+        return points.to_vec();
+    }
+    places.into_iter().map(|(x, y)| (x.into(), y.into())).collect()
+}
+
+/// A note on the number of marks that are drawn; `None` if all are.
+pub(crate) fn drawn_note(drawn: usize, all: usize, noun: &str) -> Option<String> {
+    (drawn < all).then(|| format!("{drawn} of {all} {noun} are drawn: the others would cover these."))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -171,6 +258,30 @@ mod tests {
             for (found, wanted) in found.iter().zip(&wanted) {
                 let off = |tenths: i64, px: f64| (tenths as f64 / 10.0 - px).abs();
                 prop_assert!(off(found.0, wanted.0) <= 0.050_001 && off(found.1, wanted.1) <= 0.050_001, "{}", path.data);
+            }
+        }
+
+        #[test]
+        fn extremes_and_ends_stay(heights in prop::collection::vec(0.0..240.0, 1..3000)) {
+            let points: Vec<(f64, f64)> =
+                heights.iter().zip(0_u16..).map(|(y, at)| (f64::from(at) * 300.0 / heights.len() as f64, *y)).collect();
+            let kept = thinned_line(&points);
+            prop_assert!(kept.len() <= 1200 && kept.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+            let end = |points: &[(f64, f64)], most: fn(f64, f64) -> f64| points.iter().map(|point| point.1).fold(points[0].1, most);
+            prop_assert_eq!(end(&kept, f64::min), end(&points, f64::min));
+            prop_assert_eq!(end(&kept, f64::max), end(&points, f64::max));
+            prop_assert_eq!((kept.first(), kept.last()), (points.first(), points.last()));
+            prop_assert!(kept.iter().all(|point| points.contains(point)));
+        }
+
+        #[test]
+        fn every_dot_is_within_a_pixel_of_one_that_stays(
+            points in prop::collection::vec((0.0..50.0, 0.0..10.0), 0..2000),
+        ) {
+            let kept = thinned_dots(&points);
+            prop_assert!(kept.len() <= 51 * 11);
+            for (x, y) in points {
+                prop_assert!(kept.iter().any(|(a, b)| (a - x).abs() <= 0.5 && (b - y).abs() <= 0.5));
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::finite::Finite;
 use crate::chart::measure::{self, LINE, fit, width, wrap};
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
@@ -30,7 +29,7 @@ pub(crate) struct Plane {
 pub(crate) struct PlaneAxis<'a> {
     pub(crate) quantity: &'a Quantity,
     pub(crate) scale: Scale,
-    pub(crate) values: Vec<Finite>,
+    pub(crate) values: Vec<f64>,
     /// The names of the values 0, 1, 2 …, if they have names.
     pub(crate) names: &'a [String],
 }
@@ -45,7 +44,7 @@ impl Plane {
         across: &PlaneAxis,
         up: &PlaneAxis,
         right: f64,
-        flags: &[(Finite, String)],
+        flags: &[(f64, String)],
     ) -> Self {
         let y =
             Axis::new(up.scale, up.values.iter().copied(), up.quantity, AxisRoom::Up(HEIGHT - 2.0 * INSET));
@@ -90,9 +89,7 @@ impl Plane {
         for tick in &self.x.ticks {
             let x = self.left + tick.at * (self.right - self.left);
             axis.from(x, self.foot).to(x, self.foot + 4.0);
-            let half = width(&tick.label) / 2.0;
-            let x = x.min(drawing.width - half).max(half);
-            drawing.text_if_free("muted", Anchor::Middle, x, self.foot + 17.0, &tick.label);
+            drawing.tick_label(x, self.foot + 17.0, &tick.label);
         }
         axis.from(self.left, self.foot).to(self.right, self.foot);
         drawing.path("axis", &axis);
@@ -101,7 +98,7 @@ impl Plane {
         drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;
     }
 
-    pub(crate) fn place(&self, x: Finite, y: Finite) -> (f64, f64) {
+    pub(crate) fn place(&self, x: f64, y: f64) -> (f64, f64) {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
     }
@@ -114,7 +111,7 @@ impl Plane {
         (self.top, self.foot)
     }
 
-    pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: Finite) {
+    pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: f64) {
         let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
         drawing.line(class, (self.left, y), (self.right, y));
     }

@@ -1,8 +1,7 @@
 //! Quantities: the meaning of an axis and the form of its numbers.
 
-use crate::chart::finite::{Finite, Interval};
-
-/// A quantity with its unit and base, and the writer of its values.
+/// A quantity with its unit and base, and the writer of its values: the same in tables, sentences
+/// and figures.
 #[derive(Debug, Clone)]
 pub struct Quantity {
     /// `throughput`.
@@ -15,7 +14,40 @@ pub struct Quantity {
     /// The writer of a value, without its unit.
     pub show: fn(f64) -> String,
     /// Values that the axis reaches at least: panels that are compared reach the same.
-    pub reach: Vec<Finite>,
+    pub reach: Vec<f64>,
+}
+
+/// An estimate with its interval, in the unit of the axis on which it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The likeliest value.
+    pub estimate: f64,
+    /// The lower end; none where nothing bounds it.
+    pub low: Option<f64>,
+    /// The upper end; none where nothing bounds it.
+    pub high: Option<f64>,
+}
+
+impl Interval {
+    /// An estimate with both ends of its interval, if it has one; infinite ends bound nothing.
+    #[must_use]
+    pub fn new(estimate: f64, ends: Option<(f64, f64)>) -> Self {
+        let end = |end: f64| Some(end).filter(|end| end.is_finite());
+        Self { estimate, low: ends.and_then(|ends| end(ends.0)), high: ends.and_then(|ends| end(ends.1)) }
+    }
+
+    /// The values that an axis must reach: the finite ends and, beyond the estimate, the mirror
+    /// image of an end where the other is open.
+    pub(crate) fn points(&self) -> impl Iterator<Item = f64> + use<> {
+        let across = |end: Option<f64>| end.map(|end| 2.0 * self.estimate - end);
+        let ends = [self.low.or_else(|| across(self.high)), self.high.or_else(|| across(self.low))];
+        std::iter::once(self.estimate).chain(ends.into_iter().flatten())
+    }
+
+    /// The estimate and the ends, as the cells of a table have them.
+    pub(crate) fn values(&self) -> [Option<f64>; 3] {
+        [Some(self.estimate), self.low, self.high]
+    }
 }
 
 impl Quantity {
@@ -32,6 +64,13 @@ impl Quantity {
         self
     }
 
+    /// The quantity on an axis that reaches at least these values.
+    #[must_use]
+    pub fn reaching(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+        self.reach = values.into_iter().collect();
+        self
+    }
+
     /// The name with unit and base, for values in units of this power of ten.
     pub(crate) fn title(&self, factor: i32) -> String {
         let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
@@ -42,36 +81,39 @@ impl Quantity {
         }
     }
 
-    /// A value as it is written, without its unit.
-    pub(crate) fn plain(&self, value: Finite) -> String {
-        (self.show)(value.value())
+    /// A value with its unit: `41234 Mbit/s`.
+    #[must_use]
+    pub fn shown(&self, value: f64) -> String {
+        self.with_unit((self.show)(value))
     }
 
-    pub(crate) fn shown(&self, value: Finite) -> String {
-        self.with_unit(self.plain(value))
+    /// The cell of a value; empty if it is unknown.
+    pub(crate) fn cell(&self, value: Option<f64>) -> String {
+        value.map_or_else(String::new, self.show)
     }
 
     /// A difference, with its sign, without its unit.
-    pub(crate) fn signed(&self, value: Finite) -> String {
-        let plain = self.plain(value);
-        if value.value() > 0.0 && !plain.starts_with('+') { format!("+{plain}") } else { plain }
+    #[must_use]
+    pub fn signed(&self, value: f64) -> String {
+        stats::signed((self.show)(value))
     }
 
-    /// `12 (10 to 14) Mbit/s`; the estimate alone where both ends are the same.
-    pub(crate) fn interval(&self, interval: &Interval, write: impl Fn(Finite) -> String) -> String {
-        let estimate = Some(interval.estimate);
-        if interval.low == estimate && interval.high == estimate {
-            return self.with_unit(write(interval.estimate));
-        }
-        self.with_unit(format!("{} ({})", write(interval.estimate), interval.range(write)))
+    /// `12 (10 to 14) Mbit/s`; the estimate alone without an interval, and where both ends are the
+    /// same. `write` writes a number.
+    #[must_use]
+    pub fn interval(&self, shown: &Interval, write: impl Fn(f64) -> String) -> String {
+        let estimate = write(shown.estimate);
+        let range = match (shown.low, shown.high) {
+            (Some(low), Some(high)) if low == high => return self.with_unit(estimate),
+            (Some(low), Some(high)) => format!("{} to {}", write(low), write(high)),
+            (Some(low), None) => format!("at least {}", write(low)),
+            (None, Some(high)) => format!("at most {}", write(high)),
+            (None, None) => return self.with_unit(estimate),
+        };
+        self.with_unit(format!("{estimate} ({range})"))
     }
 
     fn with_unit(&self, value: String) -> String {
         if self.unit.is_empty() { value } else { format!("{value} {}", self.unit) }
     }
-}
-
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }

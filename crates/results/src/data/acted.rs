@@ -73,7 +73,8 @@ pub struct Contradiction {
 
 /// The flags of conditions, each with its label and without a full stop; the first of several equal
 /// flags of a switch stands for all, with the number of the others.
-pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
+#[must_use]
+pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec<String> {
     let mut kinds: Vec<(&Contradiction, String, usize)> = Vec::new();
     for (label, acted) in all {
         for (one, flag) in acted.contradictions.iter().zip(acted.flags(label)) {
@@ -174,7 +175,7 @@ impl ActedOffloads {
     }
 
     /// Sentences on the contradictions, for the condition of this label, without full stops.
-    pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
+    pub fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
         self.contradictions.iter().map(move |one| format!("{label}: {}", one.sentence))
     }
 }

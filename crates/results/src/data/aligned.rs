@@ -21,22 +21,23 @@ pub(crate) struct AlignedTraces {
 /// A stage of the path that is not seen at one place in all traces: it is no boundary of a stage
 /// that is compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct UnmatchedStage {
+pub struct UnmatchedStage {
     /// The stage.
-    pub(crate) stage: String,
+    pub stage: String,
     /// The functions by which it was seen, in each group of traces; none if it was not.
-    pub(crate) seen_at: Vec<BTreeSet<String>>,
+    pub seen_at: Vec<BTreeSet<String>>,
     /// The stages between which its cost is; `None` beyond the ends of what is compared.
-    pub(crate) within: Option<(String, String)>,
+    pub within: Option<(String, String)>,
     /// The spread, from run to run, of the cost that moves across it, if it is seen at one place in
     /// all traces.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) moved: Option<f64>,
+    pub moved: Option<f64>,
 }
 
 impl UnmatchedStage {
     /// The place of its cost, as a clause.
-    pub(crate) fn cost(&self) -> String {
+    #[must_use]
+    pub fn cost(&self) -> String {
         match &self.within {
             Some((from, to)) => format!("its cost is in {from} to {to}"),
             None => "its cost is in no stage".to_owned(),

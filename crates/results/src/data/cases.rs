@@ -14,7 +14,7 @@ use crate::data::exact;
 use crate::data::matched_conditions::{self, MatchedConditions};
 use crate::data::missing::why_without;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::{Shortfall, may_have_stopped};
+use crate::data::shortfall::{may_have_stopped, shortfall};
 use crate::data::stored::subjects;
 use crate::data::study_ref::StudyRef;
 use crate::data::subject::Subject;
@@ -129,8 +129,8 @@ impl GateCases {
             let (name, lacking) = (label(baseline, index), study.row.id);
             format!("study {lacking} does not have the condition {name} of study {}", baseline.row.id)
         });
-        let lacks = [study, baseline].into_iter().filter_map(|of| Shortfall::from_row(&of.row, &of.plan));
-        let lacks = lacks.map(|lack| lack.to_string()).chain(lost).collect();
+        let lacks = [study, baseline].into_iter().filter_map(|of| shortfall(&of.row, &of.plan));
+        let lacks = lacks.chain(lost).collect();
         if !matched.only_study.is_empty() {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
@@ -187,7 +187,7 @@ impl GateCases {
             study: StudyRef::from_row(&stored.row),
             baseline: GateBaseline::Conditions(word.to_owned()),
             all,
-            lacks: Shortfall::from_row(&stored.row, &stored.plan).iter().map(Shortfall::to_string).collect(),
+            lacks: shortfall(&stored.row, &stored.plan).into_iter().collect(),
             differences: Vec::new(),
             notes,
             truth: truth::truth(stored),

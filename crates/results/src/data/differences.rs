@@ -27,6 +27,12 @@ impl StudyDifference {
         let values = |value: Option<&str>| value.map(str::to_owned).into_iter().collect();
         Self { what, baseline: values(baseline), study: values(study) }
     }
+
+    /// The values of the baseline and those of the study, as text; a dash for none.
+    #[must_use]
+    pub fn values(&self) -> [String; 2] {
+        [&self.baseline, &self.study].map(|all| if all.is_empty() { "-".to_owned() } else { all.join(" / ") })
+    }
 }
 
 // Paths that each boot of a machine has anew, or that only name it: they explain no difference.

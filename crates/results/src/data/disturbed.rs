@@ -31,11 +31,11 @@ fn kept_sentence(row: &StudyRow, disturbed: usize) -> Option<String> {
 
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]
-pub(crate) struct DisturbedRuns {
+pub struct DisturbedRuns {
     /// The number of disturbed runs, with those whose repeat was undisturbed.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// The number of planned runs that have no undisturbed try, and so no value.
-    pub(crate) left: usize,
+    pub left: usize,
     /// Each of them, in the order of measurement.
     each: Vec<DisturbedRun>,
 }
@@ -67,7 +67,8 @@ impl DisturbedRuns {
     }
 
     /// Sentences for people, the last without a full stop; none if nothing was disturbed.
-    pub(crate) fn sentence(&self) -> Option<String> {
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
         let last = self.each.last()?;
         let left = match self.left {
             0 => "Each was repeated undisturbed".to_owned(),

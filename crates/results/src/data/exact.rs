@@ -12,7 +12,7 @@ use crate::words::phrases::{listed, words};
 
 /// Counts repeat within this share, in %, on any machine and under any load; larger differences are
 /// real.
-pub(crate) const RESOLUTION: f64 = 0.1;
+pub const RESOLUTION: f64 = 0.1;
 
 /// The meaning of counts, and the work that they leave out; `$copies` says how copies are counted.
 macro_rules! truth {
@@ -56,7 +56,7 @@ pub(crate) fn is_count(metric: &Metric) -> bool {
 
 /// A condition whose counts do not repeat within the resolution. No verdict uses it.
 #[derive(Debug, Serialize)]
-pub(crate) struct UnequalCounts {
+pub struct UnequalCounts {
     #[serde(skip)]
     pub(crate) condition: usize,
     label: String,
@@ -68,7 +68,7 @@ pub(crate) struct UnequalCounts {
 }
 
 impl UnequalCounts {
-    /// The page's first lines on it, without a full stop.
+    /// In words, without a full stop.
     fn sentence(&self) -> String {
         let (low, high) = self.counts;
         let share = percent(100.0 * (high - low) / low.abs());
@@ -87,16 +87,16 @@ impl UnequalCounts {
     }
 }
 
-/// The page's first lines on counts that do not repeat; empty if all do.
-pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for line in unlike.into_iter().map(|unlike| format!("No verdict: {}.\n", unlike.sentence())) {
+/// Sentences on counts that do not repeat, to be read before all verdicts; empty if all do.
+pub fn no_verdicts<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for sentence in unlike.into_iter().map(|unlike| format!("No verdict: {}.", unlike.sentence())) {
         // Several comparisons may use one condition.
-        if !lines.contains(&line) {
-            lines.push(line);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
-    lines.concat()
+    sentences
 }
 
 /// The conditions whose counts of this metric do not repeat. `label` names one.

@@ -7,8 +7,6 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::Condition;
 
-use crate::words::table::Table;
-
 // Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
@@ -22,7 +20,7 @@ pub struct ConditionLimit {
     /// The number of runs with a known limit.
     pub of: usize,
     /// The number of runs of each label.
-    labels: BTreeMap<Label, usize>,
+    pub labels: BTreeMap<Label, usize>,
     /// The evidence of the last such run, in sentences.
     pub evidence: Vec<String>,
 }
@@ -45,42 +43,11 @@ impl ConditionLimit {
 
     /// The label in a table: `tx CPU`, with its number of runs if there are other labels: `rx CPU
     /// 7/9`.
-    pub(crate) fn short(&self) -> String {
+    #[must_use]
+    pub fn short(&self) -> String {
         let label = self.label.short();
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
     }
-
-    /// Whether a table must explain its short form.
-    pub(crate) fn is_short(&self) -> bool {
-        self.label.short() != self.label.word()
-    }
-
-    /// The other labels, `device 2, path 1`.
-    fn others(&self) -> String {
-        let others = self.labels.iter().filter(|(label, _)| **label != self.label);
-        others.map(|(label, runs)| format!("{label} {runs}")).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// A table of the conditions that have a limit.
-pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a ConditionLimit>)>) -> Table {
-    let limited: Vec<(&str, &ConditionLimit)> =
-        conditions.filter_map(|(label, limit)| Some((label, limit?))).collect();
-    let mixed = limited.iter().any(|(_, limit)| limit.labels.len() > 1);
-    let mut head = vec!["condition", "limited by", "in runs"];
-    head.extend(mixed.then_some("else by"));
-    head.push("evidence (last run)");
-    let mut table = Table::new(&head);
-    for (label, limit) in &limited {
-        let runs = format!("{} of {}", limit.runs, limit.of);
-        let others = limit.others();
-        let mut row = vec![*label, limit.label.word(), &runs];
-        row.extend(mixed.then_some(others.as_str()));
-        // The first is what decided; the rest is in the JSON.
-        row.extend(limit.evidence.first().map(String::as_str));
-        table.row(&row);
-    }
-    table
 }
 
 /// The limit that set the rate of both conditions, in words, if `metric` is a rate and the limit

@@ -138,7 +138,7 @@ fn of_condition(condition: &Condition) -> ConditionSettings {
     unnamed.index = 0;
     (unnamed.label, unnamed.slug, unnamed.levels) = Default::default();
     unnamed.workload.name.clear();
-    let mut settings: ConditionSettings = leaves(&unnamed).into_iter().collect();
+    let mut settings = leaves(&unnamed);
     settings.insert("guest".to_owned(), condition.boot.guest.is_some().to_string());
     settings.extend(condition.twin().map(|twin| ("twin".to_owned(), twin.to_owned())));
     settings

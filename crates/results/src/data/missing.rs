@@ -11,7 +11,7 @@ use crate::words::number::counted;
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
-pub(crate) struct MissingRuns {
+pub struct MissingRuns {
     /// Their number.
     runs: usize,
     /// The number of planned runs.
@@ -88,13 +88,9 @@ impl MissingRuns {
         }
     }
 
-    /// The first lines of the page.
-    pub(crate) fn text(&self) -> String {
-        self.lines().map(|line| line + "\n").concat()
-    }
-
     /// The missing runs with the reasons; the remedy.
-    pub(crate) fn lines(&self) -> [String; 2] {
+    #[must_use]
+    pub fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
             let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(FailureReason::text).collect();

@@ -7,11 +7,11 @@ use store::StoredStudy;
 
 /// The kernels of a study, and the version that measured it.
 #[derive(Debug, Serialize)]
-pub(crate) struct TraceOrigin {
+pub struct TraceOrigin {
     /// The kernels, with their command lines, each once.
-    kernels: Vec<String>,
+    pub kernels: Vec<String>,
     /// The version of netassay that began the study.
-    measured_by: String,
+    pub measured_by: String,
 }
 
 impl TraceOrigin {

@@ -15,50 +15,53 @@ use crate::words::number::counted;
 
 /// A path under two conditions.
 #[derive(Debug, Serialize)]
-pub(crate) struct PathPair {
-    pub(crate) path: KernelPath,
-    pub(crate) reader: Waiting,
+pub struct PathPair {
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' way of waiting.
+    pub reader: Waiting,
     /// Boots of the one with fewer, or that both have in common.
-    pub(crate) boots: usize,
+    pub boots: usize,
+    /// The conditions and stages.
     #[serde(flatten)]
-    pub(crate) rest: PathComparison,
+    pub rest: PathComparison,
     /// The differences of the stages, in their order, of the whole, and of what the stages leave.
     #[serde(flatten)]
-    pub(crate) explained: Explained,
+    pub explained: Explained,
 }
 
 /// Two conditions, and the stages of a path in which they are compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct PathComparison {
+pub struct PathComparison {
     /// The condition compared with.
-    pub(crate) baseline: String,
+    pub baseline: String,
     /// The other one.
-    pub(crate) condition: String,
+    pub condition: String,
     /// Traced runs of the one with fewer.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// From which stage to which, in the order of the path; those in which packets wait left out.
-    pub(crate) stages: Vec<(String, String)>,
+    pub stages: Vec<(String, String)>,
     /// The stages that are not seen at the same place under both.
-    pub(crate) unmatched: Vec<UnmatchedStage>,
+    pub unmatched: Vec<UnmatchedStage>,
     /// The least and the most that the stages of a run that is judged add up to, as a share of its
     /// whole.
-    pub(crate) closure: (f64, f64),
+    pub closure: (f64, f64),
     /// Runs whose stages do not add up to their whole. They are left out; if no run of a condition
     /// is left, no stage is judged, and the whole is that of all runs.
-    pub(crate) open: Option<UnclosedRuns>,
+    pub open: Option<UnclosedRuns>,
     /// Runs whose packets were not followed.
-    pub(crate) lost: usize,
+    pub lost: usize,
 }
 
 /// Traced runs whose stages do not add up to their whole.
 #[derive(Debug, Serialize)]
-pub(crate) struct UnclosedRuns {
+pub struct UnclosedRuns {
     /// The number of such runs.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// The least and the most that they add up to, as a share of the whole.
-    pub(crate) closure: (f64, f64),
+    pub closure: (f64, f64),
     /// The largest distance from the whole that they may have.
-    pub(crate) bound: f64,
+    pub bound: f64,
     #[serde(skip)]
     exact: bool,
 }
@@ -77,7 +80,8 @@ impl UnclosedRuns {
     }
 
     /// As a clause, with the way out.
-    pub(crate) fn clause(&self) -> String {
+    #[must_use]
+    pub fn clause(&self) -> String {
         let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
         ends.dedup();
         let way_out = if self.exact { "" } else { ", and exact mode counts instructions, which repeat" };

@@ -1,7 +1,6 @@
 //! The spread that a stored study predicts for another one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use serde::Serialize;
 use stats::{Component, Components, Observation, Question};
@@ -14,10 +13,8 @@ use crate::data::target::{ComparisonTarget, own_targets};
 use crate::words::number::{counted, instant};
 use crate::words::phrases::listed;
 
-/// The confidence of a pilot's upper limit of a spread.
-pub(crate) const ASSURANCE: f64 = 0.8;
 // The upper end of a 60 % interval is a limit with 80 % confidence.
-const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
+const LEVEL: f64 = 2.0 * PilotSpread::ASSURANCE - 1.0;
 
 /// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
@@ -69,13 +66,16 @@ impl Nearness {
         Ok(Self {
             is_own: row.name == study.name,
             is_complete: row.status == StudyStatus::Complete,
-            has_same_windows: alike.next().is_some_and(|one| window(one) == window(planned)),
+            has_same_windows: alike
+                .next()
+                .is_some_and(|one| one.workload.duration == planned.workload.duration),
         })
     }
 
     /// The difference that makes its spread another one than that of the planned study, as a
     /// sentence without a full stop; `None` if there is none.
-    pub(crate) fn remark(self) -> Option<String> {
+    #[must_use]
+    pub fn remark(self) -> Option<String> {
         let remarks = [
             (self.is_own, "another study"),
             (self.is_complete, "a study that did not complete"),
@@ -98,11 +98,10 @@ fn is_alike(one: &Condition, other: &Condition) -> bool {
     what(one) == what(other)
 }
 
-fn window(condition: &Condition) -> Duration {
-    condition.workload.duration
-}
-
 impl PilotSpread {
+    /// The confidence of the upper limit of the spread.
+    pub const ASSURANCE: f64 = 0.8;
+
     /// The spread of a stored study in the metric of `study`, if it measured the same kind of
     /// traffic with that metric in the same scenario over two boots or more, in turns if `study`
     /// does.
@@ -192,7 +191,7 @@ impl PilotSpread {
         let cell = with_boots(|component| Some(component.sd))?;
         let cell_at_most = with_boots(|component| Some(component.interval?.1));
         let share = |value: f64| 100.0 * value / mean.abs();
-        let window = window(stored.plan.conditions.get(baseline)?);
+        let window = stored.plan.conditions.get(baseline)?.workload.duration;
         let source = format!(
             "study {} ({}, {}, {}, windows of {}{})",
             stored.row.id.0,

@@ -14,35 +14,43 @@ use crate::data::path_comparison::{compared, together};
 
 /// The samples of two conditions.
 #[derive(Debug, Serialize)]
-pub(crate) struct ProfilePair {
-    pub(crate) reader: Waiting,
+pub struct ProfilePair {
+    /// The readers' way of waiting.
+    pub reader: Waiting,
     /// Boots of the one with fewer, or that both have in common.
-    pub(crate) boots: usize,
+    pub boots: usize,
+    /// The conditions and functions.
     #[serde(flatten)]
-    pub(crate) rest: SampledFunctions,
+    pub rest: SampledFunctions,
     /// The differences of the functions, in their order, of a message's CPU time, and of all other
     /// functions together.
     #[serde(flatten)]
-    pub(crate) explained: Explained,
+    pub explained: Explained,
 }
 
 /// Two conditions, and the functions in which they are compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct SampledFunctions {
+pub struct SampledFunctions {
     /// The condition compared with.
-    pub(crate) baseline: String,
+    pub baseline: String,
     /// The other one.
-    pub(crate) condition: String,
+    pub condition: String,
     /// Sampled runs of the one with fewer.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// All samples, of the one with fewer.
-    pub(crate) samples: u64,
-    /// The functions with at least [`LEAST`] of all samples, in the order of their names.
-    pub(crate) functions: Vec<String>,
+    pub samples: u64,
+    /// The functions with at least [`SampledFunctions::LEAST`] of all samples, in the order of their names.
+    pub functions: Vec<String>,
     /// The number of smaller functions.
-    pub(crate) smaller: usize,
+    pub smaller: usize,
     /// Whether only the machine that sends was sampled, not both ends.
-    pub(crate) one_end: bool,
+    pub one_end: bool,
+}
+
+impl SampledFunctions {
+    /// A function with a smaller share of the samples of both conditions is no part of its own: it
+    /// was met too seldom to say anything, and each part makes the proof of the others harder.
+    pub const LEAST: f64 = 0.005;
 }
 
 /// The stacks of two conditions, each with its cost for a message as the mean of all runs.
@@ -58,15 +66,11 @@ pub struct Stacks {
     pub costs: Vec<(Vec<String>, [f64; 2])>,
 }
 
-/// A function with a smaller share of the samples of both conditions is no part of its own: it was
-/// met too seldom to say anything, and each part makes the proof of the others harder.
-pub(crate) const LEAST: f64 = 0.005;
 // Stands for the stacks that were not kept.
 const OTHER: &str = "[other]";
 
 /// The pairs that the study compares, each once, by the readers' way of waiting; empty if nothing
 /// was sampled. The functions, under all conditions that are compared with one baseline, are judged
-/// together.
 /// together.
 ///
 /// # Errors
@@ -156,8 +160,11 @@ fn ready(
     let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
     let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
     let sum = |name: &String| runs.iter().map(|(_, run)| run.cost_of(name)).sum::<f64>();
-    let functions: Vec<String> =
-        met.iter().filter(|name| sum(name) >= LEAST * whole).map(|name| (*name).clone()).collect();
+    let functions: Vec<String> = met
+        .iter()
+        .filter(|name| sum(name) >= SampledFunctions::LEAST * whole)
+        .map(|name| (*name).clone())
+        .collect();
     let divided = runs.iter().map(|(of_condition, run)| Divided {
         of_condition: *of_condition,
         boot: run.boot,

@@ -190,13 +190,8 @@ pub(crate) fn answer_families<F: Ord + Clone>(
             if share >= 1.0 {
                 return Ok(analysis);
             }
-            subject.question = shared(subject.question, share);
+            subject.question.level = 1.0 - (1.0 - subject.question.level) * share;
             subject.analyse(&spending)
         })
         .collect()
-}
-
-/// The question with only a share of its error rate.
-fn shared(question: Question, share: f64) -> Question {
-    Question { level: 1.0 - (1.0 - question.level) * share, ..question }
 }

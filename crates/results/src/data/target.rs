@@ -1,6 +1,5 @@
 //! The comparison in a stored study: its conditions, baseline and metric.
 
-use serde::Serialize;
 use stats::{Correction, Design, Margin};
 use store::StoredStudy;
 
@@ -43,10 +42,9 @@ impl Default for ComparisonRequest {
 }
 
 /// One baseline, and the conditions compared with it in one metric.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct ComparisonTarget {
     pub(crate) workload: String,
-    #[serde(serialize_with = "key_of")]
     pub(crate) metric: &'static Metric,
     pub(crate) baseline: usize,
     /// In the plan's order, the baseline not among them.
@@ -136,8 +134,4 @@ pub(crate) fn condition(study: i64, plan: &Plan, word: &str) -> Result<usize, Er
             .collect::<Vec<_>>()
             .join(", "),
     })
-}
-
-fn key_of<S: serde::Serializer>(metric: &&'static Metric, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(metric.key)
 }

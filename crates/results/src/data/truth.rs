@@ -55,8 +55,3 @@ pub(crate) fn note<'e>(
 pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
     note(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
 }
-
-/// The line below a table; empty without a text.
-pub(crate) fn line(truth: Option<&str>) -> String {
-    truth.map_or(String::new(), |truth| format!("({truth})\n"))
-}

@@ -13,7 +13,7 @@ use crate::words::number::{counted, percent};
 use crate::words::phrases::listed;
 
 /// Parts of a turn for people, in tenths.
-pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
+pub const PARTS: [(&str, [usize; 2]); 4] =
     [("1st tenth", [0, 1]), ("2nd", [1, 2]), ("3rd to 5th", [2, 5]), ("6th to 10th", [5, TENTHS])];
 
 // A share of the effect that is small: half of it is in the difference.
@@ -24,23 +24,25 @@ const SMALL: f64 = 0.1;
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
-pub(crate) struct TurnsOfCondition {
+pub struct TurnsOfCondition {
     condition: usize,
-    pub(crate) label: String,
+    /// Its label.
+    pub label: String,
     /// The flows that it had turns in.
-    pub(crate) flows: usize,
+    pub flows: usize,
     /// Its counted turns in all of them.
-    pub(crate) turns: usize,
+    pub turns: usize,
     /// The rate after a turn of another condition against that after one of its own, in %, in each
     /// of [`PARTS`]; `None` where one of them had no work.
-    pub(crate) parts: [Option<f64>; PARTS.len()],
+    pub parts: [Option<f64>; PARTS.len()],
     /// The carry-over in the counted part: the mean of boots, and its interval from two boots on.
-    pub(crate) carry_over: f64,
+    pub carry_over: f64,
     /// The carry-over of each boot.
     boots: Vec<f64>,
     /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
-    pub(crate) interval: Option<(f64, f64)>,
+    /// The interval of the carry-over.
+    pub interval: Option<(f64, f64)>,
 }
 
 impl TurnsOfCondition {
@@ -54,7 +56,8 @@ impl TurnsOfCondition {
 }
 
 /// The turns of each condition that took any.
-pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
+#[must_use]
+pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
     let rate_of = |index| {
         let own = stored
             .measurements()

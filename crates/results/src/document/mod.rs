@@ -7,7 +7,7 @@ mod terminal;
 
 use crate::chart::Figure;
 
-use crate::render::titled_table::TitledTable;
+use crate::words::table::Table;
 
 pub use markdown::{escaped, markdown};
 pub use terminal::terminal;
@@ -41,6 +41,17 @@ pub enum Block<'a> {
     Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
+}
+
+/// A table with its title and notes.
+#[derive(Debug, Clone)]
+pub struct TitledTable {
+    /// The subject of the table.
+    pub title: String,
+    /// The table.
+    pub table: Table,
+    /// Notes below the table, as sentences.
+    pub notes: Vec<String>,
 }
 
 /// An item of a list, with its facts.

@@ -1,12 +1,11 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, ListItem};
-use crate::render::titled_table::TitledTable;
+use super::{Block, ListItem, TitledTable};
 use crate::words::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
-/// Figures, and appendices, which only a file has room for, are left out.
+/// Figures, which only a file has room for, are left out.
 #[must_use]
 pub fn terminal(blocks: &[Block<'_>], layout: Layout) -> String {
     let mut writer = TerminalWriter { layout, text: String::new(), indent: 0, is_in_paragraph: false };
@@ -27,14 +26,16 @@ impl TerminalWriter {
     fn block(&mut self, block: &Block<'_>) {
         let is_sentence =
             matches!(block, Block::Question(_) | Block::Lead(_) | Block::Text(_) | Block::Facts(_));
-        if !(is_sentence && self.is_in_paragraph) && self.indent == 0 && !self.text.is_empty() {
+        // The title of a list ends with a colon.
+        let is_titled = matches!(block, Block::List(_)) && self.text.ends_with(":\n");
+        let goes_on = is_titled || is_sentence && self.is_in_paragraph;
+        if !goes_on && self.indent == 0 && !self.text.is_empty() {
             self.text.push('\n');
         }
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
         match block {
-            Block::Heading(words) | Block::Question(words) | Block::Lead(words) | Block::Text(words) => {
-                self.line(words);
-            }
+            Block::Heading(words) | Block::Question(words) | Block::Text(words) => self.line(words),
+            Block::Lead(words) => self.line(&format!("Answer: {words}")),
             Block::Warning(paragraphs) => {
                 paragraphs.iter().for_each(|words| self.line(&format!("Warning: {words}")));
             }
@@ -52,7 +53,11 @@ impl TerminalWriter {
                 self.indent -= 2;
                 self.is_in_paragraph = false;
             }
-            Block::Appendix(..) | Block::Figure(_) => {}
+            Block::Appendix(title, words) => {
+                self.line(title);
+                self.text.push_str(&lines(words));
+            }
+            Block::Figure(_) => {}
         }
     }
 
@@ -69,7 +74,9 @@ impl TerminalWriter {
     }
 
     fn table(&mut self, TitledTable { title, table, notes }: &TitledTable) {
-        self.line(title);
+        if !title.is_empty() {
+            self.line(title);
+        }
         self.text.push_str(&table.fit(self.layout));
         notes.iter().for_each(|note| self.line(&format!("({note})")));
     }

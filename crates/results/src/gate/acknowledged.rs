@@ -3,22 +3,16 @@
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize, Serializer};
-use study::metric::{self, Metric};
+use study::metric;
 use thiserror::Error;
 use toml::Spanned;
-use toml::value::Datetime;
+use toml::value::{Date, Datetime};
 
 use crate::gate::bound::Bound;
-use crate::gate::date::Date;
+use crate::words::number::instant;
 
 /// The largest size of a file of acknowledgements, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
-
-/// Regressions that people know of and accept for a time.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Acknowledged {
-    pub(crate) entries: Vec<Acknowledgement>,
-}
 
 /// One regression that people know of: a condition may differ up to another bound until a day.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,47 +74,58 @@ struct WrittenEntry {
 
 type FileProblem = (Range<usize>, String);
 
-impl Acknowledged {
-    /// Reads a file's text. `file` is only shown, never opened; `today` is the day on which the
-    /// gate judges.
-    ///
-    /// # Errors
-    /// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys,
-    /// unknown metrics, bounds that cannot be read, entries that have expired, two entries for the
-    /// same.
-    pub fn parse(file: &str, text: &str, today: Date) -> Result<Self, AcknowledgedError> {
-        if text.len() > MOST_BYTES {
-            return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });
-        }
-        let wrong = |(place, problem): FileProblem| {
-            let (line, column) = position(text, place.start);
-            AcknowledgedError::Wrong { file: file.to_owned(), line, column, problem }
-        };
-        let read: AcknowledgedFile = toml::from_str(text)
-            .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
-        let mut entries: Vec<Acknowledgement> = Vec::new();
-        for entry in read.acknowledged {
-            let place = entry.span();
-            let entry = entry.into_inner().read(position(text, place.start).0, today).map_err(wrong)?;
-            let again = entries
-                .iter()
-                .find(|own| own.condition == entry.condition && own.bound.is_of_same(&entry.bound));
-            if let Some(own) = again {
-                let problem = format!(
-                    "{:?} has a bound of {} already, in line {}: keep one of them",
-                    entry.condition, entry.bound.metric.key, own.line
-                );
-                return Err(wrong((place, problem)));
-            }
-            entries.push(entry);
-        }
-        Ok(Self { entries })
+/// The day of an instant in milliseconds since 1970 (UTC).
+#[must_use]
+pub fn day_of_instant(unix_ms: i64) -> Date {
+    let day = instant(unix_ms)[..10].parse::<Datetime>().ok().and_then(|day| day.date);
+    day.expect("an instant begins with its day")
+}
+
+/// Reads a file of acknowledgements. `file` is only shown, never opened; `today` is the day on which
+/// the gate judges.
+///
+/// # Errors
+/// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys, unknown
+/// metrics, bounds that cannot be read, entries that have expired, two entries for the same.
+pub fn acknowledgements(
+    file: &str,
+    text: &str,
+    today: Date,
+) -> Result<Vec<Acknowledgement>, AcknowledgedError> {
+    if text.len() > MOST_BYTES {
+        return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });
     }
+    let wrong = |(place, problem): FileProblem| {
+        let (line, column) = position(text, place.start);
+        AcknowledgedError::Wrong { file: file.to_owned(), line, column, problem }
+    };
+    let read: AcknowledgedFile = toml::from_str(text)
+        .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
+    let mut entries: Vec<Acknowledgement> = Vec::new();
+    for entry in read.acknowledged {
+        let place = entry.span();
+        let entry = entry.into_inner().read(position(text, place.start).0, today).map_err(wrong)?;
+        let is_same =
+            |own: &&Acknowledgement| own.condition == entry.condition && own.bound.is_of_same(&entry.bound);
+        if let Some(own) = entries.iter().find(is_same) {
+            let problem = format!(
+                "{:?} has a bound of {} already, in line {}: keep one of them",
+                entry.condition, entry.bound.metric.key, own.line
+            );
+            return Err(wrong((place, problem)));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
 impl WrittenEntry {
     fn read(self, line: usize, today: Date) -> Result<Acknowledgement, FileProblem> {
-        let metric = metric_of(&self.metric)?;
+        let word = self.metric.get_ref();
+        let metric = metric::find(word).ok_or_else(|| {
+            let near = metric::nearest(word).map(|near| format!("; did you mean {near}?"));
+            (self.metric.span(), format!("there is no metric {word:?}{}", near.unwrap_or_default()))
+        })?;
         let bound = Bound::of_metric(metric, self.bound.get_ref())
             .map_err(|error| (self.bound.span(), error.to_string()))?;
         let said = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
@@ -128,7 +133,13 @@ impl WrittenEntry {
             said => Ok(said.to_owned()),
         };
         let (condition, reason) = (said(&self.condition, "condition")?, said(&self.reason, "reason")?);
-        let expires = day(&self.expires)?;
+        let expires = match self.expires.get_ref() {
+            Datetime { date: Some(date), time: None, offset: None } => *date,
+            other => {
+                let problem = format!("{other} is no day: write it as 2027-03-01, without quotes");
+                return Err((self.expires.span(), problem));
+            }
+        };
         if expires < today {
             let problem = format!(
                 "the acknowledgement of {bound} for {condition:?} expired on {expires}: remove the entry, or look at the regression again and give a later day"
@@ -136,23 +147,6 @@ impl WrittenEntry {
             return Err((self.expires.span(), problem));
         }
         Ok(Acknowledgement { condition, bound, reason, expires, line })
-    }
-}
-
-fn metric_of(word: &Spanned<String>) -> Result<&'static Metric, FileProblem> {
-    metric::find(word.get_ref()).ok_or_else(|| {
-        let near = metric::nearest(word.get_ref())
-            .map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        (word.span(), format!("there is no metric {:?}{near}", word.get_ref()))
-    })
-}
-
-fn day(written: &Spanned<Datetime>) -> Result<Date, FileProblem> {
-    match written.get_ref() {
-        Datetime { date: Some(date), time: None, offset: None } => {
-            Ok(Date::new(date.year, date.month, date.day))
-        }
-        other => Err((written.span(), format!("{other} is no day: write it as 2027-03-01, without quotes"))),
     }
 }
 
@@ -173,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    const TODAY: (u16, u8, u8) = (2026, 11, 23);
+    const TODAY: Date = Date { year: 2026, month: 11, day: 23 };
 
     const GOOD: &str = r#"# Known since the update.
 [[acknowledged]]
@@ -184,19 +178,17 @@ reason = "the mitigations of 6.19"
 expires = 2026-11-23
 "#;
 
-    fn read(text: &str) -> Result<Acknowledged, String> {
-        let (year, month, day) = TODAY;
-        Acknowledged::parse("known.toml", text, Date::new(year, month, day))
-            .map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<Vec<Acknowledgement>, String> {
+        acknowledgements("known.toml", text, TODAY).map_err(|error| error.to_string())
     }
 
     #[test]
     fn an_entry_names_what_is_accepted_why_and_until_when() {
-        let entries = read(GOOD).unwrap().entries;
+        let entries = read(GOOD).unwrap();
         let [one] = entries.as_slice() else { panic!("{entries:?}") };
         assert_eq!((one.bound.to_string().as_str(), one.line), ("throughput < -5%", 2));
         assert_eq!(serde_json::to_value(one).unwrap()["expires"], "2026-11-23");
-        assert_eq!(read("").unwrap(), Acknowledged::default());
+        assert_eq!(read("").unwrap(), []);
     }
 
     #[test]

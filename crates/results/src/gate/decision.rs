@@ -4,11 +4,10 @@ use crate::{GateBaseline, GateCases, StudyDifference, StudyRef};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::gate::acknowledged::Acknowledged;
+use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::Bound;
 use crate::gate::check::{GateCheck, GateOutcome};
 use crate::gate::judge::{UnusedAcknowledgement, judge};
-use crate::gate::method::method;
 
 /// The request to a gate: bounds and error rates.
 #[derive(Debug, Clone)]
@@ -22,7 +21,7 @@ pub struct GateRequest {
     /// Whether a study that lacks planned runs, or conditions of the baseline, cannot pass.
     pub require_complete: bool,
     /// Regressions that people know of.
-    pub acknowledged: Acknowledged,
+    pub acknowledged: Vec<Acknowledgement>,
 }
 
 /// A reason why a gate cannot judge.
@@ -106,7 +105,9 @@ impl Gate {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
-    pub(crate) fn is_kept_back(&self) -> bool {
+    /// Whether it cannot pass because the study lacks something.
+    #[must_use]
+    pub fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
     }
 
@@ -139,4 +140,39 @@ pub fn check_request(bounds: &[Bound], confidence: f64) -> Result<(), GateError>
         }
     }
     Ok(())
+}
+
+/// The method of a gate, in sentences without full stops.
+fn method(
+    checks: &[GateCheck],
+    against: &GateBaseline,
+    confidence: f64,
+    inconclusive_counts_as: GateOutcome,
+) -> Vec<String> {
+    let timed = checks.iter().filter(|check| check.interval.is_some() && !check.is_counted).count();
+    let is_open = checks.iter().any(|check| check.outcome == GateOutcome::Inconclusive);
+    let confidence = stats::confidence(confidence);
+    let mut method = vec![
+        "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise".to_owned(),
+    ];
+    if timed > 1 {
+        method.push(format!(
+            "intervals are one-sided at each end: the end that decides a failure holds for all {timed} checks together with {confidence} % confidence (Holm), the end that decides a pass for each check with {confidence} %, since the gate passes only if every check does"
+        ));
+    } else if timed == 1 {
+        method.push(format!("each end of the interval holds by itself with {confidence} % confidence"));
+    }
+    if timed > 0 && matches!(against, GateBaseline::Study(_)) {
+        method.push("boots of different studies are never paired: each study has its own spread between boots (Welch)".to_owned());
+    }
+    if checks.iter().any(|check| check.is_counted) {
+        method.push(
+            "counts of instructions are judged by how well they repeat (0.1 %); they have no error rate"
+                .to_owned(),
+        );
+    }
+    if inconclusive_counts_as == GateOutcome::Pass && is_open {
+        method.push("inconclusive checks count as passed, as asked: nothing is shown for them".to_owned());
+    }
+    method
 }

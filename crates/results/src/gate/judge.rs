@@ -6,10 +6,9 @@ use std::collections::btree_map::Entry;
 use crate::{CaseAnswer, Error, GateCase};
 use serde::Serialize;
 
-use crate::gate::acknowledged::{Acknowledged, Acknowledgement};
+use crate::gate::acknowledged::Acknowledgement;
 use crate::gate::bound::{Bound, FailingSide};
-use crate::gate::bound_difference::{ErrorShares, ends};
-use crate::gate::check::GateCheck;
+use crate::gate::check::{ErrorShares, GateCheck};
 
 /// An acknowledgement that has no effect, and why.
 #[derive(Debug, Clone, Serialize)]
@@ -49,7 +48,7 @@ impl CaseAnswers {
     }
 
     fn ends(&mut self, item: &BoundCase<'_>, share: f64) -> Result<Option<(f64, f64)>, Error> {
-        Ok(self.answer(item, share)?.and_then(|answer| ends(&item.judged_by(), &answer.comparison)))
+        Ok(self.answer(item, share)?.and_then(|answer| item.judged_by().ends(&answer.comparison)))
     }
 }
 
@@ -63,7 +62,7 @@ impl CaseAnswers {
 pub(crate) fn judge(
     cases: &[GateCase],
     bounds: &[Bound],
-    acknowledged: &Acknowledged,
+    acknowledged: &[Acknowledgement],
     alpha: f64,
 ) -> Result<(Vec<GateCheck>, Vec<UnusedAcknowledgement>), Error> {
     let items: Vec<BoundCase<'_>> = bounds
@@ -74,7 +73,9 @@ pub(crate) fn judge(
                 place,
                 case,
                 bound: *bound,
-                known: known(acknowledged, case, bound),
+                known: acknowledged
+                    .iter()
+                    .find(|entry| is_of(entry, case) && entry.bound.is_looser_than(bound)),
             })
         })
         .collect();
@@ -119,7 +120,7 @@ pub(crate) fn judge(
         checks.push(check);
     }
     let mut unused = Vec::new();
-    for entry in &acknowledged.entries {
+    for entry in acknowledged {
         if let Some(why) = why_unused(entry, bounds, &items, &mut answers, alpha)? {
             unused.push(UnusedAcknowledgement { acknowledgement: entry.clone(), why });
         }
@@ -127,11 +128,7 @@ pub(crate) fn judge(
     Ok((checks, unused))
 }
 
-/// The acknowledgement of a case by which a bound is replaced.
-fn known<'a>(acknowledged: &'a Acknowledged, case: &GateCase, bound: &Bound) -> Option<&'a Acknowledgement> {
-    acknowledged.entries.iter().find(|entry| is_of(entry, case) && entry.bound.is_looser_than(bound))
-}
-
+/// Whether an acknowledgement is of the condition of a case.
 fn is_of(entry: &Acknowledgement, case: &GateCase) -> bool {
     entry.condition == case.label || entry.condition == case.slug
 }
@@ -164,7 +161,7 @@ fn why_unused(
     let Some(item) = items.iter().find(|item| is_of(entry, item.case) && item.bound == *bound) else {
         return Ok(Some("no condition that is judged by that metric has this name".to_owned()));
     };
-    let own = answers.answer(item, alpha)?.and_then(|answer| ends(bound, &answer.comparison));
+    let own = answers.answer(item, alpha)?.and_then(|answer| bound.ends(&answer.comparison));
     Ok(own
         .is_some_and(|ends| bound.is_kept_by(ends))
         .then(|| format!("the condition keeps the gate's own bound, {bound}, again: remove the entry")))

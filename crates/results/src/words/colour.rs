@@ -1,6 +1,8 @@
 //! The tone of a verdict, and its colour on a terminal.
 
 use anstyle::{AnsiColor, Style};
+use stats::Verdict;
+use study::metric::Better;
 
 /// The tone of a verdict: its meaning for the reader. Each form of output has its own colour or
 /// sign for it.
@@ -19,6 +21,17 @@ pub enum Tone {
 impl Tone {
     /// Every tone.
     pub const ALL: [Tone; 4] = [Tone::Better, Tone::Worse, Tone::Proven, Tone::Open];
+
+    /// The meaning of a verdict, if this direction is better.
+    #[must_use]
+    pub fn from_verdict(verdict: Verdict, better: Option<Better>) -> Self {
+        match (verdict, better) {
+            (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Self::Better,
+            (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => Self::Worse,
+            (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => Self::Proven,
+            (Verdict::NoDifferenceProven | Verdict::Inconclusive, _) => Self::Open,
+        }
+    }
 
     /// Its colour on a terminal.
     fn style(self) -> Style {

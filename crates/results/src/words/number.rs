@@ -41,6 +41,15 @@ pub fn rounded(value: f64) -> String {
     let text =
         format!("{:.*}", usize::try_from(2 - exponent).unwrap_or(0).min(9), (value / unit).round() * unit);
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let grouped = in_thousands(whole);
+    match part.trim_end_matches('0') {
+        "" => grouped,
+        part => format!("{grouped}.{part}"),
+    }
+}
+
+/// The digits of a whole number in groups of three.
+pub(crate) fn in_thousands(whole: &str) -> String {
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
@@ -48,10 +57,7 @@ pub fn rounded(value: f64) -> String {
         }
         grouped.push(digit);
     }
-    match part.trim_end_matches('0') {
-        "" => grouped,
-        part => format!("{grouped}.{part}"),
-    }
+    grouped
 }
 
 /// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent
@@ -72,10 +78,14 @@ pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
-/// A count with its noun: `1 run`, `3 runs`.
+/// A count with its noun: `1 run`, `3 runs`, `3 studies`.
 #[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    match noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {noun}s"),
+    }
 }
 
 /// A time span in its two largest units.
@@ -98,7 +108,8 @@ pub fn duration_of(seconds: f64) -> String {
 
 /// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
 /// the end of the year 9999, which is the last that has four digits.
-pub(crate) fn instant(unix_ms: i64) -> String {
+#[must_use]
+pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
     let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
     let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
@@ -106,7 +117,8 @@ pub(crate) fn instant(unix_ms: i64) -> String {
 }
 
 /// A ratio to the baseline, in three significant digits: `11.7`, `0.0853`.
-pub(crate) fn times(ratio: f64) -> String {
+#[must_use]
+pub fn times(ratio: f64) -> String {
     if !(1e-6..1e6).contains(&ratio) {
         return figure(ratio);
     }

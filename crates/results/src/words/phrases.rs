@@ -14,7 +14,8 @@ pub(crate) fn words(key: &str) -> String {
 }
 
 /// The words of a metric in a title.
-pub(crate) fn title(key: &str) -> String {
+#[must_use]
+pub fn title(key: &str) -> String {
     spoken(key, |side| format!("{side}'s"), long)
 }
 
@@ -26,7 +27,8 @@ pub fn metric_words(key: &str) -> String {
 
 /// The words of a metric in the heading of a column: `tx CPU per byte`, with more room
 /// `transmitter's CPU per byte`.
-pub(crate) fn heading(key: &str, is_wide: bool) -> String {
+#[must_use]
+pub fn heading(key: &str, is_wide: bool) -> String {
     spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
 
@@ -55,12 +57,14 @@ fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) 
 }
 
 /// A workload as the beginning of a sentence: `tcp_stream: `; empty if nobody named it.
-pub(crate) fn before(workload: &str) -> String {
+#[must_use]
+pub fn before(workload: &str) -> String {
     if workload.is_empty() { String::new() } else { format!("{workload}: ") }
 }
 
 /// Levels of a condition without those of one factor: `mtu=1500 tso=on`.
-pub(crate) fn levels_without(without: &str, levels: &[(String, String)]) -> String {
+#[must_use]
+pub fn levels_without(without: &str, levels: &[(String, String)]) -> String {
     let levels = levels.iter().filter(|(factor, _)| factor != without);
     levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
 }

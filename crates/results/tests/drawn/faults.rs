@@ -2,6 +2,14 @@
 
 use crate::chart::{Area, Figure};
 
+/// The file of a figure, an element a line, without the style sheet that all have.
+pub(crate) fn lines(figure: &Figure, width: f64) -> String {
+    let file = figure.picture(width).to_string();
+    let (before, rest) = file.split_once("<style>").expect("a file has a style sheet");
+    let (_, after) = rest.split_once("</style>").expect("its element ends");
+    format!("{before}{after}").replace("><", ">\n<")
+}
+
 /// The faults of a figure at a width.
 pub(crate) fn faults(figure: &Figure, width: f64) -> Vec<String> {
     let drawing = figure.draw(width);

@@ -1,6 +1,7 @@
 //! Figures of very many marks, and the few marks that take the keyboard's focus.
 
-use netassay_results::chart::{Dots, Figure, Id, NARROW, Plot as _, WIDE};
+use netassay_results::Table;
+use netassay_results::chart::{Dots, Figure, Id, Markup, NARROW, Plot as _, WIDE, write_table};
 
 use crate::check::{Piece, read};
 use crate::figures;
@@ -61,9 +62,9 @@ fn a_drawing_of_hundreds_of_lanes_has_the_means_of_boots_and_says_so() {
     let (many, few) = (dots(50, 5, 4).draw(NARROW).height, dots(48, 5, 4).draw(NARROW).height);
     assert!(many < few, "{many} px of one lane each, {few} px of five");
     let table = plot.table();
-    assert_eq!(table.rows.len(), 50, "a row for each condition");
+    assert_eq!(table.rows().count(), 50, "a row for each condition");
     assert_eq!(
-        table.head[5..],
+        table.heads()[5..],
         ["mean of boot 1", "mean of boot 2", "mean of boot 3", "mean of boot 4", "mean of boot 5"]
     );
     let size = Figure::new(Id::new("many"), "Many", "Many runs.", plot).small_html().as_str().len();
@@ -74,10 +75,10 @@ fn a_drawing_of_hundreds_of_lanes_has_the_means_of_boots_and_says_so() {
 fn few_runs_are_all_in_the_table() {
     let plot = dots(4, 5, 10);
     let table = plot.table();
-    assert_eq!(table.rows.len(), 4 + 4 * 5, "a row for each boot, and one for each mean");
-    let csv = table.csv();
+    assert_eq!(table.rows().count(), 4 + 4 * 5, "a row for each boot, and one for each mean");
+    let cells = table.rows().map(|row| row.join(" ")).collect::<String>();
     for run in plot.conditions.iter().flat_map(|one| &one.boots).flat_map(|boot| &boot.runs) {
-        assert!(csv.contains(&(plot.quantity.show)(run.value())), "{run:?} in {csv}");
+        assert!(cells.contains(&(plot.quantity.show)(*run)), "{run:?} in {cells}");
     }
 }
 
@@ -112,15 +113,19 @@ fn a_small_figure_has_one_drawing_for_each_panel() {
 #[test]
 fn columns_of_numbers_are_named_once() {
     let figure = figures::every_kind().into_iter().find(|figure| figure.id.as_str() == "runs").unwrap();
-    let html = figure.panels[0].plot.table().html("Runs");
+    let mut html = Markup::new();
+    write_table(&mut html, None, &figure.panels[0].plot.table(), |caption| caption.text("Runs"));
     assert!(html.as_str().starts_with("<table class=\"n3 n4 n5\">"), "{html}");
     assert!(!html.as_str().contains("\"number\""), "{html}");
-    let numeric: Vec<bool> = (0..20).map(|column| column > 13).collect();
-    assert_eq!(netassay_results::chart::columns(&numeric), "n15 n16");
-    let beyond: Vec<usize> = netassay_results::chart::beyond(&numeric)
-        .enumerate()
-        .filter(|(_, beyond)| *beyond)
-        .map(|(at, _)| at)
-        .collect();
-    assert_eq!(beyond, [16, 17, 18, 19], "their cells say it themselves");
+    let names: Vec<String> = (0..20).map(|column| format!("column {column}")).collect();
+    let mut table = Table::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    table.row(&[&["a"; 14][..], &["1"; 6]].concat());
+    let mut html = Markup::new();
+    write_table(&mut html, None, &table, |caption| caption.text("Many"));
+    assert!(html.as_str().starts_with("<table class=\"n15 n16\">"), "{html}");
+    assert_eq!(
+        html.as_str().matches("class=\"number\"").count(),
+        8,
+        "heads and cells of four columns: {html}"
+    );
 }

@@ -2,15 +2,15 @@
 
 use netassay_results::chart::{
     Arrow, ArrowCost, Bar, BarGroup, Bars, BootStart, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition,
-    Figure, Finite, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel,
-    HistoryPlot, HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
-    Timeline, TimelineRun,
+    Figure, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot,
+    HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale, Timeline,
+    TimelineRun,
 };
 
 /// Names and values that are handed out again and again.
 pub(crate) struct Odd<'a> {
     pub(crate) names: &'a [String],
-    pub(crate) values: &'a [Finite],
+    pub(crate) values: &'a [f64],
     next: usize,
 }
 
@@ -19,7 +19,7 @@ fn show(value: f64) -> String {
 }
 
 impl<'a> Odd<'a> {
-    pub(crate) fn new(names: &'a [String], values: &'a [Finite]) -> Self {
+    pub(crate) fn new(names: &'a [String], values: &'a [f64]) -> Self {
         Self { names, values, next: 0 }
     }
 
@@ -28,14 +28,14 @@ impl<'a> Odd<'a> {
         self.names[self.next % self.names.len()].clone()
     }
 
-    fn value(&mut self) -> Finite {
+    fn value(&mut self) -> f64 {
         self.next += 1;
         self.values[self.next % self.values.len()]
     }
 
     fn interval(&mut self) -> Interval {
         let mut ends = [self.value(), self.value(), self.value()];
-        ends.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        ends.sort_by(|a, b| a.total_cmp(b));
         self.next += 1;
         let open = |odd: usize, end| (!self.next.is_multiple_of(odd)).then_some(end);
         Interval { estimate: ends[1], low: open(5, ends[0]), high: open(7, ends[2]) }
@@ -70,7 +70,7 @@ impl<'a> Odd<'a> {
                 up: (self.quantity(), if scale == Scale::Quantiles { Scale::Linear } else { scale }),
                 curves: self.many(count, |odd| {
                     let mut points = odd.many(count + 1, |odd| (odd.value(), odd.value()));
-                    points.sort_by(|a, b| a.0.value().total_cmp(&b.0.value()));
+                    points.sort_by(|a, b| a.0.total_cmp(&b.0));
                     Curve { name: odd.name(), points, measured: true }
                 }),
                 flags: self.many(count, |odd| (odd.value(), odd.name())),
@@ -92,7 +92,7 @@ impl<'a> Odd<'a> {
             reference: Some(self.value()),
             starts: {
                 let mut starts = self.many(count, |odd| BootStart { name: odd.name(), at: odd.value() });
-                starts.sort_by(|a, b| a.at.value().total_cmp(&b.at.value()));
+                starts.sort_by(|a, b| a.at.total_cmp(&b.at));
                 starts
             },
             runs: self.many(3 * count, |odd| TimelineRun {
@@ -105,7 +105,6 @@ impl<'a> Odd<'a> {
         plots.push(self.histogram(count));
         plots.push(Box::new(FlowPlot {
             quantity: self.quantity(),
-            percent: show,
             passages: self.many(count, |odd| FlowPlace {
                 name: odd.name(),
                 arrived: odd.value(),
@@ -162,16 +161,14 @@ impl<'a> Odd<'a> {
     fn histogram(&mut self, count: usize) -> Box<dyn Plot> {
         Box::new(Histogram {
             across: (self.quantity(), Scale::Logarithmic),
-            noun: self.name(),
-            percent: show,
+            noun: "samples",
             series: self.many(count, |odd| SampleSet {
                 name: odd.name(),
                 about: odd.name(),
                 buckets: {
                     let mut edges = odd.many(6, Self::value);
-                    edges.sort_by(|a, b| a.value().total_cmp(&b.value()));
-                    let bucket =
-                        |pair: &[Finite]| Bucket { low: pair[0], high: pair[1], count: u64::MAX / 3 };
+                    edges.sort_by(|a, b| a.total_cmp(b));
+                    let bucket = |pair: &[f64]| Bucket { low: pair[0], high: pair[1], count: u64::MAX / 3 };
                     edges.windows(2).map(bucket).collect()
                 },
             }),
@@ -190,7 +187,7 @@ impl<'a> Odd<'a> {
             costs: self.many(2, |odd| ArrowCost {
                 name: odd.name(),
                 value: odd.interval(),
-                share: Some(odd.value()).filter(|share| share.value() > 0.0),
+                share: Some(odd.value()).filter(|share| *share > 0.0),
                 spread: odd.name(),
             }),
             waits: ends[0].is_multiple_of(2),
@@ -202,8 +199,8 @@ impl<'a> Odd<'a> {
     fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {
         let stacks = self.many(3 * count, |odd| FlameStack {
             frames: odd.many(odd.next % 5, Self::name),
-            before: odd.value().value(),
-            now: odd.value().value(),
+            before: odd.value(),
+            now: odd.value(),
         });
         let baseline = is_compared.then(|| self.name());
         Box::new(Flame::new(self.quantity(), baseline, stacks))

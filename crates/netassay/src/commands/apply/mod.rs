@@ -45,7 +45,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let roles = roles(flags)?;
     let request = advise::request(&flags.wanted)?;
     let studies = advise::load(&flags.database.db, &flags.studies)?;
-    let planned = advise::advice(&studies, &request)?.planned(flags.side);
+    let planned = report::views::planned_settings(&advise::advice(&studies, &request)?, flags.side);
     if planned.settings.is_empty() {
         let left: String = planned.left.iter().map(|one| format!("\n  not set: {one}")).collect();
         return Err(Failure::Nothing(format!(

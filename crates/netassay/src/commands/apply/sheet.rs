@@ -1,7 +1,8 @@
 //! What is to be set on which interface of one machine, and what is left with the reason.
 
 use host::InterfaceEnvironment;
-use results::advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
+use report::views::{PlannedSetting, PlannedSettings};
+use results::advice::{HostCommand, HostInterface};
 use testbed::InterfaceSettings;
 
 /// The interfaces of a machine by their role.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use results::chart::{Arrow, ArrowCost, Figure, Finite, Id, Interval, LanePlot, LaneStage, Quantity};
+use results::chart::{Arrow, ArrowCost, Figure, Id, Interval, LanePlot, LaneStage, Quantity};
 use trace::{Layer, StageTime};
 
 use super::document::{Document, Place};
@@ -25,17 +25,17 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
     let arrows = steps.iter().filter_map(|step| {
         let rows = document.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
         let waits = rows.clone().any(|(_, row)| row.waits);
-        let costs = rows.filter_map(|(traced, row)| {
-            let value = Interval { estimate: Finite::new(row.corrected)?, low: None, high: None };
+        let costs = rows.map(|(traced, row)| {
+            let value = Interval::new(row.corrected, None);
             let name = if alone { String::new() } else { traced.size() };
-            let share = traced.part(row).and_then(Finite::new);
-            Some(ArrowCost { name, value, share, spread: spread(row) })
+            let share = traced.part(row);
+            ArrowCost { name, value, share, spread: spread(row) }
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
     let quantity = Quantity::new("cost", document.unit(), results::figure);
     let names = lanes.iter().map(Layer::to_string).collect();
-    let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
+    let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect())?;
     let title = format!("{}: {}", document.path, document.about);
     let open = document
         .traces

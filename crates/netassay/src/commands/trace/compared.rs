@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use report::views;
+use results::document::Block;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
@@ -99,12 +101,14 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
         Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
     }
     let next = format!(
-        "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",
+        "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes",
         named(db)
     );
     let printed = Printed::new(stages);
-    output::show(&printed, &flags.output, flags.tables.wide, |printed, layout| {
-        printed.found.text(layout) + &printed.line() + &next
+    output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
+        let mut blocks = views::stage_differences(&printed.found);
+        blocks.extend([printed.line(), next].map(Block::Text));
+        blocks
     })
 }
 
@@ -123,7 +127,7 @@ impl<F> Printed<F> {
     }
 
     fn line(&self) -> String {
-        format!("Printed by netassay {}: `{}`\n", self.netassay, self.command)
+        format!("Printed by netassay {}: `{}`", self.netassay, self.command)
     }
 }
 
@@ -165,7 +169,9 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
         studies.push((named(path).to_string(), stored.sanitised()));
     }
     let printed = Printed::new(StageRanges::new(&studies)?);
-    output::show(&printed, &flags.output, flags.tables.wide, |printed, layout| {
-        printed.found.text(layout) + &printed.line()
+    output::show_view(&printed, &flags.output, flags.tables.wide, |printed, _| {
+        let mut blocks = views::stage_ranges(&printed.found);
+        blocks.push(Block::Text(printed.line()));
+        blocks
     })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use results::{Layout, Table, beyond_rounding, counted, figure, listed, stages_by_end};
+use results::document::Block;
+use results::{Table, TitledTable, beyond_rounding, counted, figure, listed, stages_by_end};
 use serde::Serialize;
 use study::Closure;
 use trace::{
@@ -161,25 +162,18 @@ impl Document {
         }
     }
 
-    pub(super) fn text(&self, layout: Layout) -> String {
-        let mut text = layout.hang(&format!("{}: {}\n", self.path, self.about), 2);
-        let say =
-            |text: &mut String, sentence: &str| text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
-        say(&mut text, &self.traffic());
-        text.push('\n');
-        text.push_str(&self.table().fit(layout));
-        text.push('\n');
-        for sentence in self.sentences() {
-            say(&mut text, &sentence);
-        }
+    /// The stages, and the functions below them.
+    pub(super) fn blocks(&self) -> Vec<Block<'static>> {
+        let mut blocks = vec![
+            Block::Text(format!("{}: {}", self.path, self.about)),
+            Block::Table(TitledTable { title: self.traffic(), table: self.table(), notes: Vec::new() }),
+            Block::List(self.sentences()),
+        ];
         let sampled: Vec<functions::Sampled<'_>> = self.traces.iter().filter_map(OfSize::sampled).collect();
-        if let Some((table, sentences)) = functions::of(&sampled, self.unit(), self.whose()) {
-            text.push('\n');
-            text.push_str(&table.fit(layout));
-            text.push('\n');
-            sentences.iter().for_each(|sentence| say(&mut text, sentence));
+        if !sampled.is_empty() {
+            blocks.extend(functions::blocks(&sampled, self.unit(), self.whose()));
         }
-        text
+        blocks
     }
 
     /// Whose CPU time a message's is.
@@ -454,6 +448,8 @@ fn means(kind: ProbeCost) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::Layout;
+    use results::document::terminal;
     use trace::{Layer, ProbeCounts, Round, Segment, StagePoint, Way};
 
     use super::*;
@@ -524,11 +520,11 @@ mod tests {
         ];
         let large = [(small[0].0, small[0].1, 1540), ("tcp_data_queue", "tcp_data_queue", 150), small[2]];
         let found = document(vec![traced(1, &small), traced(1400, &large)]);
-        insta::assert_snapshot!("unlike_functions", found.text(Layout::PLAIN));
+        insta::assert_snapshot!("unlike_functions", terminal(&found.blocks(), Layout::PLAIN));
         assert_eq!(serde_json::to_value(&found).unwrap()["unlike"], serde_json::json!([1]));
         // By the same functions they are.
         let same = document(vec![traced(1, &small), traced(1400, &small)]);
-        let text = same.text(Layout::PLAIN);
+        let text = terminal(&same.blocks(), Layout::PLAIN);
         assert!(!text.contains("unlike") && same.unlike.is_empty(), "{text}");
         assert!(
             text.contains("seen: tcp_data_queue at tcp_queue_rcv, copy at skb_copy_datagram_iter"),

@@ -86,11 +86,11 @@ impl Flames {
             title: format!("{name}: functions"),
             said: format!(
                 "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
-                stages.origin(),
+                stages.origin,
                 again::command()
             ),
-            unit: stages.unit(),
-            graphs: stages.stacks().iter().map(graph).collect(),
+            unit: stages.unit,
+            graphs: stages.stacks.iter().map(graph).collect(),
         }
     }
 
@@ -113,9 +113,9 @@ impl Flames {
     fn figure(self) -> Figure {
         let alone = self.graphs.len() == 1;
         let quantity = Quantity::new("cost", self.unit, results::figure);
-        let panels = self.graphs.into_iter().map(|graph| Panel {
-            title: if alone { String::new() } else { graph.title },
-            plot: Box::new(Flame::new(quantity.clone(), graph.baseline, graph.stacks)),
+        let panels = self.graphs.into_iter().map(|graph| {
+            let title = if alone { String::new() } else { graph.title };
+            Panel::new(title, Flame::new(quantity.clone(), graph.baseline, graph.stacks))
         });
         Figure { id: Id::new("flame"), title: self.title, description: self.said, panels: panels.collect() }
     }

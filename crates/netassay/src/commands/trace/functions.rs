@@ -1,7 +1,8 @@
 //! The functions that take the CPU for a message, below the stages that its packets pass.
 
 use host::perf::{FunctionCost, Profile};
-use results::{Table, beyond_rounding, counted, figure};
+use results::document::Block;
+use results::{Table, TitledTable, beyond_rounding, counted, figure};
 
 /// So many are shown, and the rest together.
 const SHOWN: usize = 15;
@@ -15,9 +16,11 @@ pub(super) struct Sampled<'d> {
     pub(super) costs: &'d [FunctionCost],
 }
 
-/// The table and what is said below it; `None` where nothing was sampled.
-pub(super) fn of(sampled: &[Sampled<'_>], unit: &str, whose: &str) -> Option<(Table, Vec<String>)> {
-    (!sampled.is_empty()).then(|| (table(sampled, unit), sentences(sampled, unit, whose)))
+/// The table of functions, and its sentences.
+pub(super) fn blocks(sampled: &[Sampled<'_>], unit: &str, whose: &str) -> [Block<'static>; 2] {
+    let title = "functions".to_owned();
+    let table = TitledTable { title, table: table(sampled, unit), notes: Vec::new() };
+    [Block::Table(table), Block::List(sentences(sampled, unit, whose))]
 }
 
 fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {

@@ -84,7 +84,8 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     if flags.campaign.dry_run {
         let planned = Planned::of(name, &path, &all, flags, [batch, rounds])?;
-        return output::show(&planned, &flags.output, flags.tables.wide, Planned::text).map(done);
+        return output::show_view(&planned, &flags.output, flags.tables.wide, |planned, _| planned.blocks())
+            .map(done);
     }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
@@ -133,7 +134,7 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let disturbed = session.disturbance().map(|cause| cause.to_string());
     let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
     let written = write(&document, flags, &charts, flame);
-    output::show(&document, &flags.output, flags.tables.wide, Document::text)?;
+    output::show_view(&document, &flags.output, flags.tables.wide, |document, _| document.blocks())?;
     written?;
     Ok(ended.map_or_else(|| done(()), Failure::report))
 }

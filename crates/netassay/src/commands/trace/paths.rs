@@ -1,6 +1,6 @@
 //! `netassay trace --paths`: the bundled paths, with what this kernel offers to probe.
 
-use results::Layout;
+use results::document::Block;
 use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};
@@ -11,7 +11,7 @@ use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
-use crate::output::show;
+use crate::output::show_view;
 use crate::signals;
 
 /// What a kernel has for paths.
@@ -69,7 +69,7 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
         probes,
         paths: listed.collect(),
     };
-    show(&list, &flags.output, false, List::text)
+    show_view(&list, &flags.output, false, |list, _| list.blocks())
 }
 
 /// Boots the kernel, or reaches the machine, and asks it.
@@ -95,34 +95,22 @@ pub(super) fn find(name: &str) -> Result<&'static BundledPath, Failure> {
 }
 
 impl List {
-    fn text(&self, layout: Layout) -> String {
+    fn blocks(&self) -> Vec<Block<'static>> {
         let whose = match self.on.as_ref().and_then(OnMachine::named) {
             Some(named) => named,
             None if self.inside_guest => "the virtual machine's kernel".to_owned(),
             None => "this kernel".to_owned(),
         };
-        let mut text = format!("probes at places of {whose}, best first\n");
-        for rung in &self.probes {
-            text.push_str(&layout.hang(&format!("  {}\n", rung.sentence()), 4));
-        }
-        for path in &self.paths {
-            text.push('\n');
-            text.push_str(&path.text(layout));
-        }
-        text
-    }
-}
-
-impl Listed {
-    fn text(&self, layout: Layout) -> String {
-        let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
-        let resolved = self.stages.iter().filter(both).count();
-        let count = format!("{resolved} of {} stages resolved", self.stages.len());
-        let mut text = layout.hang(&format!("{}: {} ({count})\n", self.name, self.about), 2);
-        for stage in &self.stages {
-            text.push_str(&layout.hang(&line(stage), 4));
-        }
-        text
+        let probes = self.probes.iter().map(Rung::sentence).collect();
+        let head = format!("probes at places of {whose}, best first");
+        let paths = self.paths.iter().map(|path| {
+            let both = |stage: &&ResolvedStage| is_there(&stage.ipv4) && is_there(&stage.ipv6);
+            let (resolved, all) = (path.stages.iter().filter(both).count(), path.stages.len());
+            let head = format!("{}: {} ({resolved} of {all} stages resolved)", path.name, path.about);
+            (head, path.stages.iter().map(line).collect())
+        });
+        let lists = [(head, probes)].into_iter().chain(paths);
+        lists.map(|(head, lines)| Block::Fold(head, vec![Block::List(lines)])).collect()
     }
 }
 
@@ -141,7 +129,7 @@ fn line(stage: &ResolvedStage) -> String {
     } else {
         format!("IPv4 {}; IPv6 {}", words(&stage.ipv4), words(&stage.ipv6))
     };
-    format!("  {}{end} ({}{optional}): {found}\n", stage.label, stage.lane)
+    format!("{}{end} ({}{optional}): {found}", stage.label, stage.lane)
 }
 
 fn words(found: &ProbePoints) -> String {
@@ -175,11 +163,11 @@ mod tests {
     #[test]
     fn a_stage_names_its_points_once_where_both_families_have_the_same() {
         let same = || found("f", PointKind::Function);
-        assert_eq!(line(&stage(same(), same())), "  x return (IP, optional): f\n");
+        assert_eq!(line(&stage(same(), same())), "x return (IP, optional): f");
         let (tracepoint, missing) =
             (found("t", PointKind::Tracepoint), ProbePoints::Missing("no function g".into()));
         let both = line(&stage(tracepoint, missing));
-        assert_eq!(both, "  x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
+        assert_eq!(both, "x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g");
     }
 
     #[test]

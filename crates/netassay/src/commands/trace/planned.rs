@@ -1,6 +1,7 @@
 //! `netassay trace PATH --dry-run`: what a trace is going to cost.
 
-use results::{Layout, Table, counted, figure};
+use results::document::Block;
+use results::{Table, TitledTable, counted, figure};
 use serde::Serialize;
 use trace::{TraceEstimate, TracePath, TraceTarget};
 
@@ -58,18 +59,13 @@ impl Planned {
         })
     }
 
-    pub(super) fn text(&self, layout: Layout) -> String {
-        let mut text = layout.hang(&format!("{}: {}\n\n", self.path, self.about), 2);
+    pub(super) fn blocks(&self) -> Vec<Block<'static>> {
         let mut table = Table::new(&["stage", "place"]).uncut(&[0, 1]);
         for (stage, place) in self.estimate.stages.iter().filter(|(_, place)| place.is_ok()) {
             table.row(&[stage, place.as_ref().map_or("-", String::as_str)]);
         }
-        text.push_str(&table.fit(layout));
-        text.push('\n');
-        for sentence in self.sentences() {
-            text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
-        }
-        text
+        let title = format!("{}: {}", self.path, self.about);
+        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(self.sentences())]
     }
 
     fn sentences(&self) -> Vec<String> {

@@ -1,16 +1,16 @@
 //! Amounts as bars from zero, alone or stacked of parts.
 
-use crate::chart::area::Area;
 use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
-use crate::chart::finite::{Finite, Interval};
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure;
-use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::path::Area;
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
+use crate::{Table, distinct};
 
 /// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
 /// stacked of user, system, irq, softirq and steal.
@@ -45,7 +45,7 @@ pub struct Bar {
     pub whole: Interval,
     /// The amount of each part of [`Bars::parts`], in their order; amounts below zero are drawn
     /// left of it.
-    pub parts: Vec<Finite>,
+    pub parts: Vec<f64>,
 }
 
 const HEIGHT: f64 = 14.0;
@@ -73,18 +73,13 @@ impl Bars {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
-    fn values(&self) -> impl Iterator<Item = Finite> {
+    /// The values that an axis must reach.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
         self.bars().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
     fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for bar in self.bars() {
-            if !names.contains(&bar.name.as_str()) {
-                names.push(&bar.name);
-            }
-        }
-        names
+        distinct(self.bars().map(|bar| bar.name.as_str()))
     }
 
     fn signs(&self) -> Vec<(LegendSign, String)> {
@@ -99,33 +94,31 @@ impl Bars {
 
     fn about(&self, group: &BarGroup, bar: &Bar) -> String {
         let gap = if bar.name.is_empty() { "" } else { ", " };
-        let whole = self.quantity.interval(&bar.whole, |value| self.quantity.plain(value));
+        let show = self.quantity.show;
+        let whole = self.quantity.interval(&bar.whole, show);
         let parts = self.parts.iter().zip(&bar.parts);
-        let parts: String =
-            parts.map(|(name, part)| format!("; {name} {}", self.quantity.plain(*part))).collect();
+        let parts: String = parts.map(|(name, part)| format!("; {name} {}", show(*part))).collect();
         format!("{}{gap}{}: {whole}{parts}", group.name, bar.name)
     }
 }
 
 impl Bar {
     /// The ends of the stack to both sides of zero.
-    fn reach(&self) -> impl Iterator<Item = Finite> + use<> {
-        let sum = |keep: fn(f64) -> bool| {
-            Finite::new(self.parts.iter().map(|part| part.value()).filter(|part| keep(*part)).sum())
-        };
-        [sum(|part| part < 0.0), sum(|part| part > 0.0)].into_iter().flatten()
+    fn reach(&self) -> [f64; 2] {
+        let sum = |keep: fn(&f64) -> bool| self.parts.iter().copied().filter(keep).sum();
+        [sum(|part| *part < 0.0), sum(|part| *part > 0.0)]
     }
 
     /// The stretches of the bar: the number of the part, begin and end.
-    fn stretches(&self) -> Vec<(usize, Finite, Finite)> {
+    fn stretches(&self) -> Vec<(usize, f64, f64)> {
         if self.parts.is_empty() {
-            return vec![(0, Finite::ZERO, self.whole.estimate)];
+            return vec![(0, 0.0, self.whole.estimate)];
         }
-        let (mut below, mut above) = (Finite::ZERO, Finite::ZERO);
-        let stack = |(index, part): (usize, &Finite)| {
-            let end = if part.value() < 0.0 { &mut below } else { &mut above };
+        let (mut below, mut above) = (0.0, 0.0);
+        let stack = |(index, part): (usize, &f64)| {
+            let end = if *part < 0.0 { &mut below } else { &mut above };
             let from = *end;
-            *end = Finite::new(from.value() + part.value()).unwrap_or(from);
+            *end += part;
             (index, from, *end)
         };
         self.parts.iter().enumerate().map(stack).collect()
@@ -138,7 +131,7 @@ impl Plot for Bars {
         let top = legend(&mut drawing, 0.0, &self.signs());
         let names = self.names();
         let widest = |texts: &mut dyn Iterator<Item = f64>| texts.fold(0.0, f64::max).ceil();
-        let shown = |bar: &Bar| self.quantity.plain(bar.whole.estimate);
+        let shown = |bar: &Bar| (self.quantity.show)(bar.whole.estimate);
         let room = [
             widest(&mut names.iter().map(|name| measure::width(name))).min(NAMES * width),
             widest(&mut self.bars().map(|bar| measure::width(&shown(bar)))).min(NAMES * width),
@@ -180,23 +173,19 @@ impl Plot for Bars {
         drawing
     }
 
-    fn table(&self) -> FigureTable {
+    fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
         let names = self.names().iter().any(|name| !name.is_empty()).then_some("bar");
         let numbers = [quantity.as_str(), "lower end", "upper end"].into_iter();
         let numbers = numbers.chain(self.parts.iter().map(String::as_str));
         let head: Vec<&str> = std::iter::once("group").chain(names).chain(numbers).collect();
-        let mut table = FigureTable::new(&head);
-        let plain = |value| self.quantity.plain(value);
-        for group in &self.groups {
-            for bar in &group.bars {
-                let whole = [Some(bar.whole.estimate), bar.whole.low, bar.whole.high];
-                let parts = (0..self.parts.len()).map(|index| bar.parts.get(index).copied());
-                let numbers = whole.into_iter().chain(parts).map(|value| FigureCell::number(value, plain));
-                let name = names.map(|_| FigureCell::text(&bar.name));
-                table.row(std::iter::once(FigureCell::text(&group.name)).chain(name).chain(numbers));
-            }
-        }
-        table
+        let row = |group: &BarGroup, bar: &Bar| -> Vec<String> {
+            let parts = (0..self.parts.len()).map(|index| bar.parts.get(index).copied());
+            let numbers = bar.whole.values().into_iter().chain(parts);
+            let name = [group.name.clone()].into_iter().chain(names.map(|_| bar.name.clone()));
+            name.chain(numbers.map(|value| self.quantity.cell(value))).collect()
+        };
+        let rows = self.groups.iter().flat_map(|group| group.bars.iter().map(move |bar| (group, bar)));
+        figure_table(&head, rows.map(|(group, bar)| row(group, bar)))
     }
 }

@@ -1,17 +1,16 @@
 //! Lines over a quantity.
 
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{series, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
-use crate::chart::finite::Finite;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure::{self, LINE, fit};
-use crate::chart::path::SvgPath;
+use crate::chart::path::{SvgPath, drawn_note, thinned_line};
 use crate::chart::plane::{Plane, PlaneAxis, remark};
 use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
-use crate::chart::thin;
+use crate::chart::table::figure_table;
 
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
 #[derive(Debug, Clone)]
@@ -23,7 +22,7 @@ pub struct Curves {
     /// The lines.
     pub curves: Vec<Curve>,
     /// Places across that mean something, such as a knee, with the meaning.
-    pub flags: Vec<(Finite, String)>,
+    pub flags: Vec<(f64, String)>,
 }
 
 /// A line.
@@ -32,7 +31,7 @@ pub struct Curve {
     /// Its name.
     pub name: String,
     /// Its points, across and up, from left to right.
-    pub points: Vec<(Finite, Finite)>,
+    pub points: Vec<(f64, f64)>,
     /// Each point was measured on its own, and is shown as a dot too.
     pub measured: bool,
 }
@@ -78,15 +77,9 @@ impl Plot for Curves {
         let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
         let names = self.curves.iter().map(|curve| measure::width(&curve.name));
         let room = if beside { names.fold(0.0, f64::max).min(0.24 * width).ceil() } else { 0.0 };
-        let signs: Vec<(LegendSign, String)> = if beside || alone {
-            Vec::new()
-        } else {
-            self.curves
-                .iter()
-                .enumerate()
-                .map(|(index, curve)| (LegendSign::Line(index), curve.name.clone()))
-                .collect()
-        };
+        let named = self.curves.iter().enumerate().filter(|_| !beside && !alone);
+        let signs: Vec<(LegendSign, String)> =
+            named.map(|(index, curve)| (LegendSign::Line(index), curve.name.clone())).collect();
         let top = legend(&mut drawing, 0.0, &signs);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let flags = self.flags.iter().map(|flag| flag.0);
@@ -103,7 +96,7 @@ impl Plot for Curves {
         let (mut drawn, mut ends) = (0, Vec::new());
         for (index, curve) in self.curves.iter().enumerate() {
             let places: Vec<(f64, f64)> = curve.points.iter().map(|(x, y)| plane.place(*x, *y)).collect();
-            let kept = thin::line(&places);
+            let kept = thinned_line(&places);
             drawn += kept.len();
             let mut path = SvgPath::new();
             for (x, y) in &kept {
@@ -140,38 +133,27 @@ impl Plot for Curves {
                 drawing.text("", Anchor::Start, right + 12.0, y + 4.0, &name(*index));
             }
         }
-        let said = thin::drawn_note(drawn, points().count(), "points");
+        let said = drawn_note(drawn, points().count(), "points");
         remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
         drawing
     }
 
-    fn table(&self) -> FigureTable {
-        let (across, up) = (self.across.0.title(0), self.up.0.title(0));
-        let mut table = FigureTable::new(&["line", &across, &up]);
-        for curve in &self.curves {
-            for (x, y) in &curve.points {
-                table.row([
-                    FigureCell::text(&curve.name),
-                    FigureCell::number(Some(*x), |value| self.across.0.plain(value)),
-                    FigureCell::number(Some(*y), |value| self.up.0.plain(value)),
-                ]);
-            }
-        }
-        table
+    fn table(&self) -> Table {
+        let (across, up) = (&self.across.0, &self.up.0);
+        let points = self.curves.iter().flat_map(|curve| curve.points.iter().map(move |at| (curve, at)));
+        let row = |(curve, (x, y)): (&Curve, &(f64, f64))| {
+            vec![curve.name.clone(), across.cell(Some(*x)), up.cell(Some(*y))]
+        };
+        figure_table(&["line", &across.title(0), &up.title(0)], points.map(row))
     }
 }
 
 impl Curves {
     fn about(&self, curve: &Curve) -> String {
-        let values = curve.points.iter().map(|point| point.1);
+        let values = || curve.points.iter().map(|point| point.1);
         let (low, high) =
-            values.fold((None, None), |(low, high): (Option<Finite>, Option<Finite>), value| {
-                (
-                    Some(low.map_or(value, |low| if value < low { value } else { low })),
-                    Some(high.map_or(value, |high| if value > high { value } else { high })),
-                )
-            });
-        let shown = |value: Option<Finite>| value.map_or_else(String::new, |value| self.up.0.shown(value));
-        format!("{}: {} points, {} to {}", curve.name, curve.points.len(), shown(low), shown(high))
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let [low, high] = [low, high].map(|end| self.up.0.shown(end));
+        format!("{}: {} points, {low} to {high}", curve.name, curve.points.len())
     }
 }

@@ -1,15 +1,15 @@
 //! Flame graphs: a cost by the functions that called each other.
 
-use crate::chart::area::Area;
-use crate::chart::colour::{cool_class, heat_class};
+use crate::Table;
+use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
-use crate::chart::finite::Finite;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure::{fit, width};
+use crate::chart::path::Area;
 use crate::chart::plane::remark;
 use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::table::figure_table;
 
 /// A flame graph: a box for each function, as wide as its cost, upon the box of its caller. With a
 /// baseline it is differential: colours show the change of each function's own cost.
@@ -77,25 +77,17 @@ impl Flame {
         self.root.costs[1].max(LEAST)
     }
 
-    fn shown(&self, cost: f64) -> String {
-        Finite::new(cost).map_or_else(String::new, |cost| self.quantity.plain(cost))
-    }
-
-    fn signed(&self, cost: f64) -> String {
-        Finite::new(cost).map_or_else(String::new, |cost| self.quantity.signed(cost))
-    }
-
     fn about(&self, node: &FlameNode) -> String {
-        let [before, now] = node.costs.map(|cost| self.shown(cost));
-        let [own_before, own] = node.own.map(|cost| self.shown(cost));
+        let [before, now] = node.costs.map(self.quantity.show);
+        let [own_before, own] = node.own.map(self.quantity.show);
         let share = 100.0 * node.costs[1] / self.total();
         let told = format!("{}: {now} {}, {share:.1} %; {own} by itself", node.name, self.quantity.unit);
         match &self.baseline {
             None => told,
             Some(name) => format!(
                 "{told}; with {name} {before} and {own_before}; {} and {}",
-                self.signed(node.costs[1] - node.costs[0]),
-                self.signed(node.own[1] - node.own[0])
+                self.quantity.signed(node.costs[1] - node.costs[0]),
+                self.quantity.signed(node.own[1] - node.own[0])
             ),
         }
     }
@@ -106,7 +98,7 @@ impl Flame {
         }
         let differs = (node.own[1] - node.own[0]) / self.total();
         let step = STEPS.iter().filter(|step| differs.abs() >= **step).count();
-        (step > 0).then(|| if differs > 0.0 { heat_class(step) } else { cool_class(step) })
+        (step > 0).then(|| heat_class(if differs > 0.0 { "c1" } else { "c0" }, step))
     }
 
     fn boxes(&self, node: &FlameNode, (left, depth): (f64, usize), bottom: f64, drawing: &mut Drawing) {
@@ -180,13 +172,11 @@ impl FlameNode {
 impl Plot for Flame {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
-        let signs: Vec<(LegendSign, String)> = match &self.baseline {
-            None => Vec::new(),
-            Some(name) => vec![
-                (LegendSign::Block("c1"), format!("more by itself than with {name}")),
-                (LegendSign::Block("c0"), "less".to_owned()),
-            ],
-        };
+        let signs = self.baseline.iter().flat_map(|name| {
+            let more = (LegendSign::Block("c1"), format!("more by itself than with {name}"));
+            [more, (LegendSign::Block("c0"), "less".to_owned())]
+        });
+        let signs: Vec<(LegendSign, String)> = signs.collect();
         let top = legend(&mut drawing, 0.0, &signs);
         let depth = self.root.depth(SEEN * self.total() / width);
         drawing.height = top + HIGH * depth as f64;
@@ -200,23 +190,19 @@ impl Plot for Flame {
         drawing
     }
 
-    fn table(&self) -> FigureTable {
-        let unit = self.quantity.title(0);
+    fn table(&self) -> Table {
+        let own = format!("by itself: {}", self.quantity.title(0));
         let mut functions = Vec::new();
         self.root.functions(&mut functions);
         functions.sort_by(|(_, one), (_, other)| other[1].total_cmp(&one[1]));
-        let number = |cost: f64| FigureCell::number(Finite::new(cost), |cost| self.quantity.plain(cost));
-        let own = format!("by itself: {unit}");
-        let Some(name) = &self.baseline else {
-            let mut table = FigureTable::new(&["function", &own]);
-            functions.iter().for_each(|(name, own)| table.row([FigureCell::text(name), number(own[1])]));
-            return table;
+        let with = self.baseline.as_ref().map(|name| format!("with {name}"));
+        let compared = with.as_deref().map(|with| [with, "difference"]);
+        let head: Vec<&str> = ["function", &own].into_iter().chain(compared.into_iter().flatten()).collect();
+        let row = |(name, [before, now]): (&str, [f64; 2])| -> Vec<String> {
+            let numbers = [now, before, now - before].map(self.quantity.show);
+            [name.to_owned()].into_iter().chain(numbers).take(head.len()).collect()
         };
-        let mut table = FigureTable::new(&["function", &own, &format!("with {name}"), "difference"]);
-        for (name, [before, now]) in functions {
-            table.row([FigureCell::text(name), number(now), number(before), number(now - before)]);
-        }
-        table
+        figure_table(&head, functions.into_iter().map(row))
     }
 }
 

@@ -1,23 +1,20 @@
 //! Flow plots: the way from sender to reader, and the losses at each place.
 
-use crate::chart::area::Area;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
-use crate::chart::finite::Finite;
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
-use crate::chart::path::SvgPath;
+use crate::chart::path::{Area, SvgPath};
 use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::table::figure_table;
+use crate::{Table, percent};
 
 /// Packets from place to place.
 #[derive(Debug, Clone)]
 pub struct FlowPlot {
     /// The counted quantity: `packets`.
     pub quantity: Quantity,
-    /// The writer of percentages.
-    pub percent: fn(f64) -> String,
     /// In the order in which the packets pass them, the sender first.
     pub passages: Vec<FlowPlace>,
 }
@@ -28,7 +25,7 @@ pub struct FlowPlace {
     /// Its name.
     pub name: String,
     /// The count that arrived there.
-    pub arrived: Finite,
+    pub arrived: f64,
     /// The reason why the rest did not arrive from the place before: `dropped by the qdisc`.
     pub lost: String,
 }
@@ -38,45 +35,43 @@ const HEIGHT: f64 = 20.0;
 const SEEN: f64 = 2.0;
 
 impl FlowPlot {
-    /// The losses on the way to each place: their count, and their share of all that was sent, in
-    /// %.
-    fn losses(&self) -> Vec<Option<(Finite, Finite)>> {
-        let sent = self.passages.first().map_or(0.0, |first| first.arrived.value());
-        let before = self.passages.iter().map(|passage| passage.arrived.value());
-        let lost = before.zip(self.passages.iter().skip(1)).map(|(before, passage)| {
-            let lost = Finite::new(before - passage.arrived.value()).filter(|lost| lost.value() > 0.0)?;
-            Some((lost, Finite::new(100.0 * lost.value() / sent)?))
-        });
-        std::iter::once(None).chain(lost).take(self.passages.len()).collect()
+    /// The places, each with the loss on the way to it: the count, and the share of all that was
+    /// sent, in %.
+    fn places(&self) -> impl Iterator<Item = (&FlowPlace, Option<(f64, f64)>)> {
+        let arrived = self.passages.iter().map(|passage| passage.arrived);
+        let sent = self.passages.first().map_or(0.0, |first| first.arrived);
+        let before = std::iter::once(sent).chain(arrived);
+        self.passages.iter().zip(before).map(move |(passage, before)| {
+            let lost = before - passage.arrived;
+            (passage, (lost > 0.0).then_some((lost, 100.0 * (lost / sent))))
+        })
     }
 
-    fn words(&self, passage: &FlowPlace, loss: Option<(Finite, Finite)>) -> String {
-        let arrived = format!("{} {}", self.quantity.plain(passage.arrived), self.quantity.name);
+    fn words(&self, passage: &FlowPlace, loss: Option<(f64, f64)>) -> String {
+        let show = self.quantity.show;
+        let arrived = format!("{} {}", show(passage.arrived), self.quantity.name);
         let Some((lost, share)) = loss else { return arrived };
-        let share = (self.percent)(share.value());
-        format!("{arrived}; {} lost ({share} %): {}", self.quantity.plain(lost), passage.lost)
+        format!("{arrived}; {} lost ({} %): {}", show(lost), percent(share), passage.lost)
     }
 }
 
 impl Plot for FlowPlot {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
-        let losses = self.losses();
         let mut signs = vec![(LegendSign::Block("c0"), "arrived".to_owned())];
-        if losses.iter().any(Option::is_some) {
+        if self.places().any(|(_, loss)| loss.is_some()) {
             signs.push((LegendSign::Block("c1"), "lost before".to_owned()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
-        let rows = || self.passages.iter().zip(&losses);
         let names = self.passages.iter().map(|passage| passage.name.as_str());
-        let values = rows().map(|(passage, loss)| self.words(passage, *loss));
+        let values = self.places().map(|(passage, loss)| self.words(passage, loss));
         let mut frame = Frame::new(width, top, names, values, [0.0, 0.0]);
         let arrived = self.passages.iter().map(|passage| passage.arrived);
         let axis = frame.axis(Scale::FromZero, arrived, &self.quantity);
-        let zero = frame.x(&axis, Finite::ZERO);
+        let zero = frame.x(&axis, 0.0);
         let mut before: Option<(f64, f64)> = None;
-        for (passage, loss) in rows() {
-            let words = self.words(passage, *loss);
+        for (passage, loss) in self.places() {
+            let words = self.words(passage, loss);
             let y = frame.row(&mut drawing, &passage.name, &words, HEIGHT);
             let x = frame.x(&axis, passage.arrived);
             if let Some((end, bottom)) = before.filter(|_| drawing.width >= 600.0) {
@@ -102,18 +97,17 @@ impl Plot for FlowPlot {
         drawing
     }
 
-    fn table(&self) -> FigureTable {
-        let quantity = self.quantity.title(0);
-        let mut table = FigureTable::new(&["place", &quantity, "lost before", "% of sent", "how"]);
-        for (passage, loss) in self.passages.iter().zip(self.losses()) {
-            table.row([
-                FigureCell::text(&passage.name),
-                FigureCell::number(Some(passage.arrived), |value| self.quantity.plain(value)),
-                FigureCell::number(loss.map(|loss| loss.0), |value| self.quantity.plain(value)),
-                FigureCell::number(loss.map(|loss| loss.1), |share| (self.percent)(share.value())),
-                FigureCell::text(if loss.is_some() { &passage.lost } else { "" }),
-            ]);
-        }
-        table
+    fn table(&self) -> Table {
+        let row = |(passage, loss): (&FlowPlace, Option<(f64, f64)>)| {
+            vec![
+                passage.name.clone(),
+                self.quantity.cell(Some(passage.arrived)),
+                self.quantity.cell(loss.map(|loss| loss.0)),
+                loss.map_or_else(String::new, |loss| percent(loss.1)),
+                loss.map_or_else(String::new, |_| passage.lost.clone()),
+            ]
+        };
+        let head = ["place", &self.quantity.title(0), "lost before", "% of sent", "how"];
+        figure_table(&head, self.places().map(row))
     }
 }

@@ -1,15 +1,16 @@
 //! Histograms: a row for each set of samples.
 
+use crate::Table;
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
-use crate::chart::finite::Finite;
 use crate::chart::frame::Frame;
 use crate::chart::measure::{LINE, width, wrap};
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::table::figure_table;
+use crate::percent;
 
 /// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
 /// as well as across.
@@ -19,9 +20,7 @@ pub struct Histogram {
     /// equally wide on that scale.
     pub across: (Quantity, Scale),
     /// The counted thing: `transactions`.
-    pub noun: String,
-    /// The writer of percentages.
-    pub percent: fn(f64) -> String,
+    pub noun: &'static str,
     /// The sets, from top to bottom.
     pub series: Vec<SampleSet>,
 }
@@ -41,9 +40,9 @@ pub struct SampleSet {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bucket {
     /// The lower end.
-    pub low: Finite,
+    pub low: f64,
     /// The upper end.
-    pub high: Finite,
+    pub high: f64,
     /// The number of samples in the bucket.
     pub count: u64,
 }
@@ -62,8 +61,8 @@ impl SampleSet {
 
     /// The share of a bucket in %.
     #[must_use]
-    pub fn share(&self, bucket: &Bucket) -> Finite {
-        Finite::new(100.0 * bucket.count as f64 / self.total().max(1) as f64).unwrap_or(Finite::ZERO)
+    pub fn share(&self, bucket: &Bucket) -> f64 {
+        100.0 * bucket.count as f64 / self.total().max(1) as f64
     }
 
     /// Its largest bucket, the first of several.
@@ -75,24 +74,24 @@ impl SampleSet {
 
 impl Histogram {
     fn up(&self) -> Quantity {
-        Quantity::new(&format!("share of {} per bucket", self.noun), "%", self.percent)
+        Quantity::new(&format!("share of {} per bucket", self.noun), "%", percent)
     }
 
-    fn values(&self) -> impl Iterator<Item = Finite> {
+    fn values(&self) -> impl Iterator<Item = f64> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
     }
 
-    fn largest_share(&self) -> Finite {
+    fn largest_share(&self) -> f64 {
         let shares = self.series.iter().filter_map(|one| Some(one.share(one.largest()?)));
-        shares.fold(Finite::ZERO, |most, share| if share > most { share } else { most })
+        shares.fold(0.0, f64::max)
     }
 
     /// Words for the range that has most of a set's samples.
     fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
-            let [low, high] = [bucket.low, bucket.high].map(|edge| self.across.0.plain(edge));
-            format!("; most, {} %, from {low} to {high}", (self.percent)(one.share(bucket).value()))
+            let [low, high] = [bucket.low, bucket.high].map(self.across.0.show);
+            format!("; most, {} %, from {low} to {high}", percent(one.share(bucket)))
         });
         self.counted(one) + &most
     }
@@ -108,11 +107,11 @@ impl Histogram {
         &self,
         one: &SampleSet,
         base: f64,
-        x: impl Fn(Finite) -> f64,
-        high: impl Fn(Finite) -> f64,
+        x: impl Fn(f64) -> f64,
+        high: impl Fn(f64) -> f64,
     ) -> SvgPath {
         let mut path = SvgPath::new();
-        let mut end: Option<Finite> = None;
+        let mut end: Option<f64> = None;
         for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
             let (left, right) = (x(bucket.low), x(bucket.high));
             match end {
@@ -152,7 +151,7 @@ impl Plot for Histogram {
         let mut flat = false;
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;
-            let high = |share: Finite| axis_up.place(share) * HEIGHT;
+            let high = |share: f64| axis_up.place(share) * HEIGHT;
             for tick in &axis_up.ticks {
                 let y = base - tick.at * HEIGHT;
                 drawing.behind(|back| back.line("grid", (left, y), (right, y)));
@@ -173,30 +172,23 @@ impl Plot for Histogram {
     }
 
     /// A row for each bucket that any set has, a column for each set.
-    fn table(&self) -> FigureTable {
-        let across = self.across.0.title(0);
-        let mut head = vec![format!("from: {across}"), format!("to: {across}")];
+    fn table(&self) -> Table {
+        let across = &self.across.0;
+        let mut head = vec![format!("from: {}", across.title(0)), format!("to: {}", across.title(0))];
         head.extend(self.series.iter().map(|one| format!("{}, % of {}", one.name, self.counted(one))));
-        let mut table = FigureTable::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
         let edges = |bucket: &Bucket| (bucket.low, bucket.high);
-        let mut rows: Vec<(Finite, Finite)> =
+        let mut rows: Vec<(f64, f64)> =
             self.series.iter().flat_map(|one| one.buckets.iter().map(edges)).collect();
-        let order = |one: Finite, other: Finite| one.value().total_cmp(&other.value());
-        rows.sort_by(|one, other| order(one.0, other.0).then(order(one.1, other.1)));
+        rows.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         rows.dedup();
-        for row in rows {
-            // The first cell names its row.
-            let low = FigureCell::text(&self.across.0.plain(row.0));
-            let high = FigureCell::number(Some(row.1), |value| self.across.0.plain(value));
+        let row = |row: (f64, f64)| -> Vec<String> {
             let share = |one: &SampleSet| {
                 let bucket = one.buckets.iter().find(|bucket| edges(bucket) == row);
-                FigureCell::number(bucket.map(|bucket| one.share(bucket)), |value| {
-                    (self.percent)(value.value())
-                })
+                bucket.map_or_else(String::new, |bucket| percent(one.share(bucket)))
             };
-            table.row([low, high].into_iter().chain(self.series.iter().map(share)));
-        }
-        table
+            [row.0, row.1].map(across.show).into_iter().chain(self.series.iter().map(share)).collect()
+        };
+        figure_table(&head.iter().map(String::as_str).collect::<Vec<_>>(), rows.into_iter().map(row))
     }
 }
 
@@ -206,8 +198,7 @@ mod tests {
 
     #[test]
     fn an_outline_returns_to_its_base_where_buckets_are_left_out() {
-        let v = |value: f64| Finite::new(value).unwrap();
-        let bucket = |low: f64, high: f64, count| Bucket { low: v(low), high: v(high), count };
+        let bucket = |low: f64, high: f64, count| Bucket { low, high, count };
         let series = SampleSet {
             name: String::new(),
             about: String::new(),
@@ -220,17 +211,16 @@ mod tests {
         };
         let plot = Histogram {
             across: (Quantity::new("time", "s", |value| format!("{value}")), Scale::Linear),
-            noun: "samples".to_owned(),
-            percent: |value| format!("{value:.0}"),
+            noun: "samples",
             series: vec![series],
         };
-        let path = plot.outline(&plot.series[0], 100.0, Finite::value, |share| share.value() / 2.0);
+        let path = plot.outline(&plot.series[0], 100.0, |value| value, |share| share / 2.0);
         let mut drawing = Drawing::new(200.0);
         drawing.path("", &path);
         // The last bucket has half a px, and is drawn with one.
         let outline = "M1 100V70H2V80.5H3V100H7V99H8v1";
         assert!(drawing.markup().as_str().contains(outline), "{}", drawing.markup().as_str());
-        assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60 %, from 1 to 2");
-        assert_eq!(plot.largest_share(), v(60.0));
+        assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60.0 %, from 1 to 2");
+        assert_eq!(plot.largest_share(), 60.0);
     }
 }

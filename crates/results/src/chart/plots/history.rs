@@ -1,14 +1,14 @@
 //! A value over versions, and where it changed.
 
+use crate::Table;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
-use crate::chart::finite::{Finite, Interval};
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::SvgPath;
 use crate::chart::plane::{Plane, PlaneAxis};
-use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
 
 /// One value per tagged study, with the levels that were found in them.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct HistoryLevel {
     /// The number of its first point, from 0.
     pub first: usize,
     /// Their mean.
-    pub value: Finite,
+    pub value: f64,
     /// The change from the level before, and how sure it is; empty for the first level.
     pub change: String,
 }
@@ -66,23 +66,20 @@ impl Plot for HistoryPlot {
         let across = PlaneAxis { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
         let values = self.values().collect();
         let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
-        let at = |index: f64| Finite::new(index).unwrap_or(Finite::ZERO);
         let changes = self.levels.iter().skip(1);
-        let flags: Vec<_> =
-            changes.map(|level| (at(level.first as f64 - 0.5), level.change.clone())).collect();
+        let flags: Vec<_> = changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
         let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
         for (index, level) in self.levels.iter().enumerate() {
             let next = self.levels.get(index + 1).map_or(self.points.len(), |next| next.first);
-            let ends = [level.first, next].map(|end| plane.place(at(end as f64 - 0.5), level.value));
+            let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.value));
             drawing.line("stroke c1", ends[0], ends[1]);
         }
         let (top, bottom) = plane.up();
         for (index, point) in self.points.iter().enumerate() {
-            let words = self.quantity.interval(&point.value, |value| self.quantity.plain(value));
-            let (x, y) = plane.place(at(index as f64), point.value.estimate);
-            let end = |value: Option<Finite>, edge| {
-                value.map_or(edge, |value| plane.place(at(index as f64), value).1)
-            };
+            let words = self.quantity.interval(&point.value, self.quantity.show);
+            let (x, y) = plane.place(index as f64, point.value.estimate);
+            let end =
+                |value: Option<f64>, edge| value.map_or(edge, |value| plane.place(index as f64, value).1);
             let (low, high) = (end(point.value.low, bottom), end(point.value.high, top));
             let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
             drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
@@ -96,32 +93,24 @@ impl Plot for HistoryPlot {
         drawing
     }
 
-    fn table(&self) -> FigureTable {
+    fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
         let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
         let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
-        let mut table = FigureTable::new(&heads[..columns]);
-        for (index, point) in self.points.iter().enumerate() {
+        let row = |(index, point): (usize, &HistoryPoint)| -> Vec<String> {
             let level = self.levels.iter().rfind(|level| level.first <= index);
-            let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
-            let number = |value| FigureCell::number(value, |value| self.quantity.plain(value));
-            let cells = [
-                FigureCell::text(&point.name),
-                number(Some(point.value.estimate)),
-                number(point.value.low),
-                number(point.value.high),
-                number(level.map(|level| level.value)),
-                FigureCell::text(change),
-                FigureCell::text(&point.note),
-            ];
-            table.row(cells.into_iter().take(columns));
-        }
-        table
+            let change = level.filter(|level| level.first == index).map(|level| level.change.clone());
+            let numbers = point.value.values().into_iter().chain([level.map(|level| level.value)]);
+            let cells =
+                [point.name.clone()].into_iter().chain(numbers.map(|value| self.quantity.cell(value)));
+            cells.chain([change.unwrap_or_default(), point.note.clone()]).take(columns).collect()
+        };
+        figure_table(&heads[..columns], self.points.iter().enumerate().map(row))
     }
 }
 
 impl HistoryPlot {
-    fn values(&self) -> impl Iterator<Item = Finite> + '_ {
+    fn values(&self) -> impl Iterator<Item = f64> {
         let levels = self.levels.iter().map(|level| level.value);
         self.points.iter().flat_map(|point| point.value.points()).chain(levels)
     }

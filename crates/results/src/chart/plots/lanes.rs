@@ -1,16 +1,15 @@
 //! The way of a packet through the layers of a kernel.
 
-use crate::chart::area::Area;
+use crate::Table;
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
-use crate::chart::finite::{Finite, Interval};
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure::{self, LINE, wrap};
-use crate::chart::path::SvgPath;
+use crate::chart::path::{Area, SvgPath};
 use crate::chart::plane::remark;
-use crate::chart::quantity::Quantity;
-use crate::chart::table::{FigureCell, FigureTable};
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
 
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.
@@ -50,34 +49,9 @@ pub struct ArrowCost {
     /// The cost, with its interval or range.
     pub value: Interval,
     /// Its part of the whole, of 1: its colour, on one scale for all arrows.
-    pub share: Option<Finite>,
+    pub share: Option<f64>,
     /// The spread of single packets, in words; empty if unknown.
     pub spread: String,
-}
-
-/// A reason why lanes cannot be drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum LanesError {
-    /// A stage is in no lane.
-    #[error("stage {stage} is in lane {lane}: there are {lanes}")]
-    NoLane {
-        /// The stage's number.
-        stage: usize,
-        /// The lane's number.
-        lane: usize,
-        /// The number of lanes.
-        lanes: usize,
-    },
-    /// An arrow begins or ends nowhere.
-    #[error("an arrow joins stages {from} and {to}: there are {stages}")]
-    NoStage {
-        /// The stage where it begins.
-        from: usize,
-        /// The stage where it ends.
-        to: usize,
-        /// The number of stages.
-        stages: usize,
-    },
 }
 
 const BOX: f64 = 24.0;
@@ -103,8 +77,8 @@ struct ArrowLabel {
 // The lower end of each step of the colour scale but the first, as a part of the whole.
 const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
 
-fn heat(share: Finite) -> usize {
-    STEPS.iter().filter(|step| share.value() >= **step).count()
+fn heat(share: f64) -> usize {
+    STEPS.iter().filter(|step| share >= **step).count()
 }
 
 fn heats() -> Vec<(LegendSign, String)> {
@@ -118,38 +92,24 @@ fn heats() -> Vec<(LegendSign, String)> {
 }
 
 impl LanePlot {
-    /// A chart whose stages are all in lanes, and whose arrows all join stages.
-    ///
-    /// # Errors
-    /// [`LanesError`] where they do not.
+    /// A chart; `None` unless all stages are in lanes, and all arrows join stages.
+    #[must_use]
     pub fn new(
         quantity: Quantity,
         lanes: Vec<String>,
         stages: Vec<LaneStage>,
         arrows: Vec<Arrow>,
-    ) -> Result<Self, LanesError> {
-        let count = lanes.len();
-        if let Some((stage, one)) = stages.iter().enumerate().find(|(_, stage)| stage.lane >= count) {
-            return Err(LanesError::NoLane { stage, lane: one.lane, lanes: count });
-        }
-        let count = stages.len();
-        if let Some(Arrow { ends: [from, to], .. }) =
-            arrows.iter().find(|arrow| arrow.ends.iter().any(|end| *end >= count))
-        {
-            return Err(LanesError::NoStage { from: *from, to: *to, stages: count });
-        }
-        Ok(Self { quantity, lanes, stages, arrows })
+    ) -> Option<Self> {
+        let is_whole = stages.iter().all(|stage| stage.lane < lanes.len())
+            && arrows.iter().flat_map(|arrow| arrow.ends).all(|end| end < stages.len());
+        is_whole.then_some(Self { quantity, lanes, stages, arrows })
     }
 
     /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
-            let Interval { estimate, low, high } = cost.value;
-            let value = match (low, high) {
-                (None, None) => self.quantity.shown(estimate),
-                _ => self.quantity.interval(&cost.value, |value| self.quantity.plain(value)),
-            };
+            let value = self.quantity.interval(&cost.value, self.quantity.show);
             format!("{}{gap}{value}", cost.name)
         };
         arrow.costs.iter().map(cost).collect()
@@ -159,7 +119,7 @@ impl LanePlot {
         let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
         let waits = if arrow.waits { ", waits" } else { "" };
         let told = self.costs(arrow).into_iter().zip(&arrow.costs).map(|(line, cost)| {
-            let share = percent(cost).map(|share| format!(", {} %", figure(share))).unwrap_or_default();
+            let share = cost.share.map(|share| format!(", {:.1} %", 100.0 * share)).unwrap_or_default();
             let spread = if cost.spread.is_empty() { "" } else { ", " };
             format!("{line}{share}{spread}{}", cost.spread)
         });
@@ -171,23 +131,14 @@ impl LanePlot {
     }
 }
 
-struct StageBox {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
+/// The middle of the arrows that enter and leave the box of a stage.
+fn entry(stage: &Area) -> f64 {
+    stage.left + ENTRY
 }
 
-impl StageBox {
-    /// The middle of the arrows that enter and leave it.
-    fn x(&self) -> f64 {
-        self.left + ENTRY
-    }
-
-    /// The horizontal place where a way to `x` leaves downwards.
-    fn bend(&self, x: f64) -> f64 {
-        x.clamp(self.x(), (self.right - 6.0).max(self.x()))
-    }
+/// The horizontal place where a way from a box to `x` leaves downwards.
+fn bend(stage: &Area, x: f64) -> f64 {
+    x.clamp(entry(stage), (stage.right - 6.0).max(entry(stage)))
 }
 
 impl Plot for LanePlot {
@@ -213,37 +164,19 @@ impl Plot for LanePlot {
         drawing
     }
 
-    fn table(&self) -> FigureTable {
+    fn table(&self) -> Table {
+        let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
+        let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
+            let [from, to] = arrow.ends.map(|end| self.stages[end].name.clone());
+            let [value, low, high] = cost.value.values().map(|value| self.quantity.cell(value));
+            let share = cost.share.map_or_else(String::new, |share| format!("{:.1}", 100.0 * share));
+            let waits = if arrow.waits { "yes" } else { "no" }.to_owned();
+            vec![from, to, waits, cost.name.clone(), value, low, high, share, cost.spread.clone()]
+        };
         let quantity = self.quantity.title(0);
-        let mut table = FigureTable::new(&[
-            "from",
-            "to",
-            "waits",
-            "for",
-            &quantity,
-            "lower end",
-            "upper end",
-            "% of the whole",
-            "spread",
-        ]);
-        for arrow in &self.arrows {
-            let [from, to] = arrow.ends.map(|end| FigureCell::text(&self.stages[end].name));
-            for cost in &arrow.costs {
-                let number = |value| FigureCell::number(value, |value| self.quantity.plain(value));
-                table.row([
-                    from.clone(),
-                    to.clone(),
-                    FigureCell::text(if arrow.waits { "yes" } else { "no" }),
-                    FigureCell::text(&cost.name),
-                    number(Some(cost.value.estimate)),
-                    number(cost.value.low),
-                    number(cost.value.high),
-                    FigureCell::number(percent(cost), figure),
-                    FigureCell::text(&cost.spread),
-                ]);
-            }
-        }
-        table
+        let head =
+            ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
+        figure_table(&head, costs.map(row))
     }
 }
 
@@ -287,18 +220,18 @@ impl LanePlot {
 
     /// Draws the stages, with room above each for the arrows to it; returns the width of the
     /// tracks, the places, the labels in that room, and the lower edge.
-    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<StageBox>, Vec<ArrowLabel>, f64) {
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Area>, Vec<ArrowLabel>, f64) {
         let width = drawing.width;
         let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
         let lane = step(width, gutter, self.lanes.len());
         let mut y = top + 6.0;
-        let mut places: Vec<StageBox> = Vec::new();
+        let mut places: Vec<Area> = Vec::new();
         let mut labels = Vec::new();
         let block = if self.has_shares() { BLOCK } else { 0.0 };
         for (number, stage) in self.stages.iter().enumerate() {
             let left = gutter + 4.0 + stage.lane as f64 * lane;
             let left = left.min(width - (measure::width(&stage.name) + 12.0).min(width / 2.0));
-            let straight = places.last().map_or(left + ENTRY, |last| last.bend(left + ENTRY));
+            let straight = places.last().map_or(left + ENTRY, |last| bend(last, left + ENTRY));
             let (anchor, from, room) = beside(straight, straight.max(left + ENTRY), gutter, width);
             if number > 0 {
                 y += GAP / 2.0;
@@ -322,17 +255,18 @@ impl LanePlot {
             let lines = wrap(&stage.name, width - left - 12.0, 2);
             let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;
             let high = BOX + (lines.len() - 1) as f64 * LINE;
+            let area = Area { left, top: y, right: left + wide, bottom: y + high };
             drawing.mark(&format!("{}, {}", stage.name, self.lanes[stage.lane]), |mark| {
-                mark.rect("box", Area { left, top: y, right: left + wide, bottom: y + high });
+                mark.rect("box", area);
                 mark.lines("", Anchor::Start, left + 6.0, y + 16.0, &lines);
             });
-            places.push(StageBox { left, top: y, right: left + wide, bottom: y + high });
+            places.push(area);
             y += high;
         }
         (gutter, places, labels, y + GAP / 2.0)
     }
 
-    fn arrows(&self, drawing: &mut Drawing, places: &[StageBox], labels: &[ArrowLabel]) {
+    fn arrows(&self, drawing: &mut Drawing, places: &[Area], labels: &[ArrowLabel]) {
         let detours = self.detours();
         for (index, arrow) in self.arrows.iter().enumerate() {
             let [from, to] = arrow.ends.map(|end| &places[end]);
@@ -348,14 +282,14 @@ impl LanePlot {
                     head.to(to.left - 6.0, end - 4.0).to(to.left, end).to(to.left - 6.0, end + 4.0);
                 } else {
                     // Straight down where that meets the next box, else around the corner.
-                    let x = from.bend(to.x());
+                    let (to_x, x) = (entry(to), bend(from, entry(to)));
                     let corner = to.top - GAP / 2.0;
                     path.to(x, from.bottom);
-                    if (x - to.x()).abs() > 1.0 {
-                        path.to(x, corner).to(to.x(), corner);
+                    if (x - to_x).abs() > 1.0 {
+                        path.to(x, corner).to(to_x, corner);
                     }
-                    path.to(to.x(), to.top);
-                    head.to(to.x() - 4.0, to.top - 6.0).to(to.x(), to.top).to(to.x() + 4.0, to.top - 6.0);
+                    path.to(to_x, to.top);
+                    head.to(to_x - 4.0, to.top - 6.0).to(to_x, to.top).to(to_x + 4.0, to.top - 6.0);
                 }
                 mark.path(class, &path);
                 mark.path("thin soft", &head);
@@ -376,19 +310,10 @@ impl LanePlot {
             if let Some(heat) = heat {
                 let (near, far) = (x, x + away * 9.0);
                 let area = Area { left: near.min(far), top: y - 9.0, right: near.max(far), bottom: y };
-                mark.rect(&heat_class(*heat), area);
+                mark.rect(&heat_class("c1", *heat), area);
             }
             mark.text("muted", label.anchor, x + away * block, y, line);
             y += LINE;
         }
     }
-}
-
-fn percent(cost: &ArrowCost) -> Option<Finite> {
-    Finite::new(cost.share?.value() * 100.0)
-}
-
-/// A share in percent, to a tenth.
-fn figure(percent: Finite) -> String {
-    format!("{:.1}", percent.value())
 }

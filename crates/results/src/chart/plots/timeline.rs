@@ -4,12 +4,12 @@ use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
-use crate::chart::finite::Finite;
 use crate::chart::legend::{LegendSign, legend};
+use crate::chart::path::{drawn_note, thinned_dots};
 use crate::chart::plane::{Plane, PlaneAxis, remark};
-use crate::chart::quantity::{Quantity, counted};
-use crate::chart::table::{FigureCell, FigureTable};
-use crate::chart::thin;
+use crate::chart::quantity::Quantity;
+use crate::chart::table::figure_table;
+use crate::{Table, counted};
 
 /// Every run of a campaign when it was, coloured by boot: drift, and boots that differ.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Timeline {
     /// The measured quantity: with several conditions best relative to the mean of each.
     pub quantity: Quantity,
     /// The value without any difference, drawn as a line.
-    pub reference: Option<Finite>,
+    pub reference: Option<f64>,
     /// The begin of each boot, in order of time.
     pub starts: Vec<BootStart>,
     /// The runs.
@@ -32,7 +32,7 @@ pub struct BootStart {
     /// The boot's name.
     pub name: String,
     /// The time of the begin.
-    pub at: Finite,
+    pub at: f64,
 }
 
 /// A run.
@@ -41,9 +41,9 @@ pub struct TimelineRun {
     /// Its condition.
     pub name: String,
     /// The time of the run.
-    pub at: Finite,
+    pub at: f64,
     /// The value of the run.
-    pub value: Finite,
+    pub value: f64,
     /// The run is valid and counts.
     pub counts: bool,
 }
@@ -66,16 +66,23 @@ impl Timeline {
 
     /// The mean of the runs that count of each boot that has any, with the boot's name.
     #[must_use]
-    pub fn means(&self) -> Vec<(&str, Finite)> {
-        let boots = 0..self.starts.len().max(1);
-        boots.filter_map(|boot| Some((self.name(boot), self.mean(boot)?))).collect()
+    pub fn means(&self) -> Vec<(&str, f64)> {
+        self.boots().filter_map(|boot| Some((self.name(boot), self.mean(boot)?))).collect()
     }
 
-    fn mean(&self, boot: usize) -> Option<Finite> {
-        let counted: Vec<&TimelineRun> = self.runs_of_boot(boot).filter(|run| run.counts).collect();
+    fn boots(&self) -> std::ops::Range<usize> {
+        0..self.starts.len().max(1)
+    }
+
+    /// The values of the runs that count of a boot.
+    fn values(&self, boot: usize) -> Vec<f64> {
+        self.runs_of_boot(boot).filter(|run| run.counts).map(|run| run.value).collect()
+    }
+
+    fn mean(&self, boot: usize) -> Option<f64> {
+        let values = self.values(boot);
         // Divided first, the sum of finite numbers cannot overflow.
-        let share = |run: &&TimelineRun| run.value.value() / counted.len() as f64;
-        Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty())
+        (!values.is_empty()).then(|| values.iter().map(|value| value / values.len() as f64).sum())
     }
 
     fn words(&self, run: &TimelineRun) -> String {
@@ -106,7 +113,7 @@ impl Plot for Timeline {
             plane.level(&mut drawing, "axis", reference);
         }
         let mut drawn = 0;
-        for boot in 0..self.starts.len().max(1) {
+        for boot in self.boots() {
             let runs: Vec<&TimelineRun> = self.runs_of_boot(boot).collect();
             let valid: Vec<&TimelineRun> = runs.iter().copied().filter(|run| run.counts).collect();
             let mean = self.mean(boot);
@@ -137,65 +144,45 @@ impl Plot for Timeline {
                         drawn += valid.len();
                         return;
                     }
-                    let kept = thin::dots(&valid.iter().map(place).collect::<Vec<_>>());
+                    let kept = thinned_dots(&valid.iter().map(place).collect::<Vec<_>>());
                     drawn += kept.len();
                     dots.dots(&kept);
                 });
             });
         }
-        let said = thin::drawn_note(drawn, self.runs.len(), "runs");
+        let said = drawn_note(drawn, self.runs.len(), "runs");
         remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
         drawing
     }
 
-    fn table(&self) -> FigureTable {
-        if self.runs.len() > TOLD { self.table_of_boots() } else { self.table_of_runs() }
-    }
-}
-
-impl Timeline {
-    fn table_of_runs(&self) -> FigureTable {
-        let mut table =
-            FigureTable::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
-        for boot in 0..self.starts.len().max(1) {
-            for run in self.runs_of_boot(boot) {
-                table.row([
-                    FigureCell::text(self.name(boot)),
-                    FigureCell::number(Some(run.at), |value| self.time.plain(value)),
-                    FigureCell::text(&run.name),
-                    FigureCell::number(Some(run.value), |value| self.quantity.plain(value)),
-                    FigureCell::text(if run.counts { "yes" } else { "no" }),
-                ]);
-            }
-        }
-        table
-    }
-
-    /// A row for each boot: of very many runs nobody reads each.
-    fn table_of_boots(&self) -> FigureTable {
-        let (time, value) = (self.time.title(0), self.quantity.title(0));
-        let head = ["boot", &format!("begin: {time}"), "runs", "runs that count", &format!("mean: {value}")];
-        let mut table = FigureTable::new(&[&head[..], &["lowest", "highest"]].concat());
-        for boot in 0..self.starts.len().max(1) {
-            let mut counted: Vec<Finite> =
-                self.runs_of_boot(boot).filter(|run| run.counts).map(|run| run.value).collect();
-            counted.sort_by(|one, other| one.value().total_cmp(&other.value()));
-            let number = |count: usize| {
-                FigureCell::number(u32::try_from(count).ok().map(Finite::from), |_| count.to_string())
+    fn table(&self) -> Table {
+        let (time, value) = (&self.time, &self.quantity);
+        if self.runs.len() <= TOLD {
+            let runs = self.boots().flat_map(|boot| self.runs_of_boot(boot).map(move |run| (boot, run)));
+            let row = |(boot, run): (usize, &TimelineRun)| {
+                let counts = if run.counts { "yes" } else { "no" }.to_owned();
+                let (at, value) = (time.cell(Some(run.at)), value.cell(Some(run.value)));
+                vec![self.name(boot).to_owned(), at, run.name.clone(), value, counts]
             };
-            let plain = |value| self.quantity.plain(value);
-            table.row([
-                FigureCell::text(self.name(boot)),
-                FigureCell::number(self.starts.get(boot).map(|start| start.at), |value| {
-                    self.time.plain(value)
-                }),
-                number(self.runs_of_boot(boot).count()),
-                number(counted.len()),
-                FigureCell::number(self.mean(boot), plain),
-                FigureCell::number(counted.first().copied(), plain),
-                FigureCell::number(counted.last().copied(), plain),
-            ]);
+            let head = ["boot", &time.title(0), "condition", &value.title(0), "counts"];
+            return figure_table(&head, runs.map(row));
         }
-        table
+        // A row for each boot: of very many runs nobody reads each.
+        let row = |boot: usize| {
+            let values = self.values(boot);
+            let end = |most: fn(f64, f64) -> f64| value.cell(values.iter().copied().reduce(most));
+            vec![
+                self.name(boot).to_owned(),
+                time.cell(self.starts.get(boot).map(|start| start.at)),
+                self.runs_of_boot(boot).count().to_string(),
+                values.len().to_string(),
+                value.cell(self.mean(boot)),
+                end(f64::min),
+                end(f64::max),
+            ]
+        };
+        let (begin, mean) = (format!("begin: {}", time.title(0)), format!("mean: {}", value.title(0)));
+        let head = ["boot", &begin, "runs", "runs that count", &mean, "lowest", "highest"];
+        figure_table(&head, self.boots().map(row))
     }
 }

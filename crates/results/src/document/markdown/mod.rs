@@ -4,9 +4,9 @@
 mod escape;
 
 use self::escape::{code, element, fence, paragraph};
-use super::Block;
-use crate::render::titled_table::TitledTable;
+use super::{Block, TitledTable};
 use crate::words::colour::Tone;
+use crate::words::table::Table;
 
 pub use escape::escaped;
 
@@ -67,15 +67,27 @@ fn write(block: &Block<'_>, out: &mut String) {
                 if !panel.title.is_empty() {
                     out.push_str(&format!("\n{}\n", paragraph(&panel.title)));
                 }
-                cells(&panel.plot.table(), out);
+                let table = panel.plot.table();
+                let count = table.rows().count();
+                if count > ROWS {
+                    out.push_str(&format!("\n({count} values: the HTML report draws them.)\n"));
+                } else {
+                    rows(&table, out);
+                }
             }
         }
     }
 }
 
 fn table(TitledTable { title, table, notes }: &TitledTable, out: &mut String) {
-    out.push_str(&format!("\n{}\n\n", paragraph(title)));
+    out.push_str(&format!("\n{}\n", paragraph(title)));
+    rows(table, out);
+    notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
+}
+
+fn rows(table: &Table, out: &mut String) {
     let heads = table.heads();
+    out.push('\n');
     row(heads.iter().map(|head| escaped(head)), out);
     row((0..heads.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
     for (place, cells) in table.rows().enumerate() {
@@ -85,28 +97,6 @@ fn table(TitledTable { title, table, notes }: &TitledTable, out: &mut String) {
             _ => cell(column),
         });
         row(shown, out);
-    }
-    notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
-}
-
-/// The table behind a figure.
-fn cells(table: &crate::chart::FigureTable, out: &mut String) {
-    if table.rows.len() > ROWS {
-        out.push_str(&format!("\n({} values: the HTML report draws them.)\n", table.rows.len()));
-        return;
-    }
-    out.push('\n');
-    row(table.head.iter().map(|head| escaped(head)), out);
-    row((0..table.head.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
-    for cells in &table.rows {
-        row(
-            cells.iter().map(|cell| match cell {
-                crate::chart::FigureCell::Text(text) => escaped(text),
-                crate::chart::FigureCell::Number(_, shown) => escaped(shown),
-                crate::chart::FigureCell::Empty => String::new(),
-            }),
-            out,
-        );
     }
 }
 

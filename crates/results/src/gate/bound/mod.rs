@@ -2,12 +2,13 @@
 
 mod written;
 
-use serde::Serialize;
+use stats::Comparison;
 use study::metric::Metric;
 
 pub use self::written::BoundError;
 
-use crate::gate::bound_units::Unit;
+/// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
+pub type BoundUnit = (&'static str, f64);
 
 /// The limit of a metric's difference from its baseline: `throughput < -2%` fails where throughput
 /// is more than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs
@@ -19,13 +20,12 @@ pub struct Bound {
     /// On which side of the limit a difference fails.
     pub fails: FailingSide,
     value: f64,
-    /// The unit of `value`; `None`: % of the baseline.
-    unit: Option<Unit>,
+    /// The unit as it is written; `None`: % of the baseline.
+    pub unit: Option<BoundUnit>,
 }
 
 /// On which side of its limit a difference fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailingSide {
     /// Below it.
     Below,
@@ -33,34 +33,12 @@ pub enum FailingSide {
     Above,
 }
 
-/// The limit of a bound.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BoundLimit {
-    /// In % of the baseline.
-    Percent(f64),
-    /// In the metric's unit.
-    Absolute(f64),
-}
-
 impl Bound {
-    /// The limit in % or in the metric's unit.
+    /// The limit as a number, in the unit in which differences are compared with it: in % of the
+    /// baseline, or in the metric's unit.
     #[must_use]
-    pub fn limit(&self) -> BoundLimit {
-        match self.unit {
-            None => BoundLimit::Percent(self.value),
-            Some((_, factor)) => BoundLimit::Absolute(self.value * factor),
-        }
-    }
-
-    /// The limit as a number, in the unit in which differences are compared with it.
-    pub(crate) fn number(&self) -> f64 {
-        let (BoundLimit::Percent(number) | BoundLimit::Absolute(number)) = self.limit();
-        number
-    }
-
-    /// The unit as it is written; `None` for a share of the baseline.
-    pub(crate) fn unit(&self) -> Option<Unit> {
-        self.unit
+    pub fn number(&self) -> f64 {
+        self.value * self.unit.map_or(1.0, |(_, factor)| factor)
     }
 
     /// Whether the limit is a share of the baseline.
@@ -99,6 +77,34 @@ impl Bound {
         match self.fails {
             FailingSide::Below => low >= self.number(),
             FailingSide::Above => high <= self.number(),
+        }
+    }
+
+    /// The ends of a difference's interval, in the unit of the bound; `None` without an interval.
+    /// For counts, whose spread is not estimated, the interval is the resolution within which counts
+    /// repeat.
+    pub(crate) fn ends(&self, comparison: &Comparison) -> Option<(f64, f64)> {
+        let Some(resolution) = comparison.resolution else {
+            return if self.is_percent() { comparison.relative_interval } else { comparison.interval };
+        };
+        if comparison.gap.is_some() {
+            return None;
+        }
+        let difference = self.difference(comparison)?;
+        let reach = match self.is_percent() {
+            true => resolution,
+            false => resolution / 100.0 * comparison.baseline_mean.abs(),
+        };
+        Some((difference - reach, difference + reach))
+    }
+
+    /// A difference in the unit of the bound: in % of the baseline, or in the metric's unit.
+    pub(crate) fn difference(&self, comparison: &Comparison) -> Option<f64> {
+        match (self.is_percent(), comparison.relative) {
+            (false, _) => Some(comparison.difference),
+            // Two counts of zero.
+            (true, None) if comparison.resolution.is_some() && comparison.difference == 0.0 => Some(0.0),
+            (true, relative) => relative,
         }
     }
 }

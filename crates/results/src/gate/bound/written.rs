@@ -7,8 +7,18 @@ use serde::{Serialize, Serializer};
 use study::metric::{self, Metric};
 use thiserror::Error;
 
-use super::{Bound, FailingSide};
-use crate::gate::bound_units;
+use super::{Bound, BoundUnit, FailingSide};
+
+// The units of each unit of the vocabulary of metrics; the first word is the one that is shown.
+const UNITS: &[(&str, &[BoundUnit])] = &[
+    ("ns", &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("μs", 1e3), ("ms", 1e6), ("s", 1e9)]),
+    ("Mbit/s", &[("Mbit/s", 1.0), ("bit/s", 1e-6), ("kbit/s", 1e-3), ("Gbit/s", 1e3)]),
+    ("1/s", &[("/s", 1.0), ("1/s", 1.0)]),
+    // `%` is always a share of the baseline.
+    ("%", &[("points", 1.0)]),
+    ("bytes", &[("bytes", 1.0)]),
+    ("1", &[("", 1.0)]),
+];
 
 // Longer texts are refused before they are read: no metric and number need as much.
 const LONGEST: usize = 200;
@@ -84,19 +94,23 @@ fn or_units(units: &str) -> String {
     if units.is_empty() { ", or a plain number".to_owned() } else { format!(", or a difference in {units}") }
 }
 
+fn units_of(metric: &Metric) -> &'static [BoundUnit] {
+    UNITS.iter().find(|(unit, _)| *unit == metric.unit).map_or(&[], |(_, units)| units)
+}
+
+/// The words of a metric's units for a sentence; empty for a plain number.
+fn listed_units(metric: &Metric) -> String {
+    let words: Vec<&str> =
+        units_of(metric).iter().map(|(word, _)| *word).filter(|word| !word.is_empty()).collect();
+    words.join(", ")
+}
+
 impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
-    pub(crate) fn limit_in_words(&self) -> String {
-        let sign = match self.value {
-            value if value > 0.0 => "+",
-            value if value < 0.0 => "-",
-            _ => "",
-        };
-        format!("{sign}{}", self.size_in_words())
-    }
-
-    fn size_in_words(&self) -> String {
-        format!("{}{}", self.value.abs(), self.unit.map_or("%", |(word, _)| word))
+    #[must_use]
+    pub fn limit_in_words(&self) -> String {
+        let sign = if self.value > 0.0 { "+" } else { "" };
+        format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
     }
 
     /// Reads the part of a bound after the metric's name: `< -2%`.
@@ -134,10 +148,10 @@ impl Bound {
             }
             return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
         }
-        let found = bound_units::units_of(metric).iter().copied().find(|(word, _)| *word == unit);
+        let found = units_of(metric).iter().copied().find(|(word, _)| *word == unit);
         let found = found.filter(|(_, factor)| (value * factor).is_finite());
         let unit = found.ok_or_else(|| {
-            let (metric, units) = (metric.key, bound_units::listed(metric));
+            let (metric, units) = (metric.key, listed_units(metric));
             match unit {
                 "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
                 unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
@@ -190,7 +204,6 @@ mod tests {
     use proptest::prelude::*;
     use study::metric::METRICS;
 
-    use super::super::BoundLimit;
     use super::*;
 
     fn read(text: &str) -> Bound {
@@ -200,72 +213,55 @@ mod tests {
     #[test]
     fn bounds_are_shares_of_the_baseline_or_differences() {
         for (text, key, fails, limit, shown) in [
-            (
-                "throughput < -2%",
-                "throughput",
-                FailingSide::Below,
-                BoundLimit::Percent(-2.0),
-                "throughput < -2%",
-            ),
+            ("throughput < -2%", "throughput", FailingSide::Below, (-2.0, true), "throughput < -2%"),
             (
                 "instructions_packet>+0.5 %",
                 "instructions_packet",
                 FailingSide::Above,
-                BoundLimit::Percent(0.5),
+                (0.5, true),
                 "instructions_packet > +0.5%",
             ),
             (
                 "latency_p99 > +20us",
                 "latency_p99",
                 FailingSide::Above,
-                BoundLimit::Absolute(20_000.0),
+                (20_000.0, false),
                 "latency_p99 > +20us",
             ),
             (
                 "latency_p99 > 1.5 ms",
                 "latency_p99",
                 FailingSide::Above,
-                BoundLimit::Absolute(1.5e6),
+                (1.5e6, false),
                 "latency_p99 > +1.5ms",
             ),
             (
                 "throughput < -1 Gbit/s",
                 "throughput",
                 FailingSide::Below,
-                BoundLimit::Absolute(-1000.0),
+                (-1000.0, false),
                 "throughput < -1Gbit/s",
             ),
             (
                 "cpu > 3 points",
                 "transmitter.cpu",
                 FailingSide::Above,
-                BoundLimit::Absolute(3.0),
+                (3.0, false),
                 "transmitter.cpu > +3points",
             ),
             (
                 "transactions < -100/s",
                 "transactions",
                 FailingSide::Below,
-                BoundLimit::Absolute(-100.0),
+                (-100.0, false),
                 "transactions < -100/s",
             ),
-            (
-                "receiver.drops > 0",
-                "receiver.drops",
-                FailingSide::Above,
-                BoundLimit::Absolute(0.0),
-                "receiver.drops > 0",
-            ),
-            (
-                "throughput < -0%",
-                "throughput",
-                FailingSide::Below,
-                BoundLimit::Percent(0.0),
-                "throughput < 0%",
-            ),
+            ("receiver.drops > 0", "receiver.drops", FailingSide::Above, (0.0, false), "receiver.drops > 0"),
+            ("throughput < -0%", "throughput", FailingSide::Below, (0.0, true), "throughput < 0%"),
         ] {
             let bound = read(text);
-            assert_eq!((bound.metric.key, bound.fails, bound.limit()), (key, fails, limit), "{text}");
+            assert_eq!((bound.metric.key, bound.fails), (key, fails), "{text}");
+            assert_eq!((bound.number(), bound.is_percent()), limit, "{text}");
             assert_eq!(bound.to_string(), shown);
         }
     }
@@ -306,6 +302,14 @@ mod tests {
         assert_eq!(Bound::of_metric(read("throughput < 0%").metric, &long), Err(BoundError::TooLong));
     }
 
+    #[test]
+    fn every_metric_has_units_and_the_first_is_its_own() {
+        for metric in METRICS {
+            let units = units_of(metric);
+            assert!(units.first().is_some_and(|(_, factor)| *factor == 1.0), "{}: {units:?}", metric.key);
+        }
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read_or_refused_and_what_is_read_reads_back(text in "\\PC{0,40}") {
@@ -321,7 +325,7 @@ mod tests {
             size in 0_i32..99_999,
             unit in 0_usize..8,
         ) {
-            let units = bound_units::units_of(&metric);
+            let units = units_of(&metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
             let minus = if sign.contains('<') { "-" } else { "" };
             let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);

@@ -83,14 +83,14 @@ impl Table {
     }
 
     /// Says which condition the last row is about.
-    pub(crate) fn is_of(&mut self, name: &Name) {
+    pub fn is_of(&mut self, name: &Name) {
         if let Some(row) = self.rows.len().checked_sub(1) {
             self.known.insert(row, name.clone());
         }
     }
 
     /// Colours a cell of the last row.
-    pub(crate) fn paint(&mut self, column: usize, tone: Option<Tone>) {
+    pub fn paint(&mut self, column: usize, tone: Option<Tone>) {
         if let (Some(row), Some(tone)) = (self.rows.len().checked_sub(1), tone) {
             self.tones.insert((row, column), tone);
         }
@@ -134,14 +134,6 @@ impl Table {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
-    }
-
-    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for
-    /// pages of every figure.
-    #[must_use]
-    pub(crate) fn render(&self) -> String {
-        let columns: Vec<usize> = (0..self.widths().len()).collect();
-        self.lines(&columns, &self.widths(), false)
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -203,7 +195,7 @@ mod tests {
         table.row(&["ipv4", "42.1"]);
         table.row(&["ipv6 offloads=none", "-"]);
         assert_eq!(
-            table.render(),
+            table.fit(Layout::WIDE),
             "condition           throughput\n                        Mbit/s\nipv4                      42.1\nipv6 offloads=none           -\n"
         );
     }
@@ -212,7 +204,7 @@ mod tests {
     fn a_hostile_cell_stays_in_its_row() {
         let mut table = Table::new(&["name", "value"]);
         table.row(&["a\u{1b}[2K\nverdict", "1"]);
-        assert_eq!(table.render(), "name                value\na\\u{1b}[2K verdict      1\n");
+        assert_eq!(table.fit(Layout::WIDE), "name                value\na\\u{1b}[2K verdict      1\n");
     }
 
     #[test]
@@ -229,7 +221,7 @@ mod tests {
              b                7  baseline\n\
              (--wide shows also: difference)\n"
         );
-        assert_eq!(table.fit(Layout { width: 40, ..Layout::WIDE }), table.render());
+        assert_eq!(table.fit(Layout { width: 40, ..Layout::WIDE }), table.fit(Layout::WIDE));
     }
 
     #[test]
@@ -313,7 +305,7 @@ mod tests {
         table.row(&["__skb_wait_for_more_packets to udp_recvmsg", "1234.5", "-12.5", "not proven"]);
         table.row(&["whole", "1234567.5", "0", "more"]);
         let at = |width| table.fit(Layout { width, ..Layout::PLAIN });
-        assert_eq!(at(90), table.render());
+        assert_eq!(at(90), table.fit(Layout::WIDE));
         assert_eq!(
             at(64),
             format!(
@@ -344,6 +336,6 @@ mod tests {
 
     #[test]
     fn an_empty_table_is_its_head() {
-        assert_eq!(Table::new(&["a", "b"]).render(), "a  b\n");
+        assert_eq!(Table::new(&["a", "b"]).fit(Layout::WIDE), "a  b\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use netassay_results::chart::{Bar, BarGroup, Bars, Figure, Id, Panel, Quantity};
 
-use super::{about, percent_of, throughput_in_mbit, v};
+use super::{about, percent_of, throughput_in_mbit};
 
 pub(super) fn throughput() -> Figure {
     let group = |name: &str, tcp: f64, udp: f64| BarGroup {
@@ -17,7 +17,7 @@ pub(super) fn throughput() -> Figure {
     };
     let panel = |title: &str, groups: Vec<BarGroup>| {
         let mut quantity = throughput_in_mbit();
-        quantity.reach = vec![v(10_000.0)];
+        quantity.reach = vec![10_000.0];
         let plot = Bars { quantity, interval: "95 % interval".to_owned(), parts: Vec::new(), groups };
         Panel { title: title.to_owned(), plot: Box::new(plot) }
     };
@@ -51,7 +51,7 @@ pub(super) fn throughput() -> Figure {
 pub(super) fn cpu() -> Figure {
     let bar = |name: &str, parts: [f64; 5]| {
         let whole = about(parts.iter().sum(), 2.3);
-        Bar { name: name.to_owned(), whole, parts: parts.map(v).to_vec() }
+        Bar { name: name.to_owned(), whole, parts: parts.to_vec() }
     };
     let groups = [
         ("all on", [20.1, 14.4, 0.4, 6.0, 0.2], [3.0, 21.0, 1.0, 9.0, 0.0]),

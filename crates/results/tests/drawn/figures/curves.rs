@@ -2,10 +2,10 @@
 
 use netassay_results::chart::{Bucket, Curve, Curves, Figure, Histogram, Id, Quantity, SampleSet, Scale};
 
-use super::{Noise, digits, one_decimal, throughput_in_mbit, time, v};
+use super::{Noise, digits, throughput_in_mbit, time};
 
 fn curve(name: &str, measured: bool, points: impl Iterator<Item = (f64, f64)>) -> Curve {
-    Curve { name: name.to_owned(), points: points.map(|(x, y)| (v(x), v(y))).collect(), measured }
+    Curve { name: name.to_owned(), points: points.collect(), measured }
 }
 
 pub(super) fn strip() -> Figure {
@@ -22,7 +22,7 @@ pub(super) fn strip() -> Figure {
         across: (Quantity::new("time since the window opened", "s", digits), Scale::Linear),
         up: (throughput_in_mbit(), Scale::FromZero),
         curves: vec![series("ipv4, boot 1, run 3", 6900.0, 20.0), series("ipv6, boot 1, run 3", 4100.0, 6.2)],
-        flags: vec![(v(6.2), "stall of 300 ms".to_owned())],
+        flags: vec![(6.2, "stall of 300 ms".to_owned())],
     };
     Figure::new(Id::new("strip"), "Inside two runs", "IPv6 stalled once.", plot)
 }
@@ -48,7 +48,7 @@ pub(super) fn quantiles() -> Figure {
 pub(crate) fn histogram_plot() -> Histogram {
     // A peak with a tail: each time ten times as long, a thousandth as many.
     let set = |name: &str, centre: f64, spread: f64, stalls: u64| {
-        let edge = |place: i32| v(1_000.0 * 10.0_f64.powf(f64::from(place) / 25.0));
+        let edge = |place: i32| 1_000.0 * 10.0_f64.powf(f64::from(place) / 25.0);
         let buckets = (0..90).map(|place| {
             let away = f64::from(place) - centre;
             let peak = 100_000.0 * (-(away / spread).powi(2) / 2.0).exp();
@@ -64,8 +64,7 @@ pub(crate) fn histogram_plot() -> Histogram {
     };
     Histogram {
         across: (Quantity::new("latency of a transaction", "", time), Scale::Logarithmic),
-        noun: "transactions".to_owned(),
-        percent: one_decimal,
+        noun: "transactions",
         series: vec![
             set("interrupts", 28.0, 2.5, 40),
             set("busy polling", 22.0, 0.8, 0),
@@ -89,8 +88,8 @@ pub(super) fn load() -> Figure {
         up: (Quantity::new("latency, 99 % quantile", "", time), Scale::Logarithmic),
         curves: vec![path("ipv4", 9.4), path("ipv6", 7.1)],
         flags: vec![
-            (v(8.1), "knee of ipv4, 8.1 Gbit/s".to_owned()),
-            (v(6.0), "knee of ipv6, 6.0 Gbit/s".to_owned()),
+            (8.1, "knee of ipv4, 8.1 Gbit/s".to_owned()),
+            (6.0, "knee of ipv6, 6.0 Gbit/s".to_owned()),
         ],
     };
     Figure::new(Id::new("load"), "Latency against offered load", "Each has a knee.", plot)

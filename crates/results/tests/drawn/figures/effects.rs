@@ -2,18 +2,18 @@
 
 use netassay_results::chart::{Figure, Forest, ForestRow, Id, Interval};
 
-use super::{about, percent_of, v};
+use super::{about, percent_of};
 
 fn effect(name: &str, interval: Option<Interval>, verdict: &str) -> ForestRow {
     ForestRow { name: name.to_owned(), interval, verdict: verdict.to_owned() }
 }
 
 pub(crate) fn forest_plot() -> Forest {
-    let open = Interval { estimate: v(9.0), low: Some(v(-12.0)), high: None };
+    let open = Interval { estimate: 9.0, low: Some(-12.0), high: None };
     Forest {
         quantity: percent_of("difference of throughput", "of ipv4 offloads=default"),
         interval: "95 % interval, for all effects together".to_owned(),
-        margin: Some(v(5.0)),
+        margin: Some(5.0),
         effects: vec![
             effect("ipv4 offloads=none", Some(about(-39.6, 6.8)), "lower"),
             effect("ipv6 offloads=default", Some(about(-16.7, 18.1)), "no difference proven"),

@@ -6,7 +6,7 @@ pub(crate) mod effects;
 mod paths;
 pub(crate) mod runs;
 
-use netassay_results::chart::{Figure, Finite, Interval, Quantity};
+use netassay_results::chart::{Figure, Interval, Quantity};
 
 /// A figure of each kind.
 pub(crate) fn every_kind() -> Vec<Figure> {
@@ -29,12 +29,8 @@ pub(crate) fn every_kind() -> Vec<Figure> {
     ]
 }
 
-pub(crate) fn v(value: f64) -> Finite {
-    Finite::new(value).expect("made-up values are finite")
-}
-
 pub(crate) fn about(estimate: f64, half: f64) -> Interval {
-    Interval { estimate: v(estimate), low: Some(v(estimate - half)), high: Some(v(estimate + half)) }
+    Interval::new(estimate, Some((estimate - half, estimate + half)))
 }
 
 /// Four significant digits.

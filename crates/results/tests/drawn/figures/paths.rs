@@ -1,21 +1,20 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_results::chart::{
-    Arrow, ArrowCost, Figure, Finite, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot,
-    LaneStage, Quantity,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot, LaneStage,
+    Quantity,
 };
 
-use super::{digits, v};
+use super::digits;
 
 pub(super) fn flow() -> Figure {
     let passage = |name: &str, arrived: f64, lost: &str| FlowPlace {
         name: name.to_owned(),
-        arrived: v(arrived),
+        arrived,
         lost: lost.to_owned(),
     };
     let plot = FlowPlot {
         quantity: Quantity::new("packets", "", digits),
-        percent: digits,
         passages: vec![
             passage("sender", 2_948_101.0, ""),
             passage("transmitter's interface", 2_941_004.0, "dropped by the queueing discipline"),
@@ -51,8 +50,8 @@ pub(super) fn lanes() -> Figure {
         stages.iter().map(|(name, lane)| LaneStage { name: (*name).to_owned(), lane: *lane }).collect();
     let cost = |name: &str, low: f64, high: f64| ArrowCost {
         name: name.to_owned(),
-        value: Interval { estimate: v((low + high) / 2.0), low: Some(v(low)), high: Some(v(high)) },
-        share: Finite::new(low / 1500.0),
+        value: Interval::new((low + high) / 2.0, Some((low, high))),
+        share: Some(low / 1500.0),
         spread: format!("99 % up to {high:.0}"),
     };
     let mut arrows: Vec<Arrow> = (0..15)

@@ -5,12 +5,12 @@ use netassay_results::chart::{
     Timeline, TimelineRun,
 };
 
-use super::{Noise, about, digits, percent_of, throughput_in_mbit, v};
+use super::{Noise, about, digits, percent_of, throughput_in_mbit};
 
 fn condition(name: &str, means: &[f64], sd: f64, half: f64, noise: &mut Noise) -> DotsCondition {
     let boot = |(index, mean): (usize, &f64)| DotsBoot {
         name: format!("boot {}", index + 1),
-        runs: (0..10).map(|_| v(mean + sd * noise.bell())).collect(),
+        runs: (0..10).map(|_| mean + sd * noise.bell()).collect(),
     };
     let boots = means.iter().enumerate().map(boot).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
@@ -65,18 +65,18 @@ pub(super) fn timeline() -> Figure {
     let mut noise = Noise(3);
     let run = |index: u32| TimelineRun {
         name: ["ipv4", "ipv4 checksum=off", "ipv6"][index as usize % 3].to_owned(),
-        at: v(f64::from(index) * 0.9 + f64::from(index / 30) * 6.0),
-        value: v(100.0 + [-1.4, 0.3, 1.2][index as usize / 30 % 3] + 0.7 * noise.bell()
-            - f64::from(index % 30) * 0.03),
+        at: f64::from(index) * 0.9 + f64::from(index / 30) * 6.0,
+        value: 100.0 + [-1.4, 0.3, 1.2][index as usize / 30 % 3] + 0.7 * noise.bell()
+            - f64::from(index % 30) * 0.03,
         counts: index % 37 != 17,
     };
     let runs: Vec<TimelineRun> = (0..90).map(run).collect();
     let start =
-        |boot: u32| BootStart { name: format!("boot {}", boot + 1), at: v(f64::from(boot) * 33.0 - 2.0) };
+        |boot: u32| BootStart { name: format!("boot {}", boot + 1), at: f64::from(boot) * 33.0 - 2.0 };
     let plot = Timeline {
         time: Quantity::new("time since the campaign began", "min", digits),
         quantity: percent_of("throughput", "of the mean of its condition"),
-        reference: Some(v(100.0)),
+        reference: Some(100.0),
         starts: (0..3).map(start).collect(),
         runs,
     };
@@ -100,8 +100,7 @@ pub(crate) fn history_plot() -> HistoryPlot {
             note,
         }
     };
-    let level =
-        |first, value, change: &str| HistoryLevel { first, value: v(value), change: change.to_owned() };
+    let level = |first, value, change: &str| HistoryLevel { first, value, change: change.to_owned() };
     HistoryPlot {
         tags: "kernel".to_owned(),
         quantity: Quantity::new("throughput", "Gbit/s", digits),

@@ -3,9 +3,7 @@
 use super::DotsBoot;
 use crate::chart::colour::series;
 use crate::chart::drawing::Drawing;
-use crate::chart::finite::Finite;
-use crate::chart::path::SvgPath;
-use crate::chart::thin;
+use crate::chart::path::{SvgPath, thinned_dots};
 
 /// The lanes of a condition while they are drawn.
 pub(super) struct BootLanes<'a> {
@@ -27,7 +25,7 @@ impl BootLanes<'_> {
     }
 
     /// The line at a boot's mean, unless that is its only run.
-    fn mean(&self, path: &mut SvgPath, boot: &DotsBoot, index: usize, x: impl Fn(Finite) -> f64) {
+    fn mean(&self, path: &mut SvgPath, boot: &DotsBoot, index: usize, x: impl Fn(f64) -> f64) {
         if let Some(mean) = boot.mean().filter(|_| boot.runs.len() > 1) {
             let (x, middle) = (x(mean), self.middle(index));
             path.from(x, middle - self.high / 2.0).to(x, middle + self.high / 2.0);
@@ -40,15 +38,15 @@ impl BootLanes<'_> {
         mark: &mut Drawing,
         boot: &DotsBoot,
         index: usize,
-        x: impl Fn(Finite) -> f64,
-        words: Option<&dyn Fn(Finite) -> String>,
+        x: impl Fn(f64) -> f64,
+        words: Option<&dyn Fn(f64) -> String>,
     ) -> usize {
         let (middle, mut drawn) = (self.middle(index), boot.runs.len());
         mark.shared(&format!("dots {}", self.class(boot)), |dots| {
             if let Some(words) = words {
                 boot.runs.iter().for_each(|run| dots.dot(x(*run), middle, &words(*run)));
             } else {
-                let kept = thin::dots(&boot.runs.iter().map(|run| (x(*run), middle)).collect::<Vec<_>>());
+                let kept = thinned_dots(&boot.runs.iter().map(|run| (x(*run), middle)).collect::<Vec<_>>());
                 drawn = kept.len();
                 dots.dots(&kept);
             }
@@ -60,12 +58,7 @@ impl BootLanes<'_> {
     }
 
     /// All boots of a condition, a path for each colour; gives how many dots that took.
-    pub(super) fn together(
-        &self,
-        mark: &mut Drawing,
-        boots: &[DotsBoot],
-        x: impl Fn(Finite) -> f64,
-    ) -> usize {
+    pub(super) fn together(&self, mark: &mut Drawing, boots: &[DotsBoot], x: impl Fn(f64) -> f64) -> usize {
         let (mut colours, mut means) = (DotPaths::default(), SvgPath::new());
         let drawn = self.gather(&mut colours, boots, &x);
         boots.iter().enumerate().for_each(|(index, boot)| self.mean(&mut means, boot, index, &x));
@@ -75,17 +68,12 @@ impl BootLanes<'_> {
     }
 
     /// Adds the dots of boots to the paths of their colours; returns the number of dots.
-    pub(super) fn gather(
-        &self,
-        colours: &mut DotPaths,
-        boots: &[DotsBoot],
-        x: impl Fn(Finite) -> f64,
-    ) -> usize {
+    pub(super) fn gather(&self, colours: &mut DotPaths, boots: &[DotsBoot], x: impl Fn(f64) -> f64) -> usize {
         let mut drawn = 0;
         for (index, boot) in boots.iter().enumerate() {
             let middle = self.middle(index);
             let runs: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), middle)).collect();
-            let kept = thin::dots(&runs);
+            let kept = thinned_dots(&runs);
             drawn += kept.len();
             let path = colours.path_of(self.class(boot));
             kept.iter().for_each(|(x, y)| path.dot(*x, *y));

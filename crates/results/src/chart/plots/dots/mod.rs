@@ -1,19 +1,18 @@
 //! Every run of each condition, in lanes by boot.
 
 mod lanes;
-mod tables;
 
 use self::lanes::{BootLanes, DotPaths};
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
-use crate::chart::finite::{Finite, Interval};
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
-use crate::chart::quantity::{Quantity, counted};
-use crate::chart::table::FigureTable;
-use crate::chart::thin;
+use crate::chart::path::drawn_note;
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
+use crate::{Table, counted, distinct};
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
@@ -43,7 +42,7 @@ pub struct DotsBoot {
     /// The boot's name: the same one in every condition.
     pub name: String,
     /// The value of each run.
-    pub runs: Vec<Finite>,
+    pub runs: Vec<f64>,
 }
 
 // With more runs each has no words of its own: its boot has, and the table has the boots.
@@ -59,10 +58,10 @@ const LANES: f64 = 150.0;
 impl DotsBoot {
     /// The mean of its runs; none without any.
     #[must_use]
-    pub fn mean(&self) -> Option<Finite> {
+    pub fn mean(&self) -> Option<f64> {
         // Divided first, the sum of finite numbers cannot overflow.
         let count = self.runs.len() as f64;
-        Finite::new(self.runs.iter().map(|run| run.value() / count).sum()).filter(|_| count > 0.0)
+        (count > 0.0).then(|| self.runs.iter().map(|run| run / count).sum())
     }
 }
 
@@ -78,12 +77,8 @@ impl Dots {
     /// The names of all boots: by their numbers where these are all that differs, else in the order
     /// in which they appear.
     fn boots(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for boot in self.conditions.iter().flat_map(|condition| &condition.boots) {
-            if !names.contains(&boot.name.as_str()) {
-                names.push(&boot.name);
-            }
-        }
+        let boots = self.conditions.iter().flat_map(|condition| &condition.boots);
+        let mut names = distinct(boots.map(|boot| boot.name.as_str()));
         let word = names.first().and_then(|name| numbered(name)).map(|(word, _)| word);
         if word.is_some() && names.iter().all(|name| numbered(name).map(|(word, _)| word) == word) {
             names.sort_by_key(|name| numbered(name));
@@ -99,7 +94,7 @@ impl Dots {
         self.conditions.iter().map(|condition| condition.boots.len()).sum()
     }
 
-    fn values(&self) -> impl Iterator<Item = Finite> {
+    fn values(&self) -> impl Iterator<Item = f64> {
         self.conditions.iter().flat_map(|condition| {
             let runs = condition.boots.iter().flat_map(|boot| boot.runs.iter().copied());
             runs.chain(condition.interval.iter().flat_map(Interval::points))
@@ -130,13 +125,14 @@ impl Dots {
         format!("{boots} boots{place}, colours repeat")
     }
 
-    fn about(&self, condition: &DotsCondition, boot: &DotsBoot, mean: Finite) -> String {
+    fn about(&self, condition: &DotsCondition, boot: &DotsBoot, mean: f64) -> String {
         let (mean, runs) = (self.quantity.shown(mean), counted(boot.runs.len(), "run"));
         format!("{}, {}: mean {mean} of {runs}", condition.name, boot.name)
     }
 
     fn about_all(&self, condition: &DotsCondition) -> String {
-        let of = |boot: &DotsBoot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
+        let show = self.quantity.show;
+        let of = |boot: &DotsBoot| Some(format!("{} {}", boot.name, show(boot.mean()?)));
         let whole = condition.interval.map(|shown| format!("{}; ", self.words(&shown)));
         let whole = whole.unwrap_or_default();
         if condition.boots.len() <= SERIES {
@@ -144,15 +140,14 @@ impl Dots {
             return format!("{}: {whole}means: {}", condition.name, means.join(", "));
         }
         // Of more boots the table has each.
-        let mut means: Vec<Finite> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
-        means.sort_by(|one, other| one.value().total_cmp(&other.value()));
-        let ends = [means.first(), means.last()]
-            .map(|mean| mean.map_or_else(String::new, |mean| self.quantity.plain(*mean)));
-        format!("{}: {whole}means of {} boots: {} to {}", condition.name, means.len(), ends[0], ends[1])
+        let means: Vec<f64> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
+        let end = |most: fn(f64, f64) -> f64| self.quantity.cell(means.iter().copied().reduce(most));
+        let (low, high) = (end(f64::min), end(f64::max));
+        format!("{}: {whole}means of {} boots: {low} to {high}", condition.name, means.len())
     }
 
     fn words(&self, shown: &Interval) -> String {
-        format!("{}, {}", self.quantity.interval(shown, |value| self.quantity.plain(value)), self.interval)
+        format!("{}, {}", self.quantity.interval(shown, self.quantity.show), self.interval)
     }
 
     fn value(&self, condition: &DotsCondition) -> String {
@@ -208,7 +203,7 @@ impl Plot for Dots {
                 if let Some(mean) = boot.mean() {
                     let about = self.about(condition, boot, mean);
                     let words = |run| format!("{}: {}", boot.name, self.quantity.shown(run));
-                    let words = (all <= TOLD).then_some(&words as &dyn Fn(Finite) -> String);
+                    let words = (all <= TOLD).then_some(&words as &dyn Fn(f64) -> String);
                     drawing.mark(&about, |mark| drawn += own.alone(mark, boot, index, x, words));
                 }
             }
@@ -219,19 +214,60 @@ impl Plot for Dots {
         }
         far.draw(&mut drawing);
         let remark = if lanes > SEPARATE {
-            format!("A dot is the mean of a boot: {all} runs in {lanes} lanes would not be told apart.")
+            Some(format!("A dot is the mean of a boot: {all} runs in {lanes} lanes would not be told apart."))
         } else {
-            thin::drawn_note(drawn, all, "runs").unwrap_or_default()
+            drawn_note(drawn, all, "runs")
         };
-        let remarks: Vec<String> = Some(remark).into_iter().filter(|words| !words.is_empty()).collect();
-        frame.close(&mut drawing, &axis, &self.quantity, false, &remarks);
+        frame.close(&mut drawing, &axis, &self.quantity, false, remark.as_slice());
         drawing
     }
 
-    fn table(&self) -> FigureTable {
+    fn table(&self) -> Table {
         // A boot's only run is its mean.
         let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|boot| boot.runs.len() < 2));
         let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;
         if is_short { self.table_of_conditions() } else { self.table_of_boots() }
+    }
+}
+
+impl Dots {
+    fn table_of_boots(&self) -> Table {
+        let show = self.quantity.show;
+        let mut rows = Vec::new();
+        for condition in &self.conditions {
+            let mut row = |of: &str, values: [Option<f64>; 3], runs: String| {
+                let [mean, low, high] = values.map(|value| self.quantity.cell(value));
+                rows.push(vec![condition.name.clone(), of.to_owned(), mean, low, high, runs]);
+            };
+            if let Some(shown) = &condition.interval {
+                row(&self.interval, shown.values(), String::new());
+            }
+            for boot in &condition.boots {
+                let runs: Vec<String> = boot.runs.iter().map(|run| show(*run)).collect();
+                row(&boot.name, [boot.mean(), None, None], format!("({})", runs.join(", ")));
+            }
+        }
+        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
+        figure_table(&head, rows)
+    }
+
+    /// A row for each condition, with the means of its boots: of very many runs nobody reads each.
+    fn table_of_conditions(&self) -> Table {
+        let (quantity, boots) = (self.quantity.title(0), self.boots());
+        let means: Vec<String> = boots.iter().map(|boot| format!("mean of {boot}")).collect();
+        let head = ["condition", &quantity, "lower end", "upper end", "runs"].into_iter();
+        let head: Vec<&str> = head.chain(means.iter().map(String::as_str)).collect();
+        let row = |condition: &DotsCondition| -> Vec<String> {
+            let cell = |value| self.quantity.cell(value);
+            let values = condition.interval.map_or([None; 3], |shown| shown.values()).map(cell);
+            let runs: usize = condition.boots.iter().map(|boot| boot.runs.len()).sum();
+            let mean = |name: &&str| {
+                let boot = condition.boots.iter().find(|boot| boot.name == *name);
+                cell(boot.and_then(DotsBoot::mean))
+            };
+            let name = [condition.name.clone()].into_iter();
+            name.chain(values).chain([runs.to_string()]).chain(boots.iter().map(mean)).collect()
+        };
+        figure_table(&head, self.conditions.iter().map(row))
     }
 }

@@ -1,0 +1,124 @@
+//! The checks of a method: false-positive rates, and turns against separate runs.
+
+use results::document::Block;
+use results::{
+    BothWays, FalsePositives, Table, TitledTable, WaysOutcome, counted, metric_title, percent, range, times,
+};
+use stats::agreement::PercentEstimate;
+use study::format_duration;
+
+use super::method::spread;
+
+/// The rate of each method.
+#[must_use]
+pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
+    let mut table =
+        Table::new(&["metric", "method", "differences", "rate %", "95 % interval"]).named(0).optional(&[2]);
+    for metric in &found.metrics {
+        for rate in &metric.rates {
+            let (low, high) = rate.interval;
+            table.row(&[
+                metric.metric,
+                rate.method.words(),
+                &format!("{} of {}", rate.found, rate.of),
+                &percent(rate.rate),
+                &format!("{} to {}", percent(low), percent(high)),
+            ]);
+        }
+    }
+    let condition =
+        if found.condition.is_empty() { String::new() } else { format!(" ({})", found.condition) };
+    let title = format!(
+        "study {} ({}): {} of {} each, every one a comparison of a condition with itself{condition}",
+        found.study,
+        found.name,
+        counted(found.experiments, "experiment"),
+        counted(found.boots as usize, "boot"),
+    );
+    let meaning = "A method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.";
+    let mut blocks =
+        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Text(meaning.to_owned())];
+    blocks.extend(found.metrics.first().map(|first| {
+        let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
+        let title = format!("{}, spread of boots and runs", metric_title(first.metric));
+        Block::Table(TitledTable { title, table, notes: Vec::new() })
+    }));
+    blocks
+}
+
+/// The differences in turns beside those in runs of their own, and whether both ways agree.
+#[must_use]
+pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
+    let heads =
+        ["condition", "against", "metric", "verdict", "in turns", "in runs", "turns - runs", "boots", "time"];
+    let mut table = Table::new(&heads).named(0).optional(&[8, 7, 2]);
+    for one in &found.comparisons {
+        let shown = |share: Option<PercentEstimate>| {
+            share.map_or_else(
+                || "-".to_owned(),
+                |share| format!("{} ({})", percent(share.value), range(Some(share.interval), percent)),
+            )
+        };
+        let agreement = one.agreement.as_ref();
+        table.row(&[
+            &one.condition,
+            &one.baseline,
+            one.metric,
+            one.verdict.words(),
+            &shown(agreement.map(|found| found.first)),
+            &shown(agreement.map(|found| found.second)),
+            &shown(agreement.map(|found| found.apart)),
+            &agreement.map_or_else(|| "-".to_owned(), |found| found.boots.to_string()),
+            &one.time.map_or_else(
+                || "-".to_owned(),
+                |(share, interval)| format!("{} ({})", times(share), range(Some(interval), times)),
+            ),
+        ]);
+    }
+    let uncounted = found
+        .uncounted
+        .as_ref()
+        .map(|part| format!(" (of which {part} are not counted)"))
+        .unwrap_or_default();
+    let title = format!(
+        "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {}{uncounted} and in runs of their own",
+        found.study,
+        found.name,
+        format_duration(found.alternate.turn),
+    );
+    let mut texts = vec![format!(
+        "Intervals have {:.0} %; those of turns - runs hold together: where both ways agree on everything, {:.0} % of such checks or fewer find that they disagree (Holm).",
+        100.0 * found.level,
+        100.0 * (1.0 - found.level)
+    )];
+    if found.comparisons.iter().any(|one| one.time.is_some()) {
+        texts.push(
+            "time: what turns need for an interval as narrow as that of runs, as a share of what runs need."
+                .to_owned(),
+        );
+    }
+    let missing = || found.comparisons.iter().filter(|one| one.verdict == WaysOutcome::NotCompared);
+    let without = missing().filter(|one| one.runs_in_turns == 0).count();
+    let others = missing().count() - without;
+    if without > 0 {
+        texts.push(format!(
+            "{} took no turns: a switch reset the link, was not read back as planned, or acts for longer than is not counted, or a pace was not kept.",
+            counted(without, "condition")
+        ));
+    }
+    if others > 0 {
+        texts.push(format!("{}: fewer than two boots measured both ways.", counted(others, "comparison")));
+    }
+    texts.push(
+        match found.outcome() {
+            WaysOutcome::Agree => "Turns and runs agree: no difference between them is proven.",
+            WaysOutcome::Disagree => {
+                "Turns and runs disagree: do not rely on differences of these conditions in turns; write `alternate = \"off\"`, or a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs."
+            }
+            WaysOutcome::NotCompared => "Not everything was compared both ways.",
+        }
+        .to_owned(),
+    );
+    let table = Block::Table(TitledTable { title, table, notes: Vec::new() });
+    [table].into_iter().chain(texts.into_iter().map(Block::Text)).collect()
+}

@@ -1,0 +1,333 @@
+//! Advice as blocks: the recommendations in short, and the proof of each on demand.
+
+mod phrase;
+mod planned;
+mod script;
+
+use results::advice::{
+    Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
+    WorkloadAdvice,
+};
+use results::document::{Block, ListItem};
+use results::{Table, TitledTable, grouped, listed};
+
+pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
+pub use script::advice_script;
+
+// Stands where no switch was tried.
+const NOTHING: &str = "No switch of a host was varied, so there is no advice: name offloads in [design], or features, mtu or \
+                       congestion_control in [factors].";
+
+// The use of the commands.
+const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
+                        one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";
+
+// The heading of the columns of `cells`.
+const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
+
+// The mark of a change whose note names the level of another switch that it needs.
+const CONDITIONAL: &str = " *";
+
+/// All of the advice: the tables, then a fold for each kind of traffic. `is_wide`: switches without
+/// a proven effect each by itself, with its figures; else in one sentence.
+#[must_use]
+pub fn advice(advice: &Advice, is_wide: bool) -> Vec<Block<'static>> {
+    let is_alone = advice.studies.len() == 1;
+    let titles = advice.studies.iter().map(|study| Block::Text(study_title(study)));
+    let mut blocks: Vec<Block<'static>> = titles.filter(|_| is_alone).collect();
+    if !advice.has_switches() {
+        blocks.push(Block::Text(NOTHING.to_owned()));
+    }
+    blocks.extend(advice_tables(advice));
+    for study in &advice.studies {
+        if !is_alone {
+            blocks.push(Block::Heading(study_title(study)));
+        }
+        let truth = study.switches.truth.map(str::to_owned);
+        let method = [phrase::judged(study), phrase::checked(study), phrase::settling(study), truth];
+        blocks.extend(method.into_iter().flatten().map(|line| Block::Text(format!("{line}."))));
+        for workload in &study.under {
+            let title = workload_title(workload);
+            let title = match is_alone {
+                true => title,
+                // A fold is found by its title alone: by a search in the page, or from one fold to
+                // the next.
+                false => format!("Study {} ({}): {title}", study.switches.study, study.switches.name),
+            };
+            blocks.push(Block::Fold(title, workload_blocks(advice, study, workload, is_wide)));
+        }
+        blocks.extend(notes(study).into_iter().map(Block::Text));
+    }
+    blocks
+}
+
+/// The recommendations in short: a table for each scenario, and one over all.
+#[must_use]
+pub fn advice_tables(advice: &Advice) -> Vec<Block<'static>> {
+    let table = |summary: &AdviceSummary| {
+        let scope = match summary.scope {
+            SummaryScope::Scenario(scenario) => scenario.to_string(),
+            SummaryScope::All => "over all scenarios".to_owned(),
+        };
+        let (title, table) = (format!("Recommendations, {scope}"), table(&summary.rows));
+        Block::Table(TitledTable { title, table, notes: table_notes(&summary.rows) })
+    };
+    advice.summaries.iter().map(table).collect()
+}
+
+fn study_title(study: &StudyAdvice) -> String {
+    let of = &study.switches;
+    format!("Study {} ({}): {}", of.study, of.name, of.question)
+}
+
+/// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
+fn workload_title(workload: &WorkloadAdvice) -> String {
+    let boots = results::counted(workload.context.boots as usize, "boot");
+    format!("{}, {boots}", phrase::workload_context(workload))
+}
+
+/// Notes beside the advice, as sentences.
+fn notes(study: &StudyAdvice) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if phrase::recommendations(study).any(|one| !one.apply.is_empty()) {
+        notes.push(COMMANDS.to_owned());
+    }
+    let absent = study.switches.absent.iter();
+    notes.extend(absent.map(|gone| format!("Not switched: {}: {}.", gone.label, gone.why)));
+    if !study.switches.others.is_empty() {
+        notes.push(format!(
+            "No switch of a host, so no advice: {} (netassay compare {} compares them).",
+            listed(&study.switches.others),
+            study.switches.study
+        ));
+    }
+    notes
+}
+
+/// The advice for one kind of traffic.
+fn workload_blocks(
+    advice: &Advice,
+    study: &StudyAdvice,
+    workload: &WorkloadAdvice,
+    is_wide: bool,
+) -> Vec<Block<'static>> {
+    let matters = advice.matters.value();
+    let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::held(workload)))];
+    for (goal, all) in &workload.recommendations {
+        blocks.push(Block::Text(format!("For {goal}:")));
+        let open = open(all, study, matters).filter(|_| !is_wide);
+        let is_shown = |one: &&Recommendation| open.is_none() || one.standing != Standing::NoEvidence;
+        let mut items: Vec<ListItem> =
+            all.iter().filter(is_shown).filter_map(|one| item(one, study)).collect();
+        let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
+        let ties =
+            (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
+        items.extend(open.into_iter().chain(reasons(all)).chain(ties).map(ListItem::from));
+        blocks.push(Block::Items(items));
+    }
+    blocks.extend(workload.context.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
+    blocks
+}
+
+/// One sentence for several switches whose effects are not proven, with the study that would settle
+/// all of them; `None` for fewer than two.
+fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+    let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
+    if open.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = open.iter().map(|one| switch(one)).collect();
+    let boots = |one: &&&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
+    let more = open.iter().max_by_key(boots).and_then(|one| phrase::more(one, study));
+    let more = more.map_or_else(String::new, |more| format!("; to settle all: {more}"));
+    Some(format!(
+        "no evidence for {}: a difference of {matters} % is neither proven nor excluded (--wide shows figures){more}",
+        listed(&names)
+    ))
+}
+
+/// A switch with its facts; `None` if one sentence covers several switches.
+fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
+    let sentence = head(one)?;
+    let words = |name: &str, words: String| (name.to_owned(), words, false);
+    let mut facts = Vec::new();
+    if one.standing.is_proven() || one.standing == Standing::Depends {
+        if let Some(as_left) = &one.as_left {
+            let changes = match as_left.changes.as_slice() {
+                [] => "not measured".to_owned(),
+                changes => phrase::changes(changes),
+            };
+            facts.push(words(&format!("with {}", phrase::state_left(as_left)), changes));
+        }
+        for on in &one.depends_on {
+            for (level, changes) in [(&on.left, &on.with_left), (&on.other, &on.with_other)] {
+                let name = format!("where {} is {level}", phrase::switches_at([&on.factor]));
+                facts.push(words(&name, phrase::changes(changes)));
+            }
+        }
+        facts.extend(phrase::elsewhere(one).map(|changes| words("elsewhere", changes)));
+    }
+    facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, command, true)));
+    facts.extend(phrase::more(one, study).map(|more| words("to settle it", more)));
+    Some(ListItem { sentence, facts })
+}
+
+/// The reasons why switches have no figures, each once with all its switches: nothing is known, or
+/// the rate was set from outside.
+fn reasons(all: &[Recommendation]) -> Vec<String> {
+    let reason = |one: &Recommendation| match &one.standing {
+        Standing::Unknown(why) => Some(format!("no evidence ({why})")),
+        Standing::Saturated(limit) => {
+            Some(format!("saturated ({limit} set the rate, which hides any gain: look at the CPU)"))
+        }
+        _ => None,
+    };
+    let found = grouped(all.iter().filter_map(|one| Some((reason(one)?, switch(one)))));
+    found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
+}
+
+fn switch(one: &Recommendation) -> String {
+    format!("{} {}", phrase::switches(&one.factors), phrase::place(one.side))
+}
+
+/// The first sentence on a switch; `None` if one sentence covers several switches.
+fn head(one: &Recommendation) -> Option<String> {
+    let set = phrase::set(&one.factors, &one.to);
+    let here = format!("{set} {}", phrase::place(one.side));
+    let expected: Vec<String> = one.expected.iter().map(phrase::expected).collect();
+    let expected = format!("{}{}", expected.join("; "), phrase::how(one.how));
+    let only = match one.depends_on.as_slice() {
+        [] => String::new(),
+        on => {
+            let each: Vec<String> = on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
+            format!(", only with {}", listed(&each))
+        }
+    };
+    Some(match &one.standing {
+        Standing::Recommended => format!("set {here}: {expected}"),
+        Standing::Conditional => format!("set {here}{only}: {expected}"),
+        Standing::TradeOff(metrics) => {
+            let metrics: Vec<String> = metrics.iter().map(|key| results::metric_words(key)).collect();
+            format!("trade-off, set {here}{only}: {expected}; it loses in {}", listed(&metrics))
+        }
+        Standing::Depends => {
+            let on = match one.depends_on.as_slice() {
+                [] => "the other switches".to_owned(),
+                on => phrase::switches_at(on.iter().map(|on| &on.factor)),
+            };
+            format!(
+                "{} depends on {on}, so neither level is recommended; on average {set}: {expected}",
+                switch(one)
+            )
+        }
+        Standing::NoEvidence => format!("no evidence for {}: {expected}", switch(one)),
+        Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
+    })
+}
+
+/// The table; a kind of traffic and a goal stand in their first row only.
+fn table(rows: &[AdviceRow]) -> Table {
+    let has_intervals = rows.iter().any(|row| row.interval.is_some());
+    let columns = HEAD.len() - usize::from(!has_intervals);
+    // Each case has its interval below the table, too.
+    let mut table = Table::new(&HEAD[..columns]).optional(&[HEAD.len() - 1]);
+    let mut before = None;
+    for row in rows {
+        let mut cells = cells(row);
+        if before.replace((row.kind, row.goal)) == Some((row.kind, row.goal)) {
+            cells[0].clear();
+            cells[1].clear();
+        }
+        table.row(&cells.each_ref().map(String::as_str)[..columns]);
+    }
+    table
+}
+
+/// The cells of a switch under [`HEAD`].
+fn cells(row: &AdviceRow) -> [String; 6] {
+    let (set, on) = match (&row.to, row.factors.is_empty()) {
+        (_, true) => ("nothing".to_owned(), String::new()),
+        (to, false) => (
+            match to {
+                Some(to) => phrase::set(&row.factors, to),
+                None => format!("{}: depends", phrase::switches(&row.factors)),
+            },
+            row.side.map_or_else(|| "both".to_owned(), |side| side.to_string()),
+        ),
+    };
+    // CPU time is of a unit of work.
+    let unit = match row.goal {
+        AdviceGoal::Cpu if row.unit != "%" => format!("{}/{}", row.unit, row.kind.unit_of_work()),
+        _ => row.unit.to_owned(),
+    };
+    let mut change = row.change.map_or_else(String::new, |ends| phrase::sizes(ends, &unit));
+    if row.proven < row.tried && row.to.is_some() {
+        change.push_str(&format!(" (in {} of {})", row.proven, row.tried));
+    }
+    if !row.depends_on.is_empty() {
+        change.push_str(if row.to.is_some() { CONDITIONAL } else { "on others" });
+    }
+    if !row.loses.is_empty() {
+        change.push_str(", trade-off");
+    }
+    change.push_str(row.why.as_deref().unwrap_or_default());
+    let interval = row.interval.map_or_else(String::new, |ends| phrase::interval(ends, row.unit));
+    [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned(), interval]
+}
+
+/// The note for which the cells of a switch have no room: the level of another factor under which
+/// it is proven, and the switches on which it depends.
+fn row_note(row: &AdviceRow) -> Option<String> {
+    let mut parts = Vec::new();
+    if let Some((name, level)) = &row.proven_with {
+        parts.push(format!("proven with {name}={level}"));
+    }
+    let (is_set, is_conditional) = (row.to.is_some(), !row.depends_on.is_empty());
+    if is_conditional && is_set {
+        let each = row.depends_on.iter().map(|one| phrase::set_at(&one.factor, &one.level));
+        parts.push(format!("only with {}", listed(&each.collect::<Vec<_>>())));
+    } else if is_conditional {
+        let on = phrase::switches_at(row.depends_on.iter().map(|one| &one.factor));
+        parts.push(format!("depends on {on}"));
+    }
+    if let Some(to) = &row.otherwise {
+        parts.push(format!("{to} is proven in {} of {} cases", row.proven, row.tried));
+    }
+    let mark = if is_set && is_conditional { "* " } else { "" };
+    let set = match &row.to {
+        Some(to) => phrase::set(&row.factors, to),
+        None => phrase::switches(&row.factors),
+    };
+    (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
+}
+
+/// The lines below the table: the base of the changes, and the conditions of each row, without full
+/// stops; empty if no row has a change or a note.
+fn table_notes(rows: &[AdviceRow]) -> Vec<String> {
+    // A note on several kinds of traffic and goals is there once.
+    let note = |row: &AdviceRow| Some((row_note(row)?, format!("{} {}", row.kind, row.goal)));
+    let found = grouped(rows.iter().filter_map(note))
+        .into_iter()
+        .map(|(note, of)| format!("{note}; for {}", listed(&of)));
+    bases(rows).into_iter().chain(found).collect()
+}
+
+/// The bases of the percentages; `None` if no change is proven.
+fn bases(rows: &[AdviceRow]) -> Option<String> {
+    let proven: Vec<&AdviceRow> = rows.iter().filter(|row| row.change.is_some()).collect();
+    let first = proven.first()?;
+    let is_same = proven.iter().all(|row| row.base == first.base);
+    let from = match first.base.as_ref().filter(|_| is_same) {
+        Some(base) => format!("from {base}"),
+        None => "each from its own base".to_owned(),
+    };
+    let share = if proven.iter().all(|row| row.is_share) { ", the switch's fair share" } else { "" };
+    let is_range = proven.iter().any(|row| row.change.is_some_and(|(low, high)| low < high));
+    let range = if is_range { "; the least to the largest of all cases" } else { "" };
+    let interval = match (proven.iter().any(|row| row.interval.is_some()), is_range) {
+        (false, _) => "",
+        (true, false) => "; interval: of that change by itself",
+        (true, true) => "; interval: from the lowest to the highest end of theirs",
+    };
+    Some(format!("change: {from}{share}{range}{interval}"))
+}

@@ -1,0 +1,157 @@
+//! The settings of one host: its commands, their reasons, and the recommendations that are left
+//! out.
+
+use results::advice::{Advice, AdviceRow, HostCommand, SwitchLevel};
+use study::{Side, Switch};
+
+use super::{CONDITIONAL, cells, phrase, row_note};
+
+/// The settings of a host that all advice together makes.
+///
+/// A switch is set if at least one case recommends it, over all scenarios, kinds of traffic and
+/// goals, and no case recommends the opposite. A recommendation that needs another switch at some
+/// level is left out if a larger gain sets that switch otherwise.
+#[derive(Debug, Clone)]
+pub struct PlannedSettings {
+    /// The commands, sorted so that each setting's requirements come first.
+    pub settings: Vec<PlannedSetting>,
+    /// The recommendations that are left out and the reason, without a full stop.
+    pub left: Vec<String>,
+}
+
+/// One command, and why.
+#[derive(Debug, Clone)]
+pub struct PlannedSetting {
+    /// The command.
+    pub command: HostCommand,
+    /// The traffic, goal and change of each recommendation: `tcp_stream, throughput: tso on +31 %`.
+    pub reasons: Vec<String>,
+    /// The conditions of the recommendations, as sentences without full stops.
+    pub needs: Vec<String>,
+    /// Whether something is proven to lose by it in every case.
+    pub is_trade_off: bool,
+    /// The reason not to set it: the opposite is recommended too. Without a full stop.
+    pub against: Option<String>,
+}
+
+/// The settings for the host of a side; `None`: for a host that is both.
+#[must_use]
+pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings {
+    // The last summary is over all scenarios.
+    let rows = advice.summaries.last().map_or(&[][..], |summary| &summary.rows[..]);
+    let (kept, excluded) = compatible(rows);
+    let is_here = |of: Option<Side>| of.is_none() || side.is_none() || of == side;
+    let mut planned: Vec<(&AdviceRow, &HostCommand)> = Vec::new();
+    for row in &kept {
+        let own = row.apply.iter().filter(|command| is_here(command.side()));
+        planned.extend(own.map(|command| (*row, command)));
+    }
+    planned.sort_by_key(|(_, command)| command.turn());
+    let mut settings: Vec<PlannedSetting> = Vec::new();
+    for (_, command) in &planned {
+        let same = assignment(command);
+        if settings.iter().any(|known| assignment(&known.command) == same) {
+            continue;
+        }
+        let mut own: Vec<&AdviceRow> = Vec::new();
+        for (row, _) in planned.iter().filter(|(_, other)| assignment(other) == same) {
+            // A row that sets both ends separately has the same command for each end.
+            if !own.iter().any(|known| std::ptr::eq(*known, *row)) {
+                own.push(row);
+            }
+        }
+        settings.push(setting(command, &own, &planned));
+    }
+    let mut left = Vec::new();
+    for (row, why) in excluded.iter().filter(|(row, _)| is_here(row.side)) {
+        let [kind, goal, set, ..] = cells(row);
+        left.push(format!("{kind}, {goal}: {set}: {why}"));
+    }
+    let is_open = |row: &&AdviceRow| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
+    for row in rows.iter().filter(is_open) {
+        let [kind, goal, set, _, change, _] = cells(row);
+        let why = row_note(row).unwrap_or_else(|| format!("{set}, {change}"));
+        left.push(format!("{kind}, {goal}: {why}"));
+    }
+    PlannedSettings { settings, left }
+}
+
+fn setting(
+    command: &HostCommand,
+    own: &[&AdviceRow],
+    planned: &[(&AdviceRow, &HostCommand)],
+) -> PlannedSetting {
+    let mut needed: Vec<SwitchLevel> = own.iter().flat_map(|row| needs(row)).collect();
+    needed.dedup();
+    let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
+    let need = |one: SwitchLevel| format!("{set} is proven only with {}", level(&one));
+    let reason = |row: &&AdviceRow| {
+        let [kind, goal, set, _, change, _] = cells(row);
+        // The note on other switches is in `needs`, so its mark is cut.
+        format!("{kind}, {goal}: {set} {}", change.trim_end_matches(CONDITIONAL))
+    };
+    let (target, value) = assignment(command);
+    let mut rivals = planned.iter().map(|(row, other)| (row, assignment(other)));
+    let rival = rivals.find(|(_, other)| other.0 == target && other.1 != value);
+    PlannedSetting {
+        command: command.clone(),
+        reasons: own.iter().map(reason).collect(),
+        needs: needed.into_iter().map(need).collect(),
+        is_trade_off: own.iter().all(|one| !one.loses.is_empty()),
+        against: rival
+            .map(|(row, _)| format!("for {} of {} the opposite is recommended", row.goal, row.kind)),
+    }
+}
+
+/// The setting of a host and its value, whichever host it is: two commands of one host contradict
+/// each other if they give the same setting different values.
+fn assignment(command: &HostCommand) -> (String, String) {
+    match command {
+        HostCommand::Feature { interface, name, on, .. } => {
+            (format!("{} {name}", interface.variable()), on.to_string())
+        }
+        HostCommand::Mtu { interface, bytes, .. } => {
+            (format!("{} mtu", interface.variable()), bytes.to_string())
+        }
+        HostCommand::Sysctl { key, value, .. } => ((*key).to_owned(), value.clone()),
+    }
+}
+
+/// The levels of a host's other switches that a row needs.
+fn needs(row: &AdviceRow) -> Vec<SwitchLevel> {
+    let with = row.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
+    let with = with.map(|(name, level)| SwitchLevel { factor: name.clone(), level: level.clone() });
+    let own = row.depends_on.iter().filter(|_| row.to.is_some()).cloned();
+    own.chain(with).collect()
+}
+
+fn level(needed: &SwitchLevel) -> String {
+    phrase::set_at(&needed.factor, &needed.level)
+}
+
+/// The level that a row needs and another row sets otherwise.
+fn broken_need(row: &AdviceRow, other: &AdviceRow) -> Option<SwitchLevel> {
+    let breaks = |needed: &SwitchLevel| {
+        other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
+    };
+    needs(row).into_iter().find(breaks)
+}
+
+/// The rows with a level to set that hold beside each other, and the rest with the reason. Of two
+/// that do not, the first one stays: rows are ordered by traffic, goal and gain.
+fn compatible(rows: &[AdviceRow]) -> (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) {
+    let (mut kept, mut excluded): (Vec<&AdviceRow>, Vec<(&AdviceRow, String)>) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(|row| row.to.is_some()) {
+        let against = |known: &&AdviceRow| match broken_need(row, known) {
+            Some(needed) => {
+                Some(format!("it is proven only with {}, and another setting changes that", level(&needed)))
+            }
+            None => Some(format!("another setting is proven only with {}", level(&broken_need(known, row)?))),
+        };
+        match kept.iter().find_map(against) {
+            Some(why) => excluded.push((row, why)),
+            None => kept.push(row),
+        }
+    }
+    (kept, excluded)
+}

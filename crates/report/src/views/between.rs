@@ -1,0 +1,96 @@
+//! Two stored studies beside each other.
+
+use results::document::Block;
+use results::{
+    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, Tone, figure, metric_title, no_verdicts,
+    plain,
+};
+
+// The largest number of differences and labels, unless all are asked for.
+const TOLD: usize = 8;
+
+/// The answer, the differences of their environments, which may be causes, and each metric's
+/// table; with everything that is known if `is_whole`.
+#[must_use]
+pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
+    let most = if is_whole { usize::MAX } else { TOLD };
+    let head = format!("{} against {}", found.study.words(), found.baseline.words());
+    let unequal = no_verdicts(found.comparisons.iter().flat_map(|group| &group.unlike));
+    let mut blocks: Vec<Block<'static>> = [head].into_iter().chain(unequal).map(Block::Text).collect();
+    for group in &found.comparisons {
+        blocks.push(Block::Lead(group.answer()));
+        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+    }
+    blocks.push(differences(found, most));
+    for group in &found.comparisons {
+        blocks.push(Block::Table(conditions(found, group)));
+        if is_whole {
+            blocks.push(Block::List(group.rows.iter().map(|row| format!("{}.", row.sentence)).collect()));
+        }
+    }
+    for (head, labels) in [
+        (format!("Only in {}", named(&found.baseline)), &found.only_in_baseline),
+        (format!("Only in {}", named(&found.study)), &found.only_in_study),
+        ("Not measured in both".to_owned(), &found.not_measured),
+    ] {
+        let shown: Vec<&str> = labels.iter().take(most).map(String::as_str).collect();
+        let hidden = labels.len() - shown.len();
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        if !labels.is_empty() {
+            blocks.push(Block::Text(format!("{head}: {}{more}.", shown.join("; "))));
+        }
+    }
+    let method = found.method.iter().filter(|_| is_whole);
+    blocks.extend(method.map(|sentence| Block::Text(format!("Method: {sentence}."))));
+    blocks.extend(found.notes.iter().map(|note| Block::Text(format!("Note: {note}."))));
+    blocks
+}
+
+fn named(study: &StudyRef) -> String {
+    format!("study {}", study.study)
+}
+
+/// The differences between the studies.
+fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
+    if found.differences.is_empty() {
+        return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
+    }
+    let mut table = Table::new(&["differs", &named(&found.baseline), &named(&found.study)]).named(0);
+    for one in found.differences.iter().take(most) {
+        let [before, after] = one.values();
+        table.row(&[&one.what, &before, &after]);
+    }
+    let hidden = found.differences.len().saturating_sub(most);
+    Block::Table(TitledTable {
+        title: "Not only the studies differ: what follows may be the cause.".to_owned(),
+        table,
+        notes: if hidden > 0 { vec![format!("--wide shows {hidden} more")] } else { Vec::new() },
+    })
+}
+
+/// A row for each condition.
+fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> TitledTable {
+    let unit = plain(&group.unit);
+    let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
+    let difference = if is_percent { "diff. %" } else { "difference" };
+    let [one, other] = [&found.baseline, &found.study].map(named);
+    let mut table = Table::new(&["condition", &one, &other, difference, "interval", "verdict"])
+        .named(0)
+        .optional(&[1, 4, 2]);
+    for row in &group.rows {
+        let [difference, interval] = row.size(unit, !is_percent);
+        let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
+        table.row(&[&row.label, &before, &after, &difference, &interval, row.short_verdict()]);
+        table.paint(5, Some(Tone::from_verdict(row.comparison.verdict, group.better)));
+    }
+    let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+    let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
+    let together = if group.rows.len() > 1 { " together" } else { "" };
+    let confidence = stats::confidence(found.confidence);
+    let intervals = if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
+    TitledTable {
+        title: format!("{}{in_unit}{intervals}", metric_title(&group.metric)),
+        table,
+        notes: group.truth.iter().map(|truth| (*truth).to_owned()).collect(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Comparisons of the conditions of a study, or of values of other programs.
+
+use results::document::Block;
+use results::{ClassicTest, ComparisonGroup, Comparisons, Credits, MissingRuns, capital, no_verdicts};
+
+use super::comparison_table::compared;
+use super::credit::credit;
+use super::method::method;
+
+// The reason why the classic test does not decide.
+const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
+
+/// The answer, the table and the notes of each comparison; then the credit of a design.
+#[must_use]
+pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>> {
+    let title = match comparisons.study {
+        Some(study) => format!("study {study} ({})", comparisons.name),
+        None => comparisons.name.clone(),
+    };
+    let mut blocks = vec![Block::Heading(title)];
+    let credits = comparisons.credit.as_ref();
+    let unlike = comparisons.groups.iter().flat_map(|group| &group.unlike);
+    let mut warnings = no_verdicts(unlike.chain(credits.into_iter().flat_map(Credits::unlike)));
+    warnings.extend(comparisons.missing.iter().flat_map(MissingRuns::lines));
+    warnings.extend(comparisons.disturbed.iter().map(|note| format!("{}.", capital(note))));
+    if !warnings.is_empty() {
+        blocks.push(Block::Warning(warnings));
+    }
+    for group in &comparisons.groups {
+        blocks.extend(one(group, is_whole));
+    }
+    if is_whole {
+        blocks.extend(method(&comparisons.groups));
+    }
+    blocks.extend(credits.into_iter().flat_map(|credits| credit(credits, is_whole)));
+    blocks
+}
+
+/// One comparison.
+fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
+    let is_all_pairs = group.baseline.is_none();
+    let mut blocks = Vec::new();
+    if !is_all_pairs {
+        blocks.push(Block::Lead(capital(&group.answer())));
+        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+    }
+    blocks.push(Block::Table(compared(&[group], is_whole)));
+    let mut sentences = Vec::new();
+    // Elsewhere the answer has what a narrow table leaves out.
+    for row in group.rows.iter().filter(|_| is_whole || is_all_pairs) {
+        sentences.push(format!("{}.", row.sentence));
+        if is_all_pairs {
+            sentences.extend(row.remarks.iter().map(|remark| format!("{remark}.")));
+            sentences.extend(row.why().map(|why| format!("why: {why}.")));
+        }
+    }
+    sentences.extend(group.caution.iter().map(|caution| format!("Caution: {caution}.")));
+    // The method has them.
+    let flags = group.flags.iter().filter(|_| !is_whole);
+    sentences.extend(flags.map(|flag| format!("Flag: {flag}.")));
+    sentences.extend(group.notes.iter().map(|note| format!("Note: {note}.")));
+    if !sentences.is_empty() {
+        blocks.push(Block::List(sentences));
+    }
+    blocks
+}
+
+/// The classic test, in ministat's words.
+#[must_use]
+pub fn classic(test: &ClassicTest) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::Heading(format!("study {} ({})", test.study, test.name))];
+    for group in &test.groups {
+        blocks.push(Block::Text(format!("{} in {}", group.metric, group.unit)));
+        blocks.push(Block::Verbatim(group.text.clone()));
+    }
+    blocks.push(Block::Text(CAUTION.to_owned()));
+    blocks.push(Block::Text(
+        "`netassay compare` without --classic uses the boot as the unit of replication.".to_owned(),
+    ));
+    blocks
+}

@@ -1,0 +1,250 @@
+//! The credit of each offload of a design.
+
+use results::document::Block;
+use results::{
+    Credit, Credits, MissingState, SwitchingOrders, Table, TitledTable, change_words, counted, figure,
+    gain_words, listed, metric_heading, metric_words, percent, plain, range,
+};
+use stats::effects::Estimated;
+use stats::signed;
+use study::DesignKind;
+
+// Up to this number of combinations each has a table and sentences of its own.
+const FEW: usize = 4;
+
+// The most unreachable states that are listed; the JSON has all.
+const LISTED: usize = 12;
+
+/// For each combination of the other factors' levels a table and sentences: in full for each
+/// metric, in brief with all metrics side by side; of many combinations a line each.
+pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
+    let combinations: Vec<&[Credit]> = credits
+        .credits
+        .chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
+        .collect();
+    let is_overview = !is_whole && combinations.len() > FEW;
+    let mut blocks = Vec::new();
+    if is_overview {
+        blocks.extend(overview(credits, &combinations));
+    } else {
+        for combination in combinations {
+            let chunk = if is_whole { 1 } else { combination.len() };
+            let tables = combination.chunks(chunk).flat_map(|metrics| tables(credits, metrics, is_whole));
+            blocks.extend(tables);
+            blocks.push(Block::List(sentences(combination)));
+        }
+    }
+    let dropped = credits.dropped.iter().map(|one| format!("Not in the design: {}: {}", one.label, one.why));
+    let unreachable: Vec<String> = dropped.chain(unreachable(credits, is_overview)).collect();
+    blocks.extend((!unreachable.is_empty()).then_some(Block::List(unreachable)));
+    blocks
+}
+
+fn design(credits: &Credits) -> &'static str {
+    match credits.design {
+        DesignKind::Factorial => "factorial, Shapley shares",
+        DesignKind::Fractional => "fraction of a factorial, main effects",
+        DesignKind::Ladder => "ladder",
+    }
+}
+
+/// `tcp_stream mtu=1500`.
+fn place(credit: &Credit) -> String {
+    format!("{} {}", credit.workload, credit.at).trim_end().to_owned()
+}
+
+/// The number of orders in the average of shares, if fewer than planned: ` from 7 of 24 orders`.
+fn from_orders(combination: &[Credit]) -> String {
+    let orders = combination.iter().filter_map(|credit| credit.orders.as_ref());
+    let mut lacking: Vec<String> = orders.filter_map(SwitchingOrders::lacking).collect();
+    lacking.dedup();
+    if lacking.is_empty() { String::new() } else { format!(" from {}", listed(&lacking)) }
+}
+
+/// The tables of a combination: of all metrics together, or of one with every figure.
+fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
+    let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
+    let (title, tables) = if is_whole {
+        (format!("{title}: {}", metrics[0].metric), vec![parts(&metrics[0]), effects(&metrics[0])])
+    } else {
+        (title, vec![side_by_side(metrics)])
+    };
+    let notes: Vec<String> = credits.truth.iter().map(|truth| (*truth).to_owned()).collect();
+    let tables = tables.into_iter().zip([title, "Main effects and interactions".to_owned()]);
+    tables
+        .filter(|(table, _)| !table.is_empty())
+        .map(|(table, title)| Block::Table(TitledTable { title, table, notes: notes.clone() }))
+        .collect()
+}
+
+/// The metrics of one combination side by side, in % of the base.
+fn side_by_side(metrics: &[Credit]) -> Table {
+    let confidence = format!("{} % interval", stats::confidence(metrics[0].level));
+    let first = metrics.iter().find(|credit| !credit.parts.is_empty());
+    let Some((first, base)) = first.and_then(|first| Some((first, first.base()?))) else {
+        return Table::new(&[]);
+    };
+    let unit = format!("% of {base}");
+    let heads: Vec<String> = metrics.iter().map(|credit| metric_heading(credit.metric, false)).collect();
+    let (mut head, mut under) = (vec![""], vec![""]);
+    for name in &heads {
+        head.extend([name.as_str(), confidence.as_str()]);
+        under.extend([unit.as_str(), name.as_str()]);
+    }
+    let columns: Vec<usize> = (3..head.len()).rev().collect();
+    let mut table = Table::new(&head).units(&under).named(0).optional(&columns);
+    let mut row = |name: &str, change: &dyn Fn(&Credit) -> Option<&Estimated>| {
+        let cells = metrics.iter().flat_map(|credit| sized(change(credit), credit.unit));
+        let row: Vec<String> = [name.to_owned()].into_iter().chain(cells).collect();
+        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    for name in first.parts.iter().map(|part| &part.name) {
+        row(name, &|credit| credit.parts.iter().find(|part| part.name == *name).map(|part| &part.change));
+    }
+    // The whole has the base of the parts only where these are gains over off.
+    if base == "off" && metrics.iter().any(|credit| credit.whole.is_some()) {
+        row("all on", &|credit| credit.whole.as_ref().map(|whole| &whole.gain));
+    }
+    table
+}
+
+/// A change in %, or in the metric's unit if there is no percentage.
+fn sized(change: Option<&Estimated>, unit: &str) -> [String; 2] {
+    match change {
+        Some(change) if change.relative.is_none() => {
+            let shown = |value| format!("{} {}", figure(value), plain(unit)).trim_end().to_owned();
+            [shown(change.value), range(change.interval, shown)]
+        }
+        Some(change) => in_percent(change),
+        None => ["-", "-"].map(str::to_owned),
+    }
+}
+
+fn in_percent(change: &Estimated) -> [String; 2] {
+    let relative = change.relative.map_or_else(|| "-".to_owned(), |value| signed(percent(value)));
+    [relative, range(change.relative_interval, percent)]
+}
+
+/// The sentences of the metrics, what was not measured, then the notes, each once.
+fn sentences(metrics: &[Credit]) -> Vec<String> {
+    let missing = |MissingState { state, why, .. }: &MissingState| format!("Not measured: {state} ({why}).");
+    let sentences = metrics.iter().flat_map(|credit| &credit.sentences).map(|one| format!("{one}."));
+    let missing = metrics.iter().flat_map(|credit| &credit.missing).map(missing);
+    let remarks = metrics.iter().flat_map(|credit| &credit.remarks).map(|one| format!("Note: {one}."));
+    let mut all: Vec<String> = Vec::new();
+    for sentence in sentences.chain(missing).chain(remarks) {
+        if !all.contains(&sentence) {
+            all.push(sentence);
+        }
+    }
+    all
+}
+
+/// A metric with its units and every figure.
+fn parts(credit: &Credit) -> Table {
+    let confidence = format!("{} % interval", stats::confidence(credit.level));
+    let unit = format!("% of {}", credit.base().unwrap_or("off"));
+    let head = ["", "change", &confidence, "change", &confidence, "in words"];
+    let mut table = Table::new(&head).units(&["", credit.unit, credit.unit, &unit, &unit]);
+    let mut row = |name: &str, change: &Estimated, base: &str| {
+        let [relative, relative_interval] = in_percent(change);
+        let absolute = range(change.interval, figure);
+        let in_words = gain_words(change, credit.unit, base);
+        table.row(&[name, &figure(change.value), &absolute, &relative, &relative_interval, &in_words]);
+    };
+    for part in &credit.parts {
+        row(&part.name, &part.change, part.base);
+    }
+    if let Some(whole) = &credit.whole {
+        row("all on against all off", &whole.gain, "off");
+        row("all off against all on", &whole.loss, "on");
+    }
+    table
+}
+
+/// Main effects and interactions; without a row where the design tells none.
+fn effects(credit: &Credit) -> Table {
+    let confidence = format!("{} % interval", stats::confidence(credit.level));
+    let unit = plain(credit.unit);
+    let mut table = Table::new(&["effect", "size", &confidence, "size", &confidence]).units(&[
+        "",
+        unit,
+        unit,
+        "% of the mean of all states",
+        "%",
+    ]);
+    for view in &credit.effects {
+        let [relative, relative_interval] = in_percent(&view.effect);
+        let absolute = range(view.effect.interval, figure);
+        table.row(&[&view.name, &figure(view.effect.value), &absolute, &relative, &relative_interval]);
+    }
+    table
+}
+
+/// The gain of all offloads together and of each by itself, as far as it is proven, in the first
+/// metric: the rate.
+fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3] {
+    let firsts = || combinations.iter().map(|combination| &combination[0]);
+    let line = |credit: &Credit| {
+        format!("{}{}: {}", place(credit), from_orders(std::slice::from_ref(credit)), proven(credit))
+    };
+    let base = match firsts().find_map(Credit::base) {
+        Some("off") => "of all off",
+        Some(_) => "of the step before, or of the state that is named",
+        None => "",
+    };
+    let first = &combinations[0][0];
+    let (level, metric) = (stats::confidence(first.level), metric_words(first.metric));
+    let note = format!(
+        "({metric}, in % {base}; each holds with {level} % confidence by itself; --wide shows all, with intervals and CPU)"
+    );
+    let truth = credits.truth.map(|truth| format!("({truth})"));
+    [
+        Block::Text(format!("Credit ({}), what is proven", design(credits))),
+        Block::List(firsts().map(line).collect()),
+        Block::List([note].into_iter().chain(truth).collect()),
+    ]
+}
+
+/// `all on +25.3 % over off; tso +17.1 %, gro -45.8 %`.
+fn proven(credit: &Credit) -> String {
+    if let Some(limit) = &credit.saturated {
+        return format!("saturated at the limit of {limit}");
+    }
+    let whole = credit.whole.as_ref().filter(|whole| credit.is_proven(&whole.gain));
+    let whole = whole.map(|whole| format!("all on {}", gain_words(&whole.gain, credit.unit, "off")));
+    let mut parts: Vec<_> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
+    parts.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| format!("{} {}", part.name, change_words(&part.change, credit.unit)))
+        .collect();
+    let parts = (!parts.is_empty()).then(|| parts.join(", "));
+    let told: Vec<String> = whole.into_iter().chain(parts).collect();
+    if told.is_empty() { "nothing".to_owned() } else { told.join("; ") }
+}
+
+/// The states that cannot be reached, because some switches depend on others.
+fn unreachable(credits: &Credits, is_overview: bool) -> Vec<String> {
+    let count = credits.unreachable.len();
+    if is_overview && count > 0 {
+        return vec![format!(
+            "Left out: {} that cannot be reached, because some switches depend on others (--wide lists them)",
+            counted(count, "state")
+        )];
+    }
+    let state = |on: &[String]| match on {
+        [] => "all off".to_owned(),
+        on => format!("only {} on", listed(on)),
+    };
+    let states = credits.unreachable.iter();
+    let states = states.map(|one| format!("{} reads back as {}", state(&one.asked), state(&one.reads)));
+    let mut lines: Vec<String> = states.take(LISTED).collect();
+    if !lines.is_empty() {
+        lines.insert(0, "States that cannot be reached:".to_owned());
+    }
+    if count > LISTED {
+        lines.push(format!("and {} more", count - LISTED));
+    }
+    lines
+}

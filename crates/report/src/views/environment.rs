@@ -1,0 +1,203 @@
+//! The hosts of a study, as they were recorded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::Environment;
+use results::document::Block;
+use results::{Results, Table, TitledTable, instant, leaves, machines};
+use serde_json::Value;
+use store::{BootRow, StoredStudy};
+
+/// The machines, their changes, the differences between both hosts, and everything that is
+/// recorded of them.
+#[must_use]
+pub fn environment(results: &Results) -> Vec<Block<'static>> {
+    let stored = &results.stored;
+    let mut blocks = Vec::new();
+    for (head, lines) in [
+        ("Measured between machines, as they were at the first boot:", machines(stored)),
+        ("Changed of the machine for the study, and undone at its end:", changed(stored)),
+    ] {
+        if !lines.is_empty() {
+            blocks.extend([Block::Text(head.to_owned()), Block::List(lines)]);
+        }
+    }
+    let table = hosts_that_differ(stored);
+    if !table.is_empty() {
+        let title = "Differences between the two hosts (first boot)".to_owned();
+        blocks.push(Block::Table(TitledTable { title, table, notes: Vec::new() }));
+    }
+    let recorded =
+        recorded(stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot))));
+    if !recorded.is_empty() {
+        blocks.push(Block::Appendix("All that is recorded of the hosts", recorded));
+    }
+    blocks
+}
+
+/// The changes of the machine for the study.
+fn changed(stored: &StoredStudy) -> Vec<String> {
+    let mut changes: Vec<String> = Vec::new();
+    for environment in stored.boots.iter().map(|boot| &boot.environment) {
+        let own = environment.changed.iter().map(ToString::to_string);
+        let named = environment.machines.iter().flat_map(|machines| machines.each_ref());
+        let named = named.flat_map(|(side, machine)| {
+            machine.changed.iter().map(move |change| format!("{side}: {change}"))
+        });
+        for change in own.chain(named) {
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+    }
+    changes
+}
+
+/// The properties in which the two hosts of the first boot differ; without a row where nobody
+/// receives.
+fn hosts_that_differ(stored: &StoredStudy) -> Table {
+    let mut table = Table::new(&["property", "transmitter", "receiver"]);
+    let both = stored.boots.first().map(|boot| &boot.environment);
+    if let Some((transmitter, receiver)) =
+        both.and_then(|both| Some((&both.transmitter, both.receiver.as_ref()?)))
+    {
+        let [mut one, mut other] =
+            [transmitter, receiver].map(|host| serde_json::to_value(host).expect("it was read from JSON"));
+        pair_interfaces(&mut one, &mut other);
+        for (property, here, there) in differences(&leaves(&one), &leaves(&other)) {
+            table.row(&[property, here, there]);
+        }
+    }
+    table
+}
+
+/// Gives the interfaces that only one of the hosts has the same names on both, in the order of
+/// their own: the ends of a path are compared, whatever they are called.
+fn pair_interfaces(one: &mut Value, other: &mut Value) {
+    let own = |host: &Value| -> Vec<String> {
+        host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())
+    };
+    let (here, there) = (own(one), own(other));
+    for (host, names, others) in [(one, &here, &there), (other, &there, &here)] {
+        let Some(interfaces) = host["interfaces"].as_object_mut() else { continue };
+        for (place, name) in names.iter().filter(|name| !others.contains(name)).enumerate() {
+            if let Some(mut interface) = interfaces.remove(name) {
+                if interface.is_object() {
+                    interface["name"] = name.as_str().into();
+                }
+                interfaces.insert(format!("[{}]", place + 1), interface);
+            }
+        }
+    }
+}
+
+/// Values by their paths.
+type Values = BTreeMap<String, String>;
+
+/// The paths whose values differ, with both values; a dash for none.
+fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, &'v str, &'v str)> {
+    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let value = |of: &'v Values, path: &String| of.get(path).map_or("-", String::as_str);
+    let both = paths.into_iter().map(|path| (path.as_str(), value(one, path), value(other, path)));
+    both.filter(|(_, one, other)| one != other).collect()
+}
+
+fn changes(before: &Values, after: &Values) -> String {
+    let line = |(path, before, after)| format!("    {path}: {before} -> {after}\n");
+    differences(before, after).into_iter().map(line).collect()
+}
+
+// The size of differences, in bytes, from which on a boot is of another kind than the boots before,
+// mostly of another scenario: boots after it are compared with it too.
+const OTHER: usize = 2_000;
+
+/// The first boot whole, and each other boot as its differences from the most similar earlier one;
+/// an equal boot adds nothing. Each has its name, its values, and what became of it at its end.
+fn recorded(boots: impl Iterator<Item = (String, Values, String)>) -> String {
+    let (mut kinds, mut text): (Vec<(String, Values)>, _) = (Vec::new(), String::new());
+    for (name, own, end) in boots {
+        let nearest = kinds.iter().map(|(known, values)| (known, changes(values, &own)));
+        let nearest = nearest.min_by_key(|(_, differ)| differ.len());
+        let is_other = nearest.as_ref().is_none_or(|(_, differ)| differ.len() > OTHER);
+        match nearest {
+            None => {
+                text.push_str(&format!("{name}:\n"));
+                text.extend(own.iter().map(|(path, value)| format!("    {path}: {value}\n")));
+            }
+            Some((_, differ)) if differ.is_empty() => {}
+            Some((known, differ)) => text.push_str(&format!("{name}, against {known}:\n{differ}")),
+        }
+        if !end.is_empty() {
+            text.push_str(&format!("end of {name}:\n{end}"));
+        }
+        if is_other {
+            kinds.push((name, own));
+        }
+    }
+    text
+}
+
+fn name(boot: &BootRow) -> String {
+    let part = if boot.part > 1 { format!(", part {}", boot.part) } else { String::new() };
+    format!("boot {}{part} ({} UTC)", boot.number, instant(boot.started_unix_ms))
+}
+
+/// The values that changed until the end of a boot, or why they are unknown.
+fn end(boot: &BootRow) -> String {
+    match &boot.environment_after {
+        Some(after) => changes(&values(&boot.environment), &values(after)),
+        None if boot.ended_unix_ms.is_some() => "    its hosts could not be asked\n".to_owned(),
+        None => "    it did not end normally\n".to_owned(),
+    }
+}
+
+/// The values of an environment, its codes as sentences.
+fn values(environment: &Environment) -> Values {
+    let mut document = serde_json::to_value(environment).expect("it was read from JSON");
+    document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
+    if !environment.changed.is_empty() {
+        document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
+    }
+    for (side, machine) in environment.machines.iter().flat_map(|machines| machines.each_ref()) {
+        if !machine.changed.is_empty() {
+            document["machines"][side.word()]["changed"] =
+                machine.changed.iter().map(ToString::to_string).collect();
+        }
+    }
+    for (name, guest) in environment.guests.iter().flatten() {
+        document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();
+    }
+    leaves(&document)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn boots_of_another_scenario_are_told_against_their_first() {
+        let guests =
+            |clock: u32| json!({"cpu": "x", "guests": {"features": "y".repeat(OTHER), "clock": clock}});
+        let documents = [json!({"cpu": "x"}), guests(1), json!({"cpu": "z"}), guests(2), json!({"cpu": "x"})];
+        let named = documents.iter().zip(1..);
+        let text = recorded(named.map(|(one, boot)| (format!("boot {boot}"), leaves(one), String::new())));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[..4],
+            ["boot 1:", "    cpu: x", "boot 2, against boot 1:", "    guests.clock: - -> 1"]
+        );
+        assert!(lines[4].starts_with("    guests.features: - -> yy") && lines[4].len() > OTHER);
+        assert_eq!(
+            lines[5..],
+            [
+                "boot 3, against boot 1:",
+                "    cpu: x -> z",
+                "boot 4, against boot 2:",
+                "    guests.clock: 1 -> 2"
+            ],
+            "the same again needs no words"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! The evidence that each condition's switches acted: the state that reads back, and the kernel's
+//! counters.
+
+use results::document::Block;
+use results::{Results, TURN_PARTS, Table, TitledTable, figure, in_turns, percent};
+
+// The largest number of notes below a table: there may be one for each condition.
+const NOTES: usize = 8;
+
+/// A column of a metric: its heading, its unit, and its key.
+type MetricColumn = (&'static str, &'static str, &'static str);
+
+const COUNTERS: [MetricColumn; 9] = [
+    ("wire packets", "tx, 1/run", "transmitter.wire_packets"),
+    ("bytes per", "wire packet", "transmitter.bytes_per_wire_packet"),
+    ("segments per", "wire packet", "transmitter.segments_per_wire_packet"),
+    ("segments", "1/run", "transmitter.segments"),
+    ("retransmits", "1/run", "transmitter.retransmits"),
+    ("drops tx", "1/run", "transmitter.drops"),
+    ("drops rx", "1/run", "receiver.drops"),
+    ("switches tx", "1/run", "transmitter.context_switches"),
+    ("switches rx", "1/run", "receiver.context_switches"),
+];
+
+const LOSSES: [MetricColumn; 8] = [
+    ("offered", "1/run", "offered"),
+    ("received", "1/run", "received"),
+    ("lost", "1/run", "lost"),
+    ("loss", "%", "loss"),
+    ("queue", "1/run", "lost_queue"),
+    ("device", "1/run", "lost_device"),
+    ("socket", "1/run", "lost_socket"),
+    ("unaccounted", "1/run", "lost_unaccounted"),
+];
+
+/// The state of each condition's switches, and the conditions that were not measured for that;
+/// `None` if nothing was read back.
+#[must_use]
+pub fn switch_states(results: &Results) -> Option<Block<'static>> {
+    let states = results.switches();
+    let columns = if states.iter().any(|(_, state)| state.len() > 1) { 3 } else { 2 };
+    let head = ["condition", "switches", "not applied, or changed by the kernel"];
+    let mut table = Table::new(&head[..columns]).named(0);
+    for (label, state) in &states {
+        let more = state[1..].join("; ");
+        table.row(&[*label, &state[0], &more][..columns]);
+    }
+    let base = results.stored.plan.effective.first();
+    let who = if base.is_some_and(|base| base.receiver.is_none()) { "the one end" } else { "both ends" };
+    let title = format!("Switches as {who} read them back, against the first condition");
+    titled(&title, table, results.not_measured())
+}
+
+/// The kernel's counters, the offloads that acted, the places where messages were lost, the
+/// settling of turns, sends without copying, and the cost of the clock; empty without a run.
+#[must_use]
+pub fn evidence(results: &Results) -> Vec<Block<'static>> {
+    if !results.has_measurements() {
+        return Vec::new();
+    }
+    let counters = "Proof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver)";
+    let blocks = [
+        titled(counters, metrics(results, &COUNTERS, |_| true), Vec::new()),
+        acted(results),
+        losses(results),
+        turns(results),
+        zerocopy(results),
+        clock(results),
+    ];
+    blocks.into_iter().flatten().collect()
+}
+
+/// A table with its title; `None` without a row.
+fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'static>> {
+    let more = notes.len().saturating_sub(NOTES);
+    if more > 1 {
+        notes.truncate(NOTES);
+        notes.push(format!("{more} more rows have a note like these."));
+    }
+    let is_shown = !table.is_empty();
+    is_shown.then(|| Block::Table(TitledTable { title: title.to_owned(), table, notes }))
+}
+
+/// Metrics of the conditions that are shown.
+fn metrics(results: &Results, columns: &[MetricColumn], is_shown: impl Fn(usize) -> bool) -> Table {
+    let head: Vec<&str> = ["condition"].into_iter().chain(columns.iter().map(|(head, ..)| *head)).collect();
+    let units: Vec<&str> = [""].into_iter().chain(columns.iter().map(|(_, unit, _)| *unit)).collect();
+    let mut table = Table::new(&head).units(&units);
+    for (_, condition) in results.conditions.iter().enumerate().filter(|(index, _)| is_shown(*index)) {
+        let cell = |(_, unit, key): &MetricColumn| {
+            let shown = if *unit == "%" { percent } else { figure };
+            condition.means.get(*key).map_or_else(|| "-".to_owned(), |value| shown(*value))
+        };
+        let cells: Vec<String> =
+            [condition.label.to_string()].into_iter().chain(columns.iter().map(cell)).collect();
+        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    table
+}
+
+fn acted(results: &Results) -> Option<Block<'static>> {
+    let all = || results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
+    let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
+    let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
+    if has_tunnel {
+        head.push("segments per");
+        under.push("underlay packet");
+    }
+    head.extend(["packets per", "checksums"]);
+    under.extend(["batch, rx", "computed by"]);
+    let mut table = Table::new(&head).units(&under);
+    let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+    for (label, acted) in all() {
+        let mut row = vec![label.to_owned(), show(acted.segments_per_buffer)];
+        row.extend(has_tunnel.then(|| show(acted.segments_per_underlay_packet)));
+        let checksum = acted.checksum.map_or("-", |checksum| checksum.as_str());
+        row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
+        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let title = "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)";
+    let note = "No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.";
+    titled(title, table, vec![note.to_owned()])
+}
+
+/// The losses of UDP messages.
+fn losses(results: &Results) -> Option<Block<'static>> {
+    let is_udp = |index: usize| !results.conditions[index].kind.is_tcp();
+    let mut notes = Vec::new();
+    for condition in results.conditions.iter().filter(|condition| !condition.kind.is_tcp()) {
+        let parts = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"];
+        let parts: f64 = parts.iter().filter_map(|part| condition.means.get(*part)).sum();
+        let lost = condition.means.get("lost").copied().unwrap_or(0.0);
+        // Means of runs are no whole numbers.
+        if parts > lost + 0.5 {
+            notes.push(format!(
+                "{}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic",
+                condition.label.as_str(),
+                figure(parts),
+                figure(lost)
+            ));
+        }
+    }
+    let title = "Where messages were lost, over the whole run (lost = queue + device + socket + unaccounted)";
+    titled(title, metrics(results, &LOSSES, is_udp), notes)
+}
+
+/// The response of conditions that take turns to a switch.
+fn turns(results: &Results) -> Option<Block<'static>> {
+    let parts = TURN_PARTS.map(|(name, _)| name);
+    let mut table =
+        Table::new(&[&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
+    for one in in_turns(&results.stored) {
+        let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+        let mut row = vec![one.label.clone(), one.turns.to_string(), one.flows.to_string()];
+        row.extend(one.parts.map(show));
+        let interval = one.interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+        row.extend([percent(one.carry_over), interval.unwrap_or_else(|| "-".to_owned())]);
+        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let title = "Turns: the rate after a turn of another condition against that after one of the same, in %, by part of the turn, and in what is counted (95 % intervals over boots)";
+    titled(title, table, Vec::new())
+}
+
+/// Sends without copying, and how many the kernel copied.
+fn zerocopy(results: &Results) -> Option<Block<'static>> {
+    let stored = &results.stored;
+    let mut table =
+        Table::new(&["condition", "sends", "copied", "share"]).units(&["", "completed", "after all", "%"]);
+    for (index, condition) in results.conditions.iter().enumerate() {
+        let runs = stored.measurements().filter(|run| run.condition == index);
+        let sends = runs.flat_map(|run| run.detail.sides()).filter_map(|side| side.whole.outcome.zerocopy);
+        let (completed, copied) = sends.fold((0_u64, 0_u64), |(completed, copied), sends| {
+            (completed.saturating_add(sends.completed), copied.saturating_add(sends.copied))
+        });
+        if completed > 0 {
+            let share = percent(copied as f64 * 100.0 / completed as f64);
+            table.row(&[&condition.label, &completed.to_string(), &copied.to_string(), &share]);
+        }
+    }
+    titled("Sends without copying, over all runs", table, Vec::new())
+}
+
+/// The cost of reading the clock; `None` without latency.
+fn clock(results: &Results) -> Option<Block<'static>> {
+    let sides = results.stored.measurements().flat_map(|run| run.detail.sides());
+    let mut costs: Vec<f64> = sides
+        .filter_map(|side| side.whole.outcome.latency.as_ref().map(|latency| latency.clock_ns))
+        .filter(|cost| cost.is_finite())
+        .collect();
+    costs.sort_by(f64::total_cmp);
+    let (least, most) = (costs.first()?, costs.last()?);
+    Some(Block::Text(format!(
+        "Reading the clock cost {} ns beside the runs ({} to {}); each latency holds about one reading.",
+        figure(costs[costs.len() / 2]),
+        figure(*least),
+        figure(*most)
+    )))
+}

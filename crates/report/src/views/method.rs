@@ -1,0 +1,100 @@
+//! The method of comparisons: how differences are judged, and the spread of boots and runs, which
+//! says whether more boots or more runs would help.
+
+use results::document::Block;
+use results::{
+    ComparisonGroup, ComparisonRow, Table, TitledTable, capital, counted, figure, metric_title, percent,
+    plain, range, workload_prefix,
+};
+use stats::{Comparison, Component, Components, Seen};
+
+/// The method of each metric that is compared: how its differences are judged, how small a
+/// difference would have been seen, and unusual values; then its spread.
+pub(crate) fn method(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
+    let mut methods: Vec<(&ComparisonGroup, Vec<String>)> = Vec::new();
+    for group in groups {
+        let seen = seen(&group.rows, plain(&group.unit)).map(|seen| format!("Power: {seen}."));
+        let judged = group.method.iter().map(|one| format!("{}.", capital(one)));
+        let flags = group.flags.iter().map(|flag| format!("Flag: {flag}."));
+        let is_same = |(known, _): &(&ComparisonGroup, _)| {
+            (&known.workload, &known.metric) == (&group.workload, &group.metric)
+        };
+        let place = methods.iter().position(is_same).unwrap_or_else(|| {
+            methods.push((group, Vec::new()));
+            methods.len() - 1
+        });
+        let known = &mut methods[place].1;
+        for sentence in judged.chain(seen).chain(flags) {
+            if !known.contains(&sentence) {
+                known.push(sentence);
+            }
+        }
+    }
+    methods.into_iter().flat_map(|(group, sentences)| blocks(group, sentences)).collect()
+}
+
+fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>> {
+    let of = format!("{}{}", workload_prefix(&group.workload), metric_title(&group.metric));
+    let meaning = study::metric::find(&group.metric).map(|metric| format!(" ({})", metric.meaning));
+    let mut blocks =
+        vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];
+    let table = spread(&group.spread, plain(&group.unit), group.mean(), group.level);
+    // Counts without noise have no spread.
+    if group.resolution.is_none() && !table.is_empty() {
+        let title = format!("{of}, spread of boots and runs");
+        blocks.push(Block::Table(TitledTable { title, table, notes: Vec::new() }));
+    }
+    blocks
+}
+
+/// The standard deviations between and inside boots, each with its interval, in the metric's unit
+/// and in % of `mean`; without a row if unknown.
+pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> Table {
+    let Components { boots, interaction, runs, .. } = spread;
+    let interval = format!("{} % interval", stats::confidence(level));
+    let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
+    for (name, component) in
+        [("between boots", boots), ("condition x boot", interaction), ("between runs", runs)]
+    {
+        let Some(Component { sd, interval, .. }) = component else { continue };
+        let share = if mean == 0.0 { "-".to_owned() } else { percent(100.0 * sd / mean.abs()) };
+        table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);
+    }
+    table
+}
+
+/// The smallest difference that the data could show, in a sentence without a full stop: in % if all
+/// comparisons have one.
+fn seen(rows: &[ComparisonRow], unit: &str) -> Option<String> {
+    type Ends = Option<(f64, f64)>;
+    let all = |of: fn(&Comparison) -> (Option<f64>, Ends)| -> Vec<(f64, Ends)> {
+        let seen = rows.iter().map(|row| of(&row.comparison));
+        seen.filter_map(|(size, interval)| Some((size?, interval))).collect()
+    };
+    let relative = all(|one| (one.detectable_relative, one.detectable_relative_interval));
+    let absolute = all(|one| (one.detectable, one.detectable_interval));
+    let is_relative = !relative.is_empty() && relative.len() == rows.len();
+    let (sizes, show, unit): (_, fn(f64) -> String, _) = if is_relative {
+        (relative, percent, " %".to_owned())
+    } else {
+        (absolute, figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
+    };
+    let seen = Seen {
+        sizes: ends(sizes.iter().map(|(size, _)| (*size, *size)))?,
+        interval: ends(sizes.iter().filter_map(|(_, interval)| *interval)),
+        possible: rows
+            .iter()
+            .map(|row| row.comparison.possible_sizes(is_relative))
+            .fold((f64::INFINITY, f64::INFINITY), |(fall, rise), one| (fall.min(one.0), rise.min(one.1))),
+    };
+    let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
+    let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
+    let boots =
+        if least == most { counted(most as usize, "boot") } else { format!("{least} to {most} boots") };
+    Some(seen.sentence(show, &unit, &boots))
+}
+
+/// The lowest of the first and the highest of the second; `None` if empty.
+fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
+}

@@ -1,0 +1,105 @@
+//! Many comparisons at a glance: a table for each metric, with one row for each comparison.
+
+use results::document::Block;
+use results::{ComparisonGroup, ComparisonRow, Table, TitledTable, Tone, figure, metric_title, plain};
+
+// Up to this number of comparisons each has a table of its own.
+const FEW: usize = 6;
+
+// The column that has the colour of the direction, and the column of the condition that differs
+// most.
+const DIFFERENCES: usize = 3;
+const LARGEST: usize = 4;
+
+/// Are there too many for a table each?
+pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
+    groups.len() > FEW
+}
+
+/// A table for each metric.
+pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for group in groups {
+        if !metrics.contains(&group.metric.as_str()) {
+            metrics.push(&group.metric);
+        }
+    }
+    let of_metric = |metric: &str| {
+        let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
+        let notes = own[0].truth.map(str::to_owned).into_iter().collect();
+        Block::Table(TitledTable { title: title(&own), table: table(&own), notes })
+    };
+    metrics.into_iter().map(of_metric).collect()
+}
+
+/// `throughput: proven differences, 98.33 % confidence`.
+fn title(groups: &[&ComparisonGroup]) -> String {
+    let level = groups[0].level;
+    let is_one = groups.iter().all(|group| group.resolution.is_none() && group.level == level);
+    let level = if is_one { format!(", {} % confidence", stats::confidence(level)) } else { String::new() };
+    format!("{}: proven differences{level}", metric_title(&groups[0].metric))
+}
+
+/// One row for each comparison of a metric.
+fn table(groups: &[&ComparisonGroup]) -> Table {
+    let unit = Some(plain(&groups[0].unit)).filter(|unit| !unit.is_empty()).unwrap_or("value");
+    let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
+    let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
+    if has_margin {
+        head.push("equivalent");
+    }
+    let mut table = Table::new(&head).named(LARGEST);
+    for group in groups {
+        let baseline = group.baseline.as_deref().unwrap_or("all pairs");
+        let own = group.conditions.iter().find(|one| *one.label == *baseline);
+        let value = own.map_or_else(|| "-".to_owned(), |own| figure(own.estimate.mean));
+        let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
+        proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
+        let count = format!("{} of {}", proven.len(), group.rows.len());
+        let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
+        let equivalent = group.rows.iter().filter(equal).count().to_string();
+        let size = |row: &ComparisonRow| row.comparison.difference.abs();
+        let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
+        let name = largest.map_or_else(String::new, |row| beside(row, group));
+        table.row(
+            &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
+        );
+        let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
+        table.paint(DIFFERENCES, tone);
+    }
+    table
+}
+
+/// The lowest and the highest of differences in ascending order.
+fn differences(proven: &[&ComparisonRow], unit: &str) -> String {
+    let shown = |row: &ComparisonRow| {
+        let [size, _] = row.size(unit, true);
+        size
+    };
+    match proven {
+        [] => "-".to_owned(),
+        [one] => shown(one),
+        [lowest, .., highest] => {
+            let (lowest, highest) = (shown(lowest), shown(highest));
+            let lowest = match highest.ends_with(" %") {
+                true => lowest.trim_end_matches(" %"),
+                false => &lowest,
+            };
+            format!("{lowest} to {highest}")
+        }
+    }
+}
+
+/// A condition's name without the words that it shares with its baseline from the start.
+fn beside(row: &ComparisonRow, group: &ComparisonGroup) -> String {
+    if group.baseline.is_none() {
+        return format!("{} against {}", row.label, row.against);
+    }
+    let words = |label: &str| {
+        let condition = group.conditions.iter().find(|one| *one.label == *label);
+        condition.map_or(&[][..], |one| one.label.words())
+    };
+    let (own, other) = (words(&row.label), words(&row.against));
+    let shared = own.iter().zip(other).take_while(|(own, other)| own == other).count();
+    own[shared..].iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,208 @@
+//! The plan of a study.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use results::document::Block;
+use results::{PlanListing, Table, TitledTable, counted, duration, listed};
+use study::{Alternate, Dropped, Effective, Expected, PlannedRun, Tracing, format_duration};
+
+// The longest list of features, and the longest order of a boot's runs, in letters; the JSON has
+// them whole.
+const LISTED: usize = 100;
+const ORDER: usize = 76;
+
+/// The conditions of a study, their time and the order of their runs: of long orders the beginning,
+/// unless `is_whole`.
+#[must_use]
+pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
+    let plan = &listing.plan;
+    let mut blocks: Vec<Block<'static>> = protocol(listing).into_iter().map(Block::Text).collect();
+    if plan.conditions.is_empty() {
+        blocks.push(Block::Text("Nothing to run: every condition is excluded.".to_owned()));
+    } else {
+        blocks.push(Block::Table(conditions(listing)));
+    }
+    let refused = plan.effective.iter().map(refusals).zip(1..).filter(|(refused, _)| !refused.is_empty());
+    let merged = "Merged, because both ends read back the same state:";
+    let lists = [
+        (
+            "Requested, but not applied:",
+            refused.map(|(refused, number)| format!("{number}: {refused}")).collect(),
+        ),
+        ("Not measured:", plan.excluded.iter().chain(&plan.lacking).map(dropped).collect()),
+        (merged, plan.merged.iter().map(dropped).collect()),
+        (
+            "Order of runs, by condition:",
+            listing.schedule.iter().filter_map(|runs| order_of_runs(runs, is_whole)).collect(),
+        ),
+    ];
+    let lists = lists.into_iter().filter(|(_, lines): &(&str, Vec<String>)| !lines.is_empty());
+    blocks.extend(lists.map(|(title, lines)| Block::Fold(title.to_owned(), vec![Block::List(lines)])));
+    blocks.extend(plan.looks_dropped.map(|dropped| Block::Text(format!("Looks: {dropped}."))));
+    blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
+    blocks
+}
+
+/// Boots, runs, turns, traces and looks, and the time that they take.
+fn protocol(listing: &PlanListing) -> Vec<String> {
+    let states = listing.plan.states().len();
+    let of_each =
+        if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
+    let mut texts = vec![
+        format!("{}: {}", listing.study, listing.question),
+        format!(
+            "scenario {}, {} x {}{of_each} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {}",
+            listing.scenario,
+            counted(listing.plan.conditions.len(), "condition"),
+            counted(listing.boots as usize, "boot"),
+            listing.warmups,
+            listing.runs,
+            counted(listing.total_runs, "run"),
+            listing.order,
+            listing.seed,
+            duration(listing.expected.total()),
+        ),
+    ];
+    texts.extend(listing.boots_how.map(|how| format!("boots: {}", how.sentence())));
+    texts.extend(listing.plan.tracing.as_ref().map(traces));
+    if let Some(alternate) = listing.plan.asked.protocol.alternate {
+        texts.extend(turns(listing, alternate));
+    }
+    texts.push(time(listing));
+    texts.extend(listing.stop.map(|stop| {
+        let looks: Vec<String> = stop.after(listing.boots).map(|boot| boot.to_string()).collect();
+        format!(
+            "ends as soon as every comparison is decided to within {}: looks after boot {} ({})",
+            stop.detect,
+            looks.join(", "),
+            stop.bounds
+        )
+    }));
+    texts
+}
+
+/// The traced path and the number of traced messages.
+fn traces(tracing: &Tracing) -> String {
+    let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
+    let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();
+    let profile = if tracing.profile { "; the functions that take the CPU are sampled" } else { "" };
+    format!(
+        "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all{profile}",
+        listed(&paths),
+        listed(&readers),
+        counted(tracing.rounds as usize, "round"),
+        tracing.batch
+    )
+}
+
+/// The conditions that take turns.
+fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<String> {
+    let named =
+        |flow: &[usize]| flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ");
+    let flows = listing.plan.flows();
+    let shared: Vec<&[usize]> = flows.shared().collect();
+    if shared.is_empty() {
+        return vec!["no two conditions can take turns in one flow here".to_owned()];
+    }
+    let grows = |flow: &&[usize]| listing.plan.conditions[flow[0]].workload.traffic.has_growing_buffers();
+    let buffers = shared.iter().any(grows).then(|| "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay run STUDY --aa --set apart=true`, or set a `socket_buffer`".to_owned());
+    let flows: Vec<String> = shared.into_iter().map(named).collect();
+    let apart = if listing.plan.asked.protocol.apart { " in every second block" } else { "" };
+    let taken = format!(
+        "turns of {}{apart}, of which the first {} are not counted; conditions that share a flow: {}",
+        format_duration(turn),
+        format_duration(settle),
+        flows.join("; ")
+    );
+    [taken].into_iter().chain(buffers).collect()
+}
+
+/// The parts of the time.
+fn time(listing: &PlanListing) -> String {
+    let Expected { windows, beside, boots, trying } = listing.expected;
+    let brief = |time: Duration| match time.as_secs_f64() {
+        seconds if seconds < 10.0 => format!("{seconds:.1} s"),
+        _ => duration(time),
+    };
+    let mut parts = Vec::new();
+    if !windows.is_zero() {
+        parts.push(format!("{} of ramps and windows", brief(windows)));
+    }
+    let what = if windows.is_zero() { "runs" } else { "setting up and ending runs" };
+    parts.push(format!("{} of {what}", brief(beside)));
+    parts.push(format!("{} of boots", brief(boots)));
+    if !trying.is_zero() {
+        parts.push(format!("{} of trying the switches first", brief(trying)));
+    }
+    let measured =
+        if listing.tried { "boots as measured when they were tried" } else { "figures of another machine" };
+    format!("time on an idle machine, {measured}: {}", parts.join(", "))
+}
+
+fn conditions(listing: &PlanListing) -> TitledTable {
+    let head = if listing.tried { "switches, against condition 1" } else { "switches (not tried here)" };
+    let mut table = Table::new(&["", "condition", "short name", head]).named(1).optional(&[2]);
+    for (index, condition) in listing.plan.conditions.iter().enumerate() {
+        let states = (listing.plan.effective.first(), listing.plan.effective.get(index));
+        let words = match states {
+            (Some(base), Some(effective)) => shortened(&effective.against(base), LISTED),
+            _ => String::new(),
+        };
+        table.row(&[&(index + 1).to_string(), &condition.label, &condition.slug, &words]);
+        table.is_of(&condition.label);
+    }
+    TitledTable { title: "Conditions".to_owned(), table, notes: Vec::new() }
+}
+
+fn dropped(one: &Dropped) -> String {
+    format!("{}: {}", one.label, one.why)
+}
+
+/// The conditions of a boot's runs; `None` without a run.
+fn order_of_runs(runs: &[PlannedRun], is_whole: bool) -> Option<String> {
+    let mut line = format!("boot {}:", runs.first()?.boot);
+    let mut block = None;
+    for run in runs {
+        if block != Some((run.block, run.warmup)) {
+            block = Some((run.block, run.warmup));
+            line.push_str(if run.warmup { "  warm-up" } else { "  |" });
+        }
+        line.push_str(&format!(" {}", run.condition + 1));
+    }
+    Some(if is_whole { line } else { shortened(&line, ORDER) })
+}
+
+/// Features that were requested but not set, by reason.
+fn refusals(effective: &Effective) -> String {
+    let mut words = Vec::new();
+    for (side, settled) in effective.sides() {
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (name, why) in settled.unmet() {
+            by_reason.entry(why).or_default().push(name);
+        }
+        words.extend(by_reason.iter().map(|(why, names)| format!("{side}: {} ({why})", names.join(" "))));
+    }
+    words.join("; ")
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    let cut = kept.rfind(' ').unwrap_or(kept.len());
+    format!("{} …", kept[..cut].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_between_words() {
+        assert_eq!(shortened("off aa bb cc", 9), "off aa …");
+        assert_eq!(shortened("off aa bb cc", 8), "off aa …");
+        assert_eq!(shortened("off aa", 9), "off aa");
+    }
+}

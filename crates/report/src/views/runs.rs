@@ -1,0 +1,94 @@
+//! Every run of a study, and the tries that do not count.
+
+use results::document::Block;
+use results::{Results, Table, TitledTable, counted, figure, instant};
+use store::{RunStatus, StoredRun};
+
+// The most tries of a list on a page; the command in the note lists the others.
+const MOST: usize = 100;
+
+/// Every run in the order of measurement, and why tries do not count.
+#[must_use]
+pub fn runs(results: &Results) -> Vec<Block<'static>> {
+    let title = "Runs, in the order in which they were measured".to_owned();
+    let mut blocks = vec![Block::Table(TitledTable { title, table: run_table(results), notes: Vec::new() })];
+    for (title, tries) in uncounted(results) {
+        blocks.extend([Block::Text(title), Block::List(tries)]);
+    }
+    blocks
+}
+
+/// The tries that do not count, and why; how many count in spite of a disturbance.
+#[must_use]
+pub fn left_out(results: &Results) -> Vec<Block<'static>> {
+    let mut blocks = Vec::new();
+    let uncounted = uncounted(results);
+    let is_complete = uncounted.is_empty();
+    for (title, mut tries) in uncounted {
+        let all = tries.len();
+        if all > MOST {
+            tries.truncate(MOST);
+            tries.push(format!(
+                "The first {MOST} of {all}; netassay show {} --runs lists all.",
+                results.study
+            ));
+        }
+        blocks.extend([Block::Text(title), Block::List(tries)]);
+    }
+    let kept = results.stored.measurements().filter(|run| !run.detail.disturbed().is_empty()).count();
+    if kept > 0 {
+        let (runs, count) = (counted(kept, "run"), if kept == 1 { "counts" } else { "count" });
+        let words = format!("{runs} {count} though something disturbed them (--keep-disturbed).");
+        blocks.push(Block::Text(words));
+    } else if is_complete {
+        blocks.push(Block::Text("No run failed, and none was disturbed.".to_owned()));
+    }
+    blocks
+}
+
+/// The tries that failed, and those that something disturbed, in the order of measurement, each
+/// with its reason.
+fn uncounted(results: &Results) -> Vec<(String, Vec<String>)> {
+    let (mut failed, mut disturbed) = (Vec::new(), Vec::new());
+    for run in &results.stored.runs {
+        let Some(condition) = results.stored.plan.conditions.get(run.condition) else { continue };
+        let Some(reason) = &run.reason else { continue };
+        let list = if run.status == RunStatus::Invalid { &mut disturbed } else { &mut failed };
+        let (boot, kind, label) = (boot(run), kind(run), &condition.label);
+        list.push(format!("boot {boot}, {kind} {} of {label}: {reason}", run.repeat));
+    }
+    let titled = [("Failed runs:", failed), ("Disturbed runs, which do not count:", disturbed)];
+    let titled = titled.into_iter().filter(|(_, tries)| !tries.is_empty());
+    titled.map(|(title, tries)| (title.to_owned(), tries)).collect()
+}
+
+fn run_table(results: &Results) -> Table {
+    let mut table = Table::new(&["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"])
+        .named(4)
+        .optional(&[0]);
+    let plan = &results.stored.plan;
+    for run in &results.stored.runs {
+        let Some(condition) = plan.conditions.get(run.condition) else { continue };
+        let metric = condition.workload.traffic.kind.main_metric(plan.exact);
+        let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
+            (RunStatus::Failed, _) => ("failed".to_owned(), ""),
+            (RunStatus::Ok, Some(value)) => (figure(*value), metric.unit),
+            (RunStatus::Invalid, Some(value)) => (format!("{} (invalid)", figure(*value)), metric.unit),
+            (RunStatus::Ok, None) => ("-".to_owned(), ""),
+            (RunStatus::Invalid, None) => ("invalid".to_owned(), ""),
+        };
+        let (started, repeat) = (instant(run.started_unix_ms), run.repeat.to_string());
+        table.row(&[&started, &boot(run), kind(run), &repeat, &condition.label, &result, unit]);
+        table.is_of(&condition.label);
+    }
+    table
+}
+
+/// A run's boot, with its part where that was resumed: `2`, `2/2`.
+fn boot(run: &StoredRun) -> String {
+    if run.part > 1 { format!("{}/{}", run.boot, run.part) } else { run.boot.to_string() }
+}
+
+fn kind(run: &StoredRun) -> &'static str {
+    if run.warmup { "warm-up" } else { "run" }
+}

@@ -1,0 +1,145 @@
+//! The boots and runs that a study needs to show a difference.
+
+use results::document::Block;
+use results::{Nearness, PilotSpread, Sizing, Table, TitledTable, counted, duration_of, percent, times};
+use stats::planning::Choice;
+
+// From this share on, the time of one way of measuring is about that of the other.
+const ALIKE: f64 = 0.9;
+
+/// The sizes of a study, with the lines of the cheapest to paste into its file.
+#[must_use]
+pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
+    let Sizing { study, detect, metric, baseline, spread, states, .. } = found;
+    let conditions = counted(found.conditions - 1, "condition");
+    let mut head = vec![
+        format!(
+            "{study}: to prove a difference of {detect} in {metric} ({conditions} against {baseline}) with {:.0} % power",
+            100.0 * found.power
+        ),
+        format!("spread, in % of the mean: {}; from {}", spread_words(spread, *states), spread.source),
+    ];
+    head.extend(spread.near.and_then(Nearness::remark).map(|remark| format!("Note: {remark}.")));
+    let mut texts = assurance(found);
+    texts.extend(
+        found
+            .as_written_detects
+            .map(|detects| format!("As the file has it, the study detects {} %.", percent(detects))),
+    );
+    texts.extend(found.expected_boots.map(|(none, there)| {
+        format!(
+            "It may stop early: expect at most {none:.1} of {} boots if nothing differs, {there:.1} if {detect} does.",
+            found.as_written.boots
+        )
+    }));
+    texts.extend(ways(found));
+    let end = match &found.cheapest {
+        Some(Choice { boots, runs, .. }) => {
+            Block::Verbatim(format!("[protocol]\nboots = {boots}\nruns = {runs}\n"))
+        }
+        None => Block::Text(format!(
+            "No size within {0} boots of {0} runs is enough: state a larger difference, or lengthen the window, which narrows the spread between runs.",
+            Sizing::MOST
+        )),
+    };
+    let text = |texts: Vec<String>| texts.into_iter().map(Block::Text);
+    text(head).chain([Block::Table(sizes(found))]).chain(text(texts)).chain([end]).collect()
+}
+
+fn sizes(found: &Sizing) -> TitledTable {
+    let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
+    let others = found.alternatives.iter().filter(|size| Some(**size) != found.cheapest);
+    let named = found.cheapest.iter().map(|size| ("cheapest", size));
+    let named = named.chain(others.map(|size| ("or", size)));
+    let named = named.chain(found.assured.iter().map(|size| ("assured", size)));
+    for (name, size) in named.chain([("as the file has it", &found.as_written)]) {
+        let (boots, runs) = (size.boots.to_string(), size.runs.to_string());
+        table.row(&[name, &boots, &runs, &duration_of(size.seconds), &format!("{:.1}", 100.0 * size.power)]);
+    }
+    let notes = match found.states {
+        0 | 1 => Vec::new(),
+        states => vec![format!("boots are of each of {states} states of the testbed")],
+    };
+    TitledTable { title: "Sizes of the study".to_owned(), table, notes }
+}
+
+/// The limits of a pilot's knowledge, and the allowance for them in the assured size.
+fn assurance(found: &Sizing) -> Vec<String> {
+    let (Some(boots), Some(most)) = (found.spread.boots, found.spread.interaction_at_most) else {
+        return Vec::new();
+    };
+    let (boots, most) = (counted(boots as usize, "boot"), percent(most));
+    let sure = format!("{:.0} %", 100.0 * PilotSpread::ASSURANCE);
+    let unknown = if found.spread.interaction == 0.0 {
+        format!(
+            "{boots} showed no difference between boots beyond what runs explain. That does not mean that there is none: with {sure} confidence it is at most {most} %."
+        )
+    } else {
+        format!("As {boots} tell, boots differ by at most {most} % with {sure} confidence.")
+    };
+    let size = match &found.assured {
+        Some(_) => format!(
+            "The assured size has its power with {sure} confidence; the others have theirs if boots differ as the estimate says."
+        ),
+        None => format!(
+            "No size within {0} boots of {0} runs is assured of its power: measure a longer pilot.",
+            Sizing::MOST
+        ),
+    };
+    vec![unknown, size]
+}
+
+/// The way of measuring that takes less time here; the condition under which the study's way pays,
+/// if the pilot did not measure both.
+fn ways(found: &Sizing) -> Vec<String> {
+    let Some(other) = &found.other_way else {
+        return match &found.turns_dropped {
+            Some(why) => vec![format!("Conditions have runs of their own: {why}.")],
+            None if found.in_turns => vec!["Conditions take turns, which pays where runs of one condition differ from flow to flow: `netassay run STUDY --aa --set apart=true` measures both ways, and tells which takes less time here.".to_owned()],
+            None => Vec::new(),
+        };
+    };
+    let needed = |cheapest: &Option<Choice>| {
+        cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
+            let (boots, runs) = (counted(size.boots as usize, "boot"), counted(size.runs as usize, "run"));
+            format!("{} with {boots} of {runs}", duration_of(size.seconds))
+        })
+    };
+    let ways =
+        [(found.in_turns, &found.spread, &found.cheapest), (other.in_turns, &other.spread, &other.cheapest)];
+    let mut texts = vec!["The pilot measured both ways:".to_owned()];
+    texts.extend(ways.map(|(in_turns, spread, cheapest)| {
+        let way = if in_turns { "In turns" } else { "In runs of their own" };
+        format!("{way}: {}; spread: {}", needed(cheapest), spread_words(spread, found.states))
+    }));
+    if let (Some(this), Some(that)) = (found.cheapest, other.cheapest) {
+        let (in_turns, share) = if this.seconds <= that.seconds {
+            (found.in_turns, this.seconds / that.seconds)
+        } else {
+            (other.in_turns, that.seconds / this.seconds)
+        };
+        let boots = counted(found.spread.boots.unwrap_or(0) as usize, "boot");
+        let way = if in_turns { "Turns" } else { "Runs of their own" };
+        texts.push(if share > ALIKE {
+            format!("Both take about as long here, as far as {boots} tell.")
+        } else {
+            let share = times(share);
+            format!("{way} are cheaper here: they take {share} of the time, as far as {boots} tell.")
+        });
+    }
+    texts
+}
+
+fn spread_words(spread: &PilotSpread, states: usize) -> String {
+    let boots = if states > 1 { "between boots" } else { "condition x boot" };
+    let at_most = spread.interaction_at_most.map_or(String::new(), |most| {
+        format!(" (with {:.0} % confidence at most {})", 100.0 * PilotSpread::ASSURANCE, percent(most))
+    });
+    let one = if spread.in_turns { "flow" } else { "run" };
+    let runs = match spread.runs {
+        None => format!(", that of the one {one} of each boot included"),
+        Some(runs) if spread.in_turns => format!(", condition x flow {}", percent(runs)),
+        Some(runs) => format!(", between runs {}", percent(runs)),
+    };
+    format!("{boots} {}{at_most}{runs}", percent(spread.interaction))
+}

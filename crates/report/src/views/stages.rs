@@ -1,0 +1,135 @@
+//! The stages of traced paths, and the functions below them, that explain a difference.
+
+use results::document::Block;
+use results::{
+    COUNT_RESOLUTION, PathPair, ProfilePair, SampledFunctions, StageDifferences, TitledTable, UnmatchedStage,
+    counted, figure, listed,
+};
+use stats::confidence;
+
+use super::explained::{answer, ranked, table};
+
+// The number of functions that are shown, those that explain most; the rest is in the JSON.
+const SHOWN: usize = 15;
+
+/// Each path and each profile under two conditions, and how they were judged.
+#[must_use]
+pub fn stage_differences(found: &StageDifferences) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::Text(format!("{}: {}", found.name, found.question))];
+    for pair in &found.pairs {
+        blocks.extend(stages(pair, found.unit));
+    }
+    for pair in &found.profiles {
+        blocks.extend(functions(pair, found.unit));
+    }
+    blocks.push(Block::List(method(found)));
+    blocks
+}
+
+fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
+    let PathPair { path, reader, rest, explained, .. } = pair;
+    let names: Vec<String> = rest.stages.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+    let stages = ranked(explained).into_iter().map(|place| (names[place].as_str(), &explained.parts[place]));
+    let unexplained = (!names.is_empty()).then_some(("unexplained", &explained.unexplained));
+    let table = table("stage", explained, stages.chain(unexplained).chain([("whole", &explained.whole)]));
+    let (condition, baseline) = (&rest.condition, &rest.baseline);
+    let title = format!("{path}, readers {reader}: {condition} against {baseline}; {unit} for a packet");
+    let (least, most) = rest.closure;
+    let mut sentences = vec![
+        answer(explained, &names, ["the whole", "stage", unit], rest.runs),
+        format!(
+            "closure: the stages of a run add up to {:.1} to {:.1} % of its whole",
+            100.0 * least,
+            100.0 * most
+        ),
+    ];
+    if let Some(open) = &rest.open {
+        let left = if names.is_empty() { "no stage is judged" } else { "not in the table" };
+        sentences.push(format!("{left}: {}", open.clause()));
+    }
+    sentences.extend(rest.unmatched.iter().map(|one| unmatched(one, [baseline, condition])));
+    if rest.lost > 0 {
+        let runs = counted(rest.lost, "run");
+        sentences.push(format!("not in the table: {runs} whose packets were not followed"));
+    }
+    [Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(sentences)]
+}
+
+fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
+    let ProfilePair { reader, rest, explained, .. } = pair;
+    let shown = ranked(explained).into_iter().take(SHOWN);
+    let shown = shown.map(|place| (rest.functions[place].as_str(), &explained.parts[place]));
+    let others = [("smaller ones", &explained.unexplained), ("whole", &explained.whole)];
+    let table = table("function", explained, shown.chain(others));
+    let (condition, baseline) = (&rest.condition, &rest.baseline);
+    let whose = if rest.one_end { "at the transmitter" } else { "at both ends" };
+    let title = format!(
+        "functions, readers {reader}: {condition} against {baseline}; {unit} of CPU for a message {whose}"
+    );
+    let mut smaller = vec![format!(
+        "smaller ones: {} with less than {} % of the samples each",
+        counted(rest.smaller, "function"),
+        100.0 * SampledFunctions::LEAST
+    )];
+    let hidden = rest.functions.len().saturating_sub(SHOWN);
+    if hidden > 0 {
+        smaller.push(format!("{} that explain less are not shown", counted(hidden, "function")));
+    }
+    let sentences = vec![
+        answer(explained, &rest.functions, ["a message", "function", unit], rest.runs),
+        listed(&smaller),
+        format!("{} of each condition at least", counted(rest.samples as usize, "sample")),
+    ];
+    [Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(sentences)]
+}
+
+/// The reason why a stage is no boundary, and the place of its cost.
+fn unmatched(one: &UnmatchedStage, names: [&str; 2]) -> String {
+    let (stage, cost) = (&one.stage, one.cost());
+    if let Some(moved) = one.moved {
+        let moved = figure(moved);
+        return format!(
+            "{stage} is no boundary: up to {moved} instructions move across it from run to run; {cost}"
+        );
+    }
+    let seen = [0, 1].map(|place| one.seen_at[place].iter().map(String::as_str).collect::<Vec<_>>());
+    match seen.each_ref().map(Vec::is_empty) {
+        [false, true] => format!("{stage} is seen with {} only; {cost}", names[0]),
+        [true, false] => format!("{stage} is seen with {} only; {cost}", names[1]),
+        _ if seen[0] == seen[1] => {
+            format!("{stage} is not seen in every run, or not in the same order; {cost}")
+        }
+        _ => format!(
+            "{stage} is seen at {} with {}, at {} with {}: unlike places are not compared; {cost}",
+            listed(&seen[0]),
+            names[0],
+            listed(&seen[1]),
+            names[1]
+        ),
+    }
+}
+
+fn method(found: &StageDifferences) -> Vec<String> {
+    let level = confidence(found.confidence);
+    let intervals = format!(
+        "{level} % intervals: boots are the replicates, compared inside a boot where it measured both"
+    );
+    let stages = if found.is_exact() {
+        format!(
+            "more, less: a difference of more than {COUNT_RESOLUTION} % of the baseline's whole is real, a smaller one is equivalent. Counts of one condition that are further apart than that are judged by a {level} % interval, and inconclusive where it includes 0"
+        )
+    } else {
+        format!("{intervals}; those of the stages of a path hold together (Holm)")
+    };
+    let mut sentences = vec![
+        format!("{stages}. Costs are less those of probes."),
+        "share: of the difference of the whole; unexplained: what the whole, measured with the fewest probes, has beside the stages.".to_owned(),
+    ];
+    if !found.profiles.is_empty() {
+        sentences.extend(found.is_exact().then(|| format!("{intervals}.")));
+        sentences.push("functions: what each takes itself, by samples without probes; their intervals hold together (Holm), and rest on the spreads of all of them (Smyth).".to_owned());
+    }
+    sentences.push(format!("{}.", found.origin));
+    sentences.extend(found.truth.map(|truth| format!("{truth}.")));
+    sentences
+}

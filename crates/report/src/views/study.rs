@@ -1,0 +1,276 @@
+//! A stored study: its answer, its conditions, and where to go from there.
+
+use results::document::Block;
+use results::{
+    ComparisonGroup, ComparisonRow, ConditionResult, Results, Table, TitledTable, acted_flags, counted,
+    figure, levels_without, listed, machines, plain, programs,
+};
+use store::{RunStatus, StoredRun};
+use study::{Copies, Kind};
+
+use super::answer::{answer, answers_in_full, facts};
+use super::comparison_table::{compared, uncompared};
+use super::credit::credit;
+use super::means_table::means_table;
+use super::method::method;
+use super::overview::{is_needed, overview};
+
+// The most commands on the first screen.
+const COMMANDS: usize = 3;
+
+/// The page at the end of a study. `database`: the name of its file.
+#[must_use]
+pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::Question(format!("{}: {}", results.name, results.question))];
+    blocks.extend(answer(results));
+    if is_whole {
+        blocks.push(facts(results));
+        blocks.extend(answers_in_full(results));
+    }
+    let is_overview = is_needed(&results.comparisons);
+    if is_overview {
+        blocks.extend(overview(&results.comparisons));
+    }
+    if is_whole || !is_overview {
+        blocks.extend(tables(results, is_whole));
+    }
+    if is_whole && results.has_measurements() {
+        let exact = results.stored.plan.exact;
+        let workloads = by_workload(results).into_iter();
+        let means = workloads.map(|(_, conditions)| means_table(&conditions, exact, results.truth));
+        blocks.extend(means.map(Block::Table));
+        blocks.extend(limits(results).map(Block::Table));
+    }
+    blocks.extend(results.credit.iter().flat_map(|credits| credit(credits, is_whole)));
+    if is_whole {
+        blocks.extend(method(&results.comparisons));
+    }
+    let mut list = cautions(results, is_whole);
+    let flags: usize = results.comparisons.iter().map(|group| group.flags.len()).sum();
+    if flags > 0 && !is_whole {
+        let flags = counted(flags, "data-quality warning");
+        list.push(format!("{flags}: netassay compare {}", results.study));
+    }
+    list.extend(machines(&results.stored).iter().map(|line| format!("Measured on the {line}")));
+    let tags = &results.stored.row.tags;
+    let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", listed(tags)) };
+    list.push(format!("Results: study {}{tagged} in {database}", results.study));
+    list.extend(commands(results, is_whole));
+    blocks.push(Block::List(list));
+    blocks
+}
+
+/// The tables of conditions, what to know of their figures, and what limited their runs.
+pub(crate) fn conditions(results: &Results) -> Vec<Block<'static>> {
+    let mut blocks: Vec<Block<'static>> = tables(results, false).collect();
+    let cautions = cautions(results, false);
+    if !cautions.is_empty() {
+        blocks.push(Block::List(cautions));
+    }
+    if let Some(limits) = limits(results) {
+        blocks.push(Block::Fold(limits.title.clone(), vec![Block::Table(limits)]));
+    }
+    if let Some(credits) = &results.credit {
+        blocks.push(Block::Fold("Credit of each offload".to_owned(), credit(credits, false)));
+    }
+    blocks
+}
+
+/// A table for each metric in which a workload is compared, one row for each condition; its other
+/// conditions in its main metric. Where no run counts, the figures of disturbed ones.
+fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'static>> {
+    let mut tables = Vec::new();
+    if results.has_measurements() {
+        for (workload, conditions) in by_workload(results) {
+            let groups: Vec<&ComparisonGroup> =
+                results.comparisons.iter().filter(|group| group.workload == workload).collect();
+            tables.extend(side_by_side(&groups).iter().map(|groups| compared(groups, is_whole)));
+            let is_alone = |one: &&ConditionResult| !groups.iter().any(|group| group.has(&one.label));
+            let alone: Vec<&ConditionResult> = conditions.into_iter().filter(is_alone).collect();
+            if !alone.is_empty() {
+                tables.push(uncompared(results, &alone, is_whole));
+            }
+        }
+    } else {
+        tables.extend(Some(disturbed_figures(results)).filter(|table| !table.table.is_empty()));
+    }
+    tables.into_iter().map(Block::Table)
+}
+
+/// The conditions of each workload.
+fn by_workload(results: &Results) -> Vec<(&str, Vec<&ConditionResult>)> {
+    let mut workloads: Vec<(&str, Vec<&ConditionResult>)> = Vec::new();
+    for condition in &results.conditions {
+        match workloads.iter_mut().find(|(workload, _)| *workload == condition.workload) {
+            Some((_, conditions)) => conditions.push(condition),
+            None => workloads.push((&condition.workload, vec![condition])),
+        }
+    }
+    workloads
+}
+
+/// The comparisons that share a table: one metric and one confidence, and no condition twice.
+fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGroup>> {
+    let mut tables: Vec<Vec<&ComparisonGroup>> = Vec::new();
+    for group in groups {
+        let is_apart = |other: &&ComparisonGroup| {
+            (&other.metric, other.level) == (&group.metric, group.level)
+                && !group.conditions.iter().any(|one| other.has(&one.label))
+        };
+        match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
+            Some(table) => table.push(group),
+            None => tables.push(vec![group]),
+        }
+    }
+    tables
+}
+
+/// The figures of disturbed runs, from which nothing is concluded.
+fn disturbed_figures(results: &Results) -> TitledTable {
+    let mut table = Table::new(&["condition", "metric", "tries", "mean", "least", "most"]).named(0);
+    let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;
+    let plan = &results.stored.plan;
+    for condition in &plan.conditions {
+        let metric = condition.workload.traffic.kind.main_metric(plan.exact);
+        let own = results.stored.runs.iter().filter(|run| run.condition == condition.index);
+        let values: Vec<f64> =
+            own.filter(disturbed).filter_map(|run| run.metrics.get(metric.key)).copied().collect();
+        if values.is_empty() {
+            continue;
+        }
+        let named = format!("{} {}", metric.key, plain(metric.unit));
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let [mean, least, most] = [stats::mean(&values), least, most].map(figure);
+        let tries = values.len().to_string();
+        table.row(&[&condition.label, named.trim_end(), &tries, &mean, &least, &most]);
+        table.is_of(&condition.label);
+    }
+    let title = "Disturbed, so nothing is concluded from these figures".to_owned();
+    TitledTable { title, table, notes: Vec::new() }
+}
+
+/// The limit of the runs of each condition, with the evidence; `None` if unknown.
+fn limits(results: &Results) -> Option<TitledTable> {
+    let limited = || results.conditions.iter().filter_map(|one| Some((&one.label, one.limited_by.as_ref()?)));
+    let is_mixed = limited().any(|(_, limit)| limit.labels.len() > 1);
+    let mut head = vec!["condition", "limited by", "in runs"];
+    head.extend(is_mixed.then_some("else by"));
+    head.push("evidence (last run)");
+    let mut table = Table::new(&head);
+    for (label, limit) in limited() {
+        let others = limit.labels.iter().filter(|(other, _)| **other != limit.label);
+        let others: Vec<String> = others.map(|(other, runs)| format!("{other} {runs}")).collect();
+        let (runs, others) = (format!("{} of {}", limit.runs, limit.of), others.join(", "));
+        let mut row = vec![label.as_str(), limit.label.word(), &runs];
+        row.extend(is_mixed.then_some(others.as_str()));
+        // The first is what decided; the rest is in the JSON.
+        row.extend(limit.evidence.first().map(String::as_str));
+        table.row(&row);
+    }
+    let title = "What limited the runs".to_owned();
+    (!table.is_empty()).then_some(TitledTable { title, table, notes: Vec::new() })
+}
+
+/// The reasons why figures are less certain than they look, as sentences; in full those of each
+/// condition.
+fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
+    let mut few_boots: Vec<&str> =
+        results.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
+    few_boots.dedup();
+    let acted = results.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
+    let flags = if is_whole {
+        acted.flat_map(|(label, acted)| acted.flags(label)).collect()
+    } else {
+        acted_flags(acted)
+    };
+    let programs = programs(&results.stored);
+    let notes = results.comparisons.iter().flat_map(|group| &group.notes).chain(&results.notes);
+    let kinds = [
+        ("Caution", few_boots.into_iter().map(str::to_owned).chain(programs).collect()),
+        (
+            "Boots",
+            results.stored.plan.how_of_boots().map(|how| how.sentence().to_owned()).into_iter().collect(),
+        ),
+        ("Looks", results.stopping.iter().cloned().collect()),
+        ("Flag", flags),
+        ("Copies", copies(results)),
+        ("Disturbed", results.invalid_runs.sentence().into_iter().collect::<Vec<String>>()),
+    ];
+    let kinds =
+        kinds.into_iter().flat_map(|(kind, all)| all.into_iter().map(move |one| format!("{kind}: {one}.")));
+    kinds.chain(notes.map(|note| format!("Note: {note}"))).collect()
+}
+
+/// Whether an answer in exact mode depends on how copies are counted: a sentence for each
+/// comparison that was counted both ways, without a full stop.
+fn copies(results: &Results) -> Vec<String> {
+    let conditions = &results.stored.plan.conditions;
+    let condition = |row: &ComparisonRow| &conditions[row.comparison.condition];
+    let levels = |row: &ComparisonRow| levels_without("copies", &condition(row).levels);
+    let counted_by = |copies: Copies| {
+        let rows =
+            results.comparisons.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        rows.filter(move |(_, row)| condition(row).copies() == copies)
+    };
+    let sentence = |(group, row): (&ComparisonGroup, &ComparisonRow)| {
+        let is_same = |(other_group, other): &(&ComparisonGroup, &ComparisonRow)| {
+            other_group.metric == group.metric
+                && levels(other) == levels(row)
+                && condition(other).workload.name == group.workload
+        };
+        let (_, other) = counted_by(Copies::Bytes).find(is_same)?;
+        let [words, bytes] = [row, other].map(|row| {
+            let [difference, _] = row.size(&group.unit, true);
+            format!("{difference} ({})", row.comparison.verdict)
+        });
+        let depends = row.comparison.verdict != other.comparison.verdict;
+        let word =
+            if depends { "the answer DEPENDS on how copies are counted" } else { "the answer is the same" };
+        Some(format!("{}: {word}: {words} with copies by the word, {bytes} by the byte", levels(row)))
+    };
+    counted_by(Copies::Words).filter_map(sentence).collect()
+}
+
+/// Commands that show more, and what each shows.
+fn commands(results: &Results, is_whole: bool) -> Vec<String> {
+    let id = results.study;
+    let rows = || results.comparisons.iter().flat_map(|group| &group.rows);
+    let kinds = || results.conditions.iter().map(|condition| condition.kind);
+    let counts = kinds().next().filter(|_| results.stored.plan.exact);
+    let counts = counts.map(|kind| format!("instructions_{}", kind.counted_work()));
+    let (is_measured, show) = (results.has_measurements(), format!("netassay show {id}"));
+    let other = if kinds().any(Kind::is_rr) {
+        "latency_p99"
+    } else if kinds().any(Kind::is_received) {
+        "receiver.cpu"
+    } else {
+        "transmitter.cpu"
+    };
+    let other = counts.as_deref().unwrap_or(other);
+    let commands = [
+        (results.failed_runs > 0, format!("{show} --runs"), "why runs failed"),
+        (
+            results.failed_runs == 0 && results.invalid_runs.runs > 0,
+            format!("{show} --runs"),
+            "what disturbed runs",
+        ),
+        (is_needed(&results.comparisons), format!("netassay compare {id}"), "a table for each comparison"),
+        (is_measured, format!("{show} --wide"), "all figures, and proof of switches"),
+        (is_measured, format!("netassay compare {id} --metric {other}"), "the same runs by another metric"),
+        (
+            counts.is_none() && rows().any(|row| !row.is_proven()),
+            "netassay study new mine".to_owned(),
+            "more boots show smaller differences",
+        ),
+        (
+            results.name == "quick" && is_measured,
+            "netassay run tcp-offload".to_owned(),
+            "the same question with longer runs",
+        ),
+        (!results.notes.is_empty(), "netassay doctor".to_owned(), "what limits this machine, and fixes"),
+    ];
+    let most = if is_whole { commands.len() } else { COMMANDS };
+    let shown = commands.into_iter().filter(|(is_shown, ..)| *is_shown).take(most);
+    shown.map(|(_, command, why)| format!("Next: {command}: {why}")).collect()
+}

@@ -1,0 +1,224 @@
+//! A switch in the table of recommendations.
+
+use crate::{EffectMethod, MetricChange, distinct, grouped};
+use serde::Serialize;
+use study::{Kind, Side, Switch};
+
+use crate::advice::advise::WorkloadAdvice;
+use crate::advice::command::HostCommand;
+use crate::advice::goal::AdviceGoal;
+use crate::advice::judge::Standing;
+use crate::advice::recommendation::Recommendation;
+
+/// One switch for one goal and kind of traffic, over all message sizes, MTUs and other factors.
+#[derive(Debug, Clone, Serialize)]
+pub struct AdviceRow {
+    /// The kind of traffic.
+    pub kind: Kind,
+    /// The goal.
+    pub goal: AdviceGoal,
+    /// The factors that are switched together; empty where nothing is recommended.
+    pub factors: Vec<String>,
+    /// The host; `None`: both.
+    pub side: Option<Side>,
+    /// The level to set; `None` where it depends.
+    pub to: Option<String>,
+    /// The level that is proven to serve the goal in the other cases, if the switch depends and
+    /// these cases agree.
+    pub otherwise: Option<String>,
+    /// In how many of the cases it is proven.
+    pub proven: usize,
+    /// In how many cases it was tried.
+    pub tried: usize,
+    /// The least and the largest proven change of the goal's metric.
+    pub change: Option<(f64, f64)>,
+    /// From the lowest to the highest end of the intervals of these changes, in the same unit; of
+    /// one case its interval. `None` where one of them has none, as counts have none.
+    pub interval: Option<(f64, f64)>,
+    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well
+    /// enough.
+    pub unit: &'static str,
+    /// The base of the percentages, if all have the same.
+    pub base: Option<String>,
+    /// Whether each change is a fair share: an average over states, which with all others on may
+    /// differ.
+    pub is_share: bool,
+    /// The metrics, by their keys, that are proven to lose in at least one case.
+    pub loses: Vec<String>,
+    /// The level of another factor that all cases in which it is proven have, and no other one: the
+    /// name and the level.
+    pub proven_with: Option<(String, String)>,
+    /// The levels of other switches that at least one case needs; if `to` is `None`, the switches
+    /// on which the effect depends.
+    pub depends_on: Vec<SwitchLevel>,
+    /// The words of the cell if no change is proven.
+    pub why: Option<String>,
+    /// The commands that set it, once each; empty where it depends.
+    pub apply: Vec<HostCommand>,
+}
+
+/// A switch at a level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SwitchLevel {
+    /// The factor of the study.
+    pub factor: String,
+    /// Its level.
+    pub level: String,
+}
+
+/// A recommendation with the traffic that it is for.
+type SwitchCase<'a> = (&'a WorkloadAdvice, &'a Recommendation);
+
+impl AdviceRow {
+    /// By traffic and goal, the largest gain first.
+    pub(crate) fn by_traffic_and_goal(under: &[&WorkloadAdvice], goals: &[AdviceGoal]) -> Vec<Self> {
+        let kinds = distinct(under.iter().map(|one| one.context.kind));
+        let of_kind = |kind| goals.iter().flat_map(move |goal| of_goal(under, kind, *goal));
+        kinds.into_iter().flat_map(of_kind).collect()
+    }
+}
+
+fn of_goal<'a>(under: &[&'a WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<AdviceRow> {
+    let own = under.iter().filter(|one| one.context.kind == kind);
+    let of_goal = |under: &'a WorkloadAdvice| {
+        let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
+        own.flat_map(|(_, all)| all).map(move |one| (one.factors.as_slice(), (under, one)))
+    };
+    let groups: Vec<(&[String], Vec<SwitchCase<'_>>)> = grouped(own.flat_map(|under| of_goal(under)));
+    let mut rows: Vec<AdviceRow> =
+        groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
+    let size = |row: &AdviceRow| row.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+    rows.sort_by(|one, other| {
+        (one.to.is_none()).cmp(&other.to.is_none()).then(size(other).total_cmp(&size(one)))
+    });
+    if rows.is_empty() {
+        let cases: Vec<SwitchCase<'_>> = groups.iter().flat_map(|(_, cases)| cases).copied().collect();
+        rows.push(nothing(kind, goal, &cases));
+    }
+    rows
+}
+
+/// A switch that is proven to do something; `None` for others.
+fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>]) -> Option<AdviceRow> {
+    let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
+        cases.iter().map(|case| case.1).filter(|one| is_of(&one.standing)).collect()
+    };
+    let (proven, depends) = (of(Standing::is_proven), of(|standing| *standing == Standing::Depends));
+    let first = proven.first();
+    let agree = proven.iter().all(|one| Some(&one.to) == first.map(|first| &first.to));
+    if first.is_none() && depends.is_empty() {
+        return None;
+    }
+    let to = first.filter(|_| agree && depends.is_empty()).map(|first| first.to.clone());
+    let set: &[&Recommendation] = if to.is_some() { &proven } else { &[] };
+    let losing = set.iter().filter_map(|one| match &one.standing {
+        Standing::TradeOff(metrics) => Some(metrics),
+        _ => None,
+    });
+    let on = if to.is_some() { &proven } else { &depends };
+    let on = on.iter().flat_map(|one| &one.depends_on);
+    let depends_on = distinct(on.map(|on| SwitchLevel { factor: on.factor.clone(), level: on.left.clone() }));
+    let changes = proven.iter().flat_map(|one| &one.expected);
+    let gains: Vec<&MetricChange> = changes.filter(|change| change.is_better() == Some(true)).collect();
+    let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
+        Some(change) => change.metric.unit,
+        None => "%",
+    };
+    let size =
+        |change: &&MetricChange| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
+    let ends = hull(gains.iter().map(size).map(|size| (size, size)));
+    let interval_of = |change: &&MetricChange| match unit {
+        "%" => change.there.relative_interval,
+        _ => change.there.interval,
+    };
+    let intervals: Option<Vec<(f64, f64)>> = gains.iter().map(interval_of).collect();
+    let mut bases: Vec<&str> = gains.iter().map(|change| change.there.base.as_str()).collect();
+    bases.dedup();
+    let base = match bases.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    };
+    Some(AdviceRow {
+        kind,
+        goal,
+        factors: factors.to_vec(),
+        side: cases.first().and_then(|case| case.1.side),
+        otherwise: first.filter(|_| agree && to.is_none()).map(|first| first.to.clone()),
+        proven: proven.len(),
+        tried: cases.len(),
+        change: ends.filter(|_| to.is_some()),
+        interval: intervals.and_then(|all| hull(all.into_iter())).filter(|_| to.is_some()),
+        unit,
+        base,
+        is_share: proven.iter().all(|one| one.how == EffectMethod::Share),
+        why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
+        proven_with: proven_with(cases).filter(|_| to.is_some()),
+        depends_on,
+        apply: distinct(set.iter().flat_map(|one| &one.apply).cloned()),
+        loses: distinct(losing.flatten().cloned()),
+        to,
+    })
+}
+
+/// From the lowest to the highest of these ends; `None` without any.
+fn hull(mut all: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let first = all.next()?;
+    Some(all.fold(first, |(low, high), (one, other)| (low.min(one), high.max(other))))
+}
+
+/// The level of another factor that the cases where a switch is proven share, and no other case
+/// has; a level of a switch first, because it can be set.
+fn proven_with(cases: &[SwitchCase<'_>]) -> Option<(String, String)> {
+    let levels = |case: &SwitchCase<'_>| -> Vec<(String, String)> {
+        let context = &case.0.context;
+        let mut levels = context.at.clone();
+        levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
+        levels.push(("scenario".to_owned(), context.scenario.to_string()));
+        levels.push(("workload".to_owned(), context.workload.clone()));
+        levels
+    };
+    let (proven, open): (Vec<&SwitchCase<'_>>, Vec<&SwitchCase<'_>>) =
+        cases.iter().partition(|case| case.1.standing.is_proven());
+    let of_first = levels(proven.first().filter(|_| !open.is_empty())?);
+    of_first.into_iter().find(|level| {
+        proven.iter().all(|case| levels(case).contains(level))
+            && !open.iter().any(|case| levels(case).contains(level))
+    })
+}
+
+/// The row of a goal for which no change is proven, with the most telling reason.
+fn nothing(kind: Kind, goal: AdviceGoal, cases: &[SwitchCase<'_>]) -> AdviceRow {
+    let limit = cases.iter().find_map(|case| match &case.1.standing {
+        Standing::Saturated(limit) => Some(limit),
+        _ => None,
+    });
+    let is = |of: fn(&Standing) -> bool| cases.iter().any(|case| of(&case.1.standing));
+    let why = match limit {
+        Some(limit) => format!("saturated: {limit}"),
+        None if goal.missing(kind, false).is_some() => "not measured by this traffic".to_owned(),
+        None if is(|one| *one == Standing::NoEvidence) => "no evidence".to_owned(),
+        None if is(|one| *one == Standing::Tie) => "a tie".to_owned(),
+        None if is(|one| matches!(one, Standing::Unknown(_))) => "no evidence".to_owned(),
+        None => "not measured".to_owned(),
+    };
+    AdviceRow {
+        kind,
+        goal,
+        factors: Vec::new(),
+        side: None,
+        to: None,
+        otherwise: None,
+        proven: 0,
+        tried: cases.len(),
+        change: None,
+        interval: None,
+        unit: "%",
+        base: None,
+        is_share: false,
+        loses: Vec::new(),
+        proven_with: None,
+        depends_on: Vec::new(),
+        why: Some(why),
+        apply: Vec::new(),
+    }
+}

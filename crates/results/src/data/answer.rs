@@ -1,0 +1,203 @@
+//! The answer to a study's question, in a sentence from the comparisons.
+
+use stats::{Margin, Ratio, Verdict};
+
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::comparison_row::ComparisonRow;
+use crate::words::number::{counted, figure, percent, plain, range, times};
+use crate::words::phrases::{is, listed, words};
+
+// The most conditions without a proven difference that are named; of more, the number.
+const NAMED: usize = 3;
+
+impl ComparisonGroup {
+    /// One sentence for one comparison: the proven differences with their size, then the others.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        answer_for(self, &self.rows.iter().collect::<Vec<_>>())
+    }
+
+    /// Sentences below the answer: each remark once with its conditions, and the explanations of
+    /// differences.
+    #[must_use]
+    pub fn answer_remarks(&self) -> Vec<String> {
+        // A run of the baseline affects all its comparisons.
+        let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (row, remark) in self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (row, one))) {
+            match remarks.iter_mut().find(|(known, _)| known == remark) {
+                Some((_, labels)) => labels.push(&row.label),
+                None => remarks.push((remark, vec![&row.label])),
+            }
+        }
+        let whose = |labels: &[&str]| match labels {
+            [one, others @ ..] if others.len() > 1 => format!("{one} and {} others", others.len()),
+            labels => listed(labels),
+        };
+        let remarks = remarks.iter().map(|(remark, labels)| format!("{}: {remark}.", whose(labels)));
+        let whys: Vec<(&str, String)> =
+            self.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
+        // Conditions often have one reason.
+        let whys = whys.chunk_by(|(_, one), (_, other)| one == other).map(|same| {
+            let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
+            format!("Why {}: {}", listed(&labels), same[0].1)
+        });
+        remarks.chain(whys).collect()
+    }
+}
+
+/// The answer for some conditions of a comparison.
+#[must_use]
+pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
+    let baseline = group.baseline.as_deref().unwrap_or("one condition");
+    let Some(first) = rows.first() else {
+        return format!("only {baseline} was measured: there is nothing to compare it with.");
+    };
+    let (metric, is) = (words(&group.metric), is(&group.metric));
+    let mut proven: Vec<String> = Vec::new();
+    let mut equivalent: Vec<String> = Vec::new();
+    let mut equal: Vec<&str> = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut unknown: Vec<(&str, Vec<&str>)> = Vec::new();
+    let unit = plain(&group.unit);
+    for row in rows {
+        let comparison = &row.comparison;
+        if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
+            equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
+            continue;
+        }
+        if let Some(gap) = comparison.gap {
+            match unknown.iter_mut().find(|(known, _)| *known == gap.as_str()) {
+                Some((_, labels)) => labels.push(&row.label),
+                None => unknown.push((gap.as_str(), vec![&row.label])),
+            }
+            continue;
+        }
+        if comparison.is_equal() {
+            equal.push(&row.label);
+            continue;
+        }
+        if !row.is_proven() {
+            open.push(&row.label);
+            continue;
+        }
+        proven.push(match (comparison.relative, comparison.relative_interval) {
+            (Some(relative), Some((low, high))) => {
+                let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+                format!(
+                    "{} % {} {} ({} %{})",
+                    percent(relative.abs()),
+                    row.verdict(),
+                    with(row),
+                    range(Some((low, high)), percent),
+                    as_measured(relative, comparison.unadjusted_relative, |share| format!(
+                        "{} %",
+                        percent(share)
+                    ))
+                )
+            }
+            (Some(relative), None) if comparison.resolution.is_some() => {
+                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(row))
+            }
+            _ => other_size(row, unit),
+        });
+    }
+    // The mean that the table shows.
+    let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
+    let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
+    // Between two studies each condition has a baseline of its own.
+    let is_one = rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
+    let base = if is_one {
+        format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end())
+    } else {
+        format!("against {baseline}")
+    };
+    let mut parts = Vec::new();
+    if !proven.is_empty() {
+        parts.push(format!("{metric} {is} {}", listed(&proven)));
+    }
+    if !equivalent.is_empty() {
+        parts.push(format!("{metric} {is} equivalent for {}", listed(&equivalent)));
+    }
+    if !equal.is_empty() {
+        let whom = whom(&equal, rows.len());
+        parts.push(format!("{metric} {is} equal for {whom}, as far as the numbers tell"));
+    }
+    if !open.is_empty() {
+        // With a margin, neither difference nor equivalence was proven.
+        let has_margin = rows.iter().any(|row| row.comparison.margin.is_some());
+        let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
+        let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
+        parts.push(format!("{subject} is proven for {}", whom(&open, rows.len())));
+    }
+    if !unknown.is_empty() {
+        let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
+        let unknown = unknown.iter().map(|(gap, labels)| {
+            let each = if labels.len() > 1 { "each: " } else { "" };
+            format!("{} ({each}{gap})", whom(labels, rows.len()))
+        });
+        parts.push(format!("{subject} is proven for {}", listed(&unknown.collect::<Vec<_>>())));
+    }
+    let judged =
+        |row: &&&ComparisonRow| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
+    let boots: Vec<usize> = rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
+    let parts = parts.join("; ");
+    let (Some(least), Some(most)) = (boots.iter().min(), boots.iter().max()) else {
+        return format!("{base}, {parts}.");
+    };
+    let boots = if least == most { counted(*most, "boot") } else { format!("{least} to {most} boots") };
+    match group.resolution {
+        Some(resolution) => format!("{base}, {parts}; counted, to {resolution} %, in {boots}."),
+        None => format!("{base}, {parts}; {} % intervals from {boots}.", stats::confidence(group.level)),
+    }
+}
+
+/// Conditions of so many of which the same is said: their names, or how many they are.
+fn whom(labels: &[&str], all: usize) -> String {
+    match labels.len() {
+        count if count <= NAMED => listed(labels),
+        count if count == all => format!("any of the {}", counted(count, "condition")),
+        count => format!("{count} others"),
+    }
+}
+
+/// The size of a proven difference without an interval in %: a ratio to the baseline, or in the
+/// metric's unit.
+fn other_size(row: &ComparisonRow, unit: &str) -> String {
+    let comparison = &row.comparison;
+    if let Some(Ratio { value, interval }) = comparison.ratio {
+        let interval = range(Some(interval), times);
+        let quality = row.quality.map_or_else(String::new, |word| format!(" ({word})"));
+        return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(row));
+    }
+    let size = format!("{} {unit}", figure(comparison.difference.abs()));
+    let (size, verdict) = (size.trim_end(), row.verdict());
+    let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+        let measured = as_measured(comparison.difference, comparison.unadjusted, |value| {
+            format!("{} {unit}", figure(value)).trim_end().to_owned()
+        });
+        format!(" ({}{measured})", format!("{} {unit}", range(Some((low, high)), figure)).trim_end())
+    });
+    format!("{size} {verdict} {}{interval}", with(row))
+}
+
+/// The measured value, where the correction for looks changed the stated one.
+fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    let words = |value: f64| show(value.abs());
+    match measured.map(&words) {
+        Some(measured) if measured != words(stated) => format!("; {}", stats::corrected(&measured)),
+        _ => String::new(),
+    }
+}
+
+/// A condition after "with"; one whose name says what it is without needs no "with".
+fn with(row: &ComparisonRow) -> String {
+    if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
+}
+
+fn margin_words(margin: Margin, unit: &str) -> String {
+    match margin {
+        Margin::Percent(percent) => format!("within {percent} %"),
+        Margin::Absolute(size) => format!("within {size} {unit}"),
+    }
+}

@@ -1,0 +1,202 @@
+//! The comparison of conditions measured in turns with the same conditions measured in runs of
+//! their own.
+
+use serde::Serialize;
+use stats::agreement::{Agreement, EitherWay, agree};
+use stats::distribution::fisher;
+use store::StoredStudy;
+use study::{Alternate, Plan, metric::Metric};
+
+use crate::data::error::Error;
+use crate::data::missing::hint;
+use crate::data::target::own_targets;
+use crate::data::turns::uncounted;
+
+// The confidence of the intervals; those of the disagreements hold together.
+const LEVEL: f64 = 0.95;
+
+/// The effects by both ways of measuring the conditions of a study, and whether they agree.
+#[derive(Debug, Serialize)]
+pub struct BothWays {
+    /// The study's number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
+    /// The turns that were planned.
+    #[serde(flatten)]
+    pub alternate: Alternate,
+    /// The part of turns that is not counted; `None` where none were taken.
+    pub uncounted: Option<String>,
+    /// The confidence, as a probability.
+    pub level: f64,
+    /// Each condition against one of its flow.
+    pub comparisons: Vec<WaysComparison>,
+}
+
+/// One condition against another of its flow, in one metric.
+#[derive(Debug, Serialize)]
+pub struct WaysComparison {
+    /// The label of the condition.
+    pub condition: String,
+    /// The label of the one that it is compared with.
+    pub baseline: String,
+    /// The key of the metric.
+    pub metric: &'static str,
+    /// Whether both ways agree.
+    pub verdict: WaysOutcome,
+    /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
+    /// be compared.
+    #[serde(flatten)]
+    pub agreement: Option<Agreement>,
+    /// The time that turns need for an interval as narrow as with runs, as a share of the time of
+    /// runs, with its interval.
+    pub time: Option<(f64, (f64, f64))>,
+    /// Runs with turns, of either condition.
+    pub runs_in_turns: usize,
+}
+
+/// Whether both ways agree on a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaysOutcome {
+    /// The interval of their disagreement includes 0.
+    Agree,
+    /// Both ways disagree.
+    Disagree,
+    /// Fewer than two boots measured the difference both ways.
+    NotCompared,
+}
+
+impl WaysOutcome {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Agree => "agree",
+            Self::Disagree => "disagree",
+            Self::NotCompared => "not compared",
+        }
+    }
+}
+
+impl BothWays {
+    /// Compares both ways in a study that measured both (`apart = true`).
+    ///
+    /// # Errors
+    /// [`Error::NothingToJudge`] for another study, [`Error::NothingRecorded`] without a run.
+    pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
+        let id = stored.row.id.0;
+        let nothing = |why: &str| Error::NothingToJudge { study: id, why: why.to_owned() };
+        let protocol = &stored.plan.asked.protocol;
+        let Some(alternate) = protocol.alternate.filter(|_| protocol.apart) else {
+            return Err(nothing("its conditions were not measured both in turns and in runs of their own"));
+        };
+        let pairs = pairs(&stored.plan);
+        if pairs.is_empty() {
+            return Err(nothing("no two of its conditions can take turns here"));
+        }
+        let runs: Vec<Vec<EitherWay>> = pairs.iter().map(|pair| pair.runs(stored)).collect();
+        if runs.iter().all(Vec::is_empty) {
+            let metric = pairs[0].metric.key.to_owned();
+            return Err(Error::NothingRecorded { study: id, metric, hint: hint(stored, 0) });
+        }
+        let compared = |((pair, runs), agreement): ((&MeasuredPair, &Vec<EitherWay>), Option<Agreement>)| {
+            let label = |index: usize| stored.plan.conditions[index].label.to_string();
+            WaysComparison {
+                condition: label(pair.condition),
+                baseline: label(pair.baseline),
+                metric: pair.metric.key,
+                verdict: match agreement {
+                    Some(found) if found.agree => WaysOutcome::Agree,
+                    Some(_) => WaysOutcome::Disagree,
+                    None => WaysOutcome::NotCompared,
+                },
+                time: agreement.as_ref().and_then(|found| time(&stored.plan, pair.condition, found)),
+                agreement,
+                runs_in_turns: runs.iter().filter(|run| !run.second).count(),
+            }
+        };
+        let comparisons = pairs.iter().zip(&runs).zip(agree(&runs, LEVEL)).map(compared).collect();
+        Ok(Self {
+            study: id,
+            name: stored.row.name.clone(),
+            alternate,
+            uncounted: uncounted(stored),
+            level: LEVEL,
+            comparisons,
+        })
+    }
+
+    /// The outcome of all comparisons: a disagreement decides, and then a comparison that could not
+    /// be made.
+    #[must_use]
+    pub fn outcome(&self) -> WaysOutcome {
+        let is_found = |outcome: &WaysOutcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
+        [WaysOutcome::Disagree, WaysOutcome::NotCompared]
+            .into_iter()
+            .find(is_found)
+            .unwrap_or(WaysOutcome::Agree)
+    }
+}
+
+/// A condition, another of its flow that it is compared with, and the metric.
+#[derive(PartialEq)]
+struct MeasuredPair {
+    condition: usize,
+    baseline: usize,
+    metric: &'static Metric,
+}
+
+impl MeasuredPair {
+    /// Its runs that count; the second way is in runs of their own.
+    fn runs(&self, stored: &StoredStudy) -> Vec<EitherWay> {
+        let own =
+            stored.measurements().filter(|run| [self.condition, self.baseline].contains(&run.condition));
+        own.filter_map(|run| {
+            Some(EitherWay {
+                boot: run.boot,
+                second: run.detail.turns().is_none(),
+                of_condition: run.condition == self.condition,
+                value: *run.metrics.get(self.metric.key)?,
+            })
+        })
+        .collect()
+    }
+}
+
+/// Each condition of a flow against one of them, in the metrics of the study. That is the study's
+/// baseline or, in flows without it, the condition that has most of its levels.
+fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
+    let mut pairs = Vec::new();
+    for flow in plan.flows().shared() {
+        let is_of_it = |workload: &str| plan.conditions[flow[0]].workload.name == workload;
+        for target in own_targets(plan).into_iter().filter(|target| is_of_it(&target.workload)) {
+            let levels = &plan.conditions[target.baseline].levels;
+            let alike = |index: &usize| {
+                plan.conditions[*index].levels.iter().filter(|level| levels.contains(level)).count()
+            };
+            // Of several the first.
+            let Some(baseline) = flow.iter().copied().rev().max_by_key(alike) else { continue };
+            for condition in flow.iter().copied().filter(|index| *index != baseline) {
+                let pair = MeasuredPair { condition, baseline, metric: target.metric };
+                if !pairs.contains(&pair) {
+                    pairs.push(pair);
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// The time that turns need for an interval as narrow as that of runs, as a share of theirs. It is
+/// the ratio of two variances of boots, times that of the times of a run.
+fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
+    let workload = &plan.conditions[condition].workload;
+    let own = workload.ramp.saturating_add(workload.duration);
+    let times = plan.share_of_flow(condition, plan.flows().containing(condition).len())?.as_secs_f64()
+        / own.as_secs_f64();
+    let share = times * (found.first.standard_error / found.second.standard_error).powi(2);
+    let df = found.boots as f64 - 1.0;
+    let wide = fisher::quantile((1.0 + LEVEL) / 2.0, df, df)?;
+    share.is_finite().then_some((share, (share / wide, share * wide)))
+}

@@ -1,0 +1,204 @@
+//! The result of one comparison: a baseline and other conditions, or all pairs.
+
+use serde::Serialize;
+use stats::diagnostics::Names;
+use stats::{
+    Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Farthest, Verdict,
+};
+use study::Name;
+use study::metric::Better;
+
+use crate::data::comparison_row::ComparisonRow;
+use crate::data::error::Error;
+use crate::data::exact::UnequalCounts;
+use crate::data::limits::ConditionLimit;
+use crate::data::method;
+use crate::data::subject::{BootNames, Subject};
+use crate::words::names::as_text;
+use crate::words::number::{figure, plain};
+
+/// The result of one comparison.
+#[derive(Debug, Serialize)]
+pub struct ComparisonGroup {
+    /// The name of the workload.
+    pub workload: String,
+    /// The metric's key.
+    pub metric: String,
+    /// The metric's unit, as the vocabulary has it.
+    pub unit: String,
+    /// The better direction; `None` if unknown.
+    pub better: Option<Better>,
+    /// The condition that the others are compared with; `None` for all pairs.
+    pub baseline: Option<String>,
+    /// The confidence of the intervals, as a probability; higher than asked where several metrics
+    /// share the error rate.
+    pub level: f64,
+    /// Whether the conditions share boots.
+    pub design: Design,
+    /// The spread on which the intervals rest.
+    pub error: ErrorTerm,
+    /// The compared conditions, the baseline among them.
+    pub conditions: Vec<ConditionMean>,
+    /// One comparison each.
+    pub rows: Vec<ComparisonRow>,
+    /// The spread of boots and runs, in the metric's unit.
+    pub spread: Components,
+    /// The method, as sentences.
+    pub method: Vec<String>,
+    /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
+    /// Notes on the data. Verdicts use all of it nevertheless.
+    pub flags: Vec<String>,
+    /// Notes on the origin of the values.
+    pub notes: Vec<String>,
+    /// The kind of the values, if not time on a machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<&'static str>,
+    /// Conditions whose counts do not repeat.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unlike: Vec<UnequalCounts>,
+    /// The share, in %, by which counts without noise were judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<f64>,
+}
+
+/// One condition by itself.
+#[derive(Debug, Serialize)]
+pub struct ConditionMean {
+    #[serde(serialize_with = "as_text")]
+    /// Its name.
+    pub label: Name,
+    /// Its mean with its interval.
+    #[serde(flatten)]
+    pub estimate: ConditionEstimate,
+    /// The limit of its runs; `None` if unknown.
+    #[serde(skip)]
+    pub limit: Option<ConditionLimit>,
+}
+
+impl ComparisonGroup {
+    /// Puts the answer to a subject's question into words.
+    ///
+    /// # Errors
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub(crate) fn from_analysis(subject: &Subject, analysis: Analysis) -> Result<ComparisonGroup, Error> {
+        let label = |condition: usize| subject.label(condition);
+        let baseline = match subject.question.against {
+            Against::Baseline(baseline) => Some(label(baseline)),
+            Against::AllPairs => None,
+        };
+        let [caution, few_boots] =
+            method::few_boots(subject, &analysis).map_or([None, None], |both| both.map(Some));
+        let method = method::sentences(subject, &analysis, few_boots);
+        let row = |comparison: Comparison| {
+            let (name, against) = (label(comparison.condition), label(comparison.baseline));
+            let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
+            let quality = match comparison.verdict {
+                Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
+                Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
+                _ => None,
+            };
+            ComparisonRow {
+                sentence: comparison.sentence(&named, plain(&subject.unit), quality),
+                label: name,
+                is_without: subject.without.contains(&comparison.condition),
+                quality,
+                remarks: remarks(subject, &comparison),
+                against,
+                comparison,
+                why: Vec::new(),
+            }
+        };
+        Ok(ComparisonGroup {
+            workload: subject.name.clone(),
+            metric: subject.metric.clone(),
+            unit: subject.unit.clone(),
+            better: subject.quality.map(|quality| quality.better),
+            level: analysis.level,
+            design: analysis.design,
+            error: analysis.error,
+            conditions: analysis
+                .conditions
+                .into_iter()
+                .map(|estimate| ConditionMean {
+                    label: subject.name(estimate.condition),
+                    estimate,
+                    limit: None,
+                })
+                .collect(),
+            rows: analysis.comparisons.into_iter().map(row).collect(),
+            baseline,
+            spread: analysis.components,
+            method,
+            caution,
+            flags: flags(subject)?,
+            notes: subject.notes.clone(),
+            truth: subject.truth,
+            unlike: subject.unlike(),
+            resolution: subject.resolution,
+        })
+    }
+
+    /// The mean of all conditions, in the metric's unit.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
+    }
+
+    /// Is this condition compared and measured?
+    #[must_use]
+    pub fn has(&self, label: &str) -> bool {
+        self.conditions.iter().any(|one| *one.label == *label)
+    }
+}
+
+/// Unusual values in the runs that are compared.
+fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
+    let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
+    if subject.resolution.is_some() {
+        // Those that do not repeat are reported first.
+        return Ok(Vec::new());
+    }
+    let boot = |number: u32| subject.boot(number);
+    let names = Names {
+        condition: &label,
+        boot: &boot,
+        knows_boots: !matches!(subject.boots, BootNames::Unknown),
+        knows_order: matches!(subject.boots, BootNames::Numbered),
+    };
+    let flags = stats::diagnostics::diagnose(&runs)?;
+    Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
+}
+
+/// Remarks on a single comparison, as sentences without full stops: a run that decides its
+/// percentage, a robust check that disagrees.
+fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(run) = one.wild {
+        remarks.push(format!(
+            "one run is why there is no percentage: {}, where the median of its condition is {}. It counts all the same; check what else ran at that time, and repeat the study if something was wrong",
+            value(subject, &run),
+            figure(run.median)
+        ));
+    }
+    let is_proven = one.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    for check in one.checks.iter().filter(|check| !check.agrees) {
+        let farthest = check.farthest.as_ref().map_or_else(String::new, |far| {
+            let whole = if far.run.is_some() { "its boot" } else { "its condition's boots" };
+            format!(
+                "; the farthest is {}, where the median of {whole} is {}",
+                value(subject, far),
+                figure(far.median)
+            )
+        });
+        remarks.push(format!("{}{farthest}", check.sentence(is_proven)));
+    }
+    remarks
+}
+
+/// `run 2 of boot 3 of tso=off with 812.0`.
+fn value(subject: &Subject, far: &Farthest) -> String {
+    let run = far.run.map_or_else(String::new, |run| format!("run {run} of "));
+    format!("{run}{} of {} with {}", subject.boot(far.boot), subject.label(far.condition), figure(far.value))
+}

@@ -1,0 +1,83 @@
+//! Proven differences in a stored study or in other values.
+
+use serde::Serialize;
+use store::StoredStudy;
+
+use crate::credit::Credits;
+use crate::data::comparison_group::ComparisonGroup;
+use crate::data::disturbed::kept_in_stored;
+use crate::data::error::Error;
+use crate::data::limits::ConditionLimit;
+use crate::data::metric::known;
+use crate::data::missing::MissingRuns;
+use crate::data::stored::subjects;
+use crate::data::subject::{Subject, answer};
+use crate::data::target::{ComparisonRequest, targets};
+use crate::why::explain;
+
+/// The results of comparisons.
+#[derive(Debug, Serialize)]
+pub struct Comparisons {
+    /// The stored study's number; `None` for other values.
+    pub study: Option<i64>,
+    /// The study's name, or the origin of other values.
+    pub name: String,
+    /// The confidence asked for, as a probability.
+    pub confidence: f64,
+    /// Planned runs without a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingRuns>,
+    /// A note that disturbed runs count, without a full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<String>,
+    /// The comparisons.
+    pub groups: Vec<ComparisonGroup>,
+    /// The effect of each offload of the study's design.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit: Option<Credits>,
+}
+
+impl Comparisons {
+    /// Compares the conditions of a stored study as asked.
+    ///
+    /// # Errors
+    /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
+    pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
+        let subjects = subjects(stored, &targets(stored, request)?, request)?;
+        let mut comparisons = Self::of_values(&stored.row.name, subjects)?;
+        explain(&mut comparisons.groups, stored);
+        for one in comparisons.groups.iter_mut().flat_map(|group| &mut group.conditions) {
+            one.limit = ConditionLimit::for_condition(stored, one.estimate.condition);
+        }
+        let metric = request.metric.as_deref().map(known).transpose()?;
+        let credit = Credits::from_stored(stored, metric, request.confidence);
+        let (missing, disturbed) = (MissingRuns::from_stored(stored), kept_in_stored(stored));
+        Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
+    }
+
+    /// Compares other values. `name` is their origin.
+    ///
+    /// # Errors
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub fn of_values(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
+        Ok(Self {
+            study: None,
+            name: name.to_owned(),
+            confidence: subjects.first().map_or(0.95, |subject| subject.asked),
+            missing: None,
+            disturbed: None,
+            groups: groups(&mut subjects)?,
+            credit: None,
+        })
+    }
+}
+
+/// Answers all questions together.
+pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
+    let analyses = answer(subjects)?;
+    subjects
+        .iter()
+        .zip(analyses)
+        .map(|(subject, analysis)| ComparisonGroup::from_analysis(subject, analysis))
+        .collect()
+}

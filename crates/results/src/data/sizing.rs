@@ -1,0 +1,170 @@
+//! The boots and runs that a study needs to show a difference, and how long they take.
+
+use serde::Serialize;
+use stats::Design;
+use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
+use study::{Percent, Protocol, Study};
+
+use crate::data::early_stop::schedule;
+use crate::data::error::Error;
+use crate::data::pilot::{PilotSpread, states_of, target};
+
+/// The aim of a study.
+#[derive(Debug, Clone)]
+pub struct SizingRequest {
+    /// The difference, in % of the baseline.
+    pub detect: Percent,
+    /// The chance that it is then proven, between 0 and 1.
+    pub power: f64,
+    /// The confidence of the intervals, between 0 and 1.
+    pub confidence: f64,
+    /// The metric's name; `None`: the study's first.
+    pub metric: Option<String>,
+}
+
+/// The size of a study.
+#[derive(Debug, Serialize)]
+pub struct Sizing {
+    /// The name of the study.
+    pub study: String,
+    /// The key of the metric.
+    pub metric: &'static str,
+    /// The label of the condition that the others are compared with.
+    pub baseline: String,
+    /// The number of compared conditions, the baseline among them.
+    pub conditions: usize,
+    /// The number of states of the testbed that they need; each has its own boots.
+    pub states: usize,
+    /// The difference to prove, in % of the baseline.
+    pub detect: Percent,
+    /// The chance that it is proven.
+    pub power: f64,
+    /// The confidence of the intervals, as a probability.
+    pub confidence: f64,
+    /// Whether conditions take turns in flows that they share.
+    pub in_turns: bool,
+    /// The reason why they take no turns although they could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns_dropped: Option<String>,
+    /// The spread that is expected.
+    pub spread: PilotSpread,
+    /// The cheapest size; `None` if [`Self::MOST`] boots of as many runs are not enough.
+    pub cheapest: Option<Choice>,
+    /// The cheapest size for the upper limit of the boots' spread: with 80 % confidence it has the
+    /// power.
+    pub assured: Option<Choice>,
+    /// Sizes near the cheapest.
+    pub alternatives: Vec<Choice>,
+    /// The study of the file.
+    pub as_written: Choice,
+    /// The difference in % that it detects.
+    pub as_written_detects: Option<f64>,
+    /// For a study that may stop: the expected boots without a difference, and with it.
+    pub expected_boots: Option<(f64, f64)>,
+    /// The size of the study that measures the other way, in turns or in runs of their own, if the
+    /// pilot measured both.
+    pub other_way: Option<OtherWay>,
+}
+
+/// A study's size with runs of their own instead of turns, or the reverse.
+#[derive(Debug, Serialize)]
+pub struct OtherWay {
+    /// Whether conditions take turns.
+    pub in_turns: bool,
+    /// The spread that is expected.
+    pub spread: PilotSpread,
+    /// The cheapest size.
+    pub cheapest: Option<Choice>,
+}
+
+impl Sizing {
+    /// The most boots, and the most runs of a condition in a boot, that are tried.
+    pub const MOST: u32 = 1_000;
+
+    /// Sizes a study.
+    ///
+    /// # Errors
+    /// [`Error::UnknownMetric`]; [`Error::NothingToSize`] for a study that compares nothing, or not
+    /// in that metric.
+    pub fn new(study: &Study, spread: PilotSpread, request: &SizingRequest) -> Result<Sizing, Error> {
+        let target = target(study, request.metric.as_deref())?;
+        let conditions = target.conditions.len() + 1;
+        let protocol = &study.protocol;
+        let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
+        let alpha = 1.0 - request.confidence;
+        // Conditions of several states have their own boots; those of one state share them, and
+        // count once.
+        let states = states_of(&study.plan(), &target);
+        let plan = |interaction: f64| Plan {
+            design: if states > 1 { Design::Nested } else { Design::Crossed },
+            conditions: if states > 1 { states } else { conditions },
+            noise: Noise { cell: interaction, run: spread.runs.unwrap_or(0.0) },
+            family: Family::Baseline,
+            alpha,
+            looks: early.map(|early| (early.bounds, early.looks)),
+        };
+        let goal = Goal {
+            delta: request.detect.value(),
+            power: request.power,
+            boots_at_most: Self::MOST,
+            runs_at_most: Self::MOST,
+        };
+        let cost = cost(study, conditions, states);
+        let likely = plan(spread.interaction);
+        let cheapest = likely.cheapest(goal, cost);
+        let as_written = Choice {
+            boots: protocol.boots,
+            runs: protocol.runs,
+            seconds: likely.cost(cost, protocol.boots, protocol.runs),
+            power: likely.power(goal.delta, protocol.boots, protocol.runs).unwrap_or(0.0),
+        };
+        let expected = early.and_then(|early| {
+            let error = likely.standard_error(protocol.boots, protocol.runs);
+            Some((expected_boots(early, alpha, 0.0)?, expected_boots(early, alpha, goal.delta / error)?))
+        });
+        Ok(Sizing {
+            study: study.name.clone(),
+            metric: target.metric.key,
+            baseline: study.plan().conditions[target.baseline].label.to_string(),
+            conditions,
+            states,
+            detect: request.detect,
+            power: request.power,
+            confidence: request.confidence,
+            in_turns: protocol.alternate.is_some(),
+            turns_dropped: study.turns_dropped.clone(),
+            cheapest,
+            assured: spread.interaction_at_most.and_then(|most| plan(most).cheapest(goal, cost)),
+            alternatives: cheapest.map(|choice| likely.around(choice, goal, cost)).unwrap_or_default(),
+            as_written,
+            as_written_detects: likely.detectable(request.power, protocol.boots, protocol.runs),
+            expected_boots: expected,
+            other_way: None,
+            spread,
+        })
+    }
+
+    /// Says which way is cheaper; `other` is the same study measured the other way.
+    #[must_use]
+    pub fn beside(self, other: Sizing) -> Sizing {
+        let Sizing { in_turns, spread, cheapest, .. } = other;
+        Sizing { other_way: Some(OtherWay { in_turns, spread, cheapest }), ..self }
+    }
+}
+
+/// The duration of boots and runs of the compared conditions, in seconds: with several states, of a
+/// boot of each and its runs.
+fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
+    let plan = study.plan();
+    let time = |boots: u32, runs: u32| {
+        let protocol = Protocol { boots, runs, ..study.protocol.clone() };
+        study::expected_duration(&plan, &protocol).as_secs_f64()
+    };
+    // All conditions of the study run in each boot, not only the compared ones.
+    let block = time(1, 2) - time(1, 1);
+    if states > 1 {
+        let all = plan.states().len() as f64;
+        return Cost { boot: (time(1, 1) - block) / all, run: block / all };
+    }
+    Cost { boot: time(1, 1) - block, run: block / conditions as f64 }
+}

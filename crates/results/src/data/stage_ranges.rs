@@ -1,0 +1,218 @@
+//! Traces of several databases beside each other: the least and the most that each stage costs,
+//! over machines or kernels.
+
+use record::PathTrace;
+use serde::Serialize;
+use store::StoredStudy;
+use study::{Condition, KernelPath, Waiting};
+
+use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
+use crate::data::error::Error;
+use crate::data::origin::TraceOrigin;
+use crate::data::path_comparison::{UnclosedRuns, closes};
+use crate::data::stage_differences::unit;
+use crate::words::number::counted;
+
+/// The ranges of all stages, by path and traffic.
+#[derive(Debug, Serialize)]
+pub struct StageRanges {
+    /// `ns`, or `instructions`; for a packet.
+    pub unit: &'static str,
+    /// The ranges of each path and traffic.
+    pub groups: Vec<TracedPath>,
+    /// The conditions with runs that are left out, because their stages do not add up to the whole.
+    pub left_out: Vec<LeftOutRuns>,
+}
+
+/// Runs of a condition that are left out.
+#[derive(Debug, Serialize)]
+pub struct LeftOutRuns {
+    /// The condition of a study in a file.
+    pub source: String,
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' way of waiting.
+    pub reader: Waiting,
+    /// The runs.
+    #[serde(flatten)]
+    pub open: UnclosedRuns,
+}
+
+/// Traces of the same path with the same traffic.
+#[derive(Debug, Serialize)]
+pub struct TracedPath {
+    /// The path.
+    pub path: KernelPath,
+    /// The readers' way of waiting.
+    pub reader: Waiting,
+    /// The traffic, in words.
+    pub traffic: String,
+    /// The sources of the traces: a condition of a study in a file.
+    pub sources: Vec<String>,
+    /// The kernel and the version of each source.
+    pub origins: Vec<TraceOrigin>,
+    /// The stages, in the order of the path.
+    pub stages: Vec<StageRange>,
+    /// The whole path.
+    pub whole: StageRange,
+    /// The stages that are not seen at one place in all.
+    pub unmatched: Vec<UnmatchedStage>,
+}
+
+/// The least and the largest cost of a stage, as means of boots.
+#[derive(Debug, Serialize)]
+pub struct StageRange {
+    /// The place at which it begins.
+    pub from: String,
+    /// The place at which it ends.
+    pub to: String,
+    /// The least cost.
+    pub least: f64,
+    /// The source that has the least cost.
+    pub least_in: usize,
+    /// The largest cost.
+    pub most: f64,
+    /// The source that has the largest cost.
+    pub most_in: usize,
+}
+
+/// A condition with its traces of one path, by boot.
+struct TraceSource<'s> {
+    name: String,
+    origin: TraceOrigin,
+    of: (KernelPath, Waiting),
+    traffic: String,
+    boots: Vec<(u32, &'s PathTrace)>,
+}
+
+impl StageRanges {
+    /// Reads studies, each with the name of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotMerged`] if some count instructions and others measure time, or if there is no
+    /// trace.
+    pub fn new(studies: &[(String, StoredStudy)]) -> Result<Self, Error> {
+        let exact = studies.first().is_some_and(|(_, stored)| stored.plan.exact);
+        if let Some((name, _)) = studies.iter().find(|(_, stored)| stored.plan.exact != exact) {
+            let [one, other] = [exact, !exact].map(unit);
+            return Err(Error::NotMerged(format!(
+                "{} has {one}, and {name} has {other}: merge those with each other that have the same",
+                studies[0].0
+            )));
+        }
+        let (mut sources, mut left_out): (Vec<TraceSource<'_>>, _) = (Vec::new(), Vec::new());
+        for (file, stored) in studies {
+            for condition in &stored.plan.conditions {
+                for mut source in of_condition(file, stored, condition) {
+                    left_out.extend(source.leave_out_open(exact));
+                    sources.extend(Some(source).filter(|source| !source.boots.is_empty()));
+                }
+            }
+        }
+        let mut groups = Vec::new();
+        while let Some(first) = sources.first() {
+            let key = (first.of, first.traffic.clone());
+            let (own, others) = sources
+                .into_iter()
+                .partition(|one: &TraceSource<'_>| (one.of, &one.traffic) == (key.0, &key.1));
+            sources = others;
+            groups.push(TracedPath::from_sources(own));
+        }
+        if groups.is_empty() {
+            let why = match left_out.first() {
+                Some(left) => format!(
+                    "of all traces the stages do not add up, as of {}: {}",
+                    left.source,
+                    left.open.clause()
+                ),
+                None => "no run in them was traced: `netassay trace STUDY` makes such runs".to_owned(),
+            };
+            return Err(Error::NotMerged(why));
+        }
+        Ok(Self { unit: unit(exact), groups, left_out })
+    }
+}
+
+impl TraceSource<'_> {
+    /// Leaves out the runs whose stages do not add up to their whole.
+    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOutRuns> {
+        let open = UnclosedRuns::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
+        self.boots.retain(|(_, trace)| closes(trace, exact));
+        Some(LeftOutRuns { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
+    }
+}
+
+/// The traces of a condition, by path and readers.
+fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<TraceSource<'s>> {
+    let traffic = &condition.workload.traffic;
+    let what = format!(
+        "{}, {}, {}, {}",
+        traffic.kind,
+        counted(traffic.message as usize, "byte"),
+        condition.family,
+        condition.boot.scenario
+    );
+    let mut sources: Vec<TraceSource<'s>> = Vec::new();
+    for run in stored.measurements().filter(|run| run.condition == condition.index) {
+        for trace in run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some()) {
+            let of = (trace.path, trace.reader);
+            match sources.iter_mut().find(|source| source.of == of) {
+                Some(source) => source.boots.push((run.boot, trace)),
+                None => sources.push(TraceSource {
+                    name: format!("{file}: {}", condition.label),
+                    origin: TraceOrigin::for_condition(stored, condition.index),
+                    of,
+                    traffic: what.clone(),
+                    boots: vec![(run.boot, trace)],
+                }),
+            }
+        }
+    }
+    sources
+}
+
+/// The mean over boots, each with one vote.
+fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
+    let mut boots: Vec<(u32, Vec<f64>)> = Vec::new();
+    for (boot, value) in values {
+        match boots.iter_mut().find(|(known, _)| *known == boot) {
+            Some((_, own)) => own.push(value),
+            None => boots.push((boot, vec![value])),
+        }
+    }
+    stats::mean(&boots.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
+}
+
+impl TracedPath {
+    /// Merges sources of one path and one traffic; at least one.
+    fn from_sources(sources: Vec<TraceSource<'_>>) -> Self {
+        let groups: Vec<Vec<&PathTrace>> =
+            sources.iter().map(|source| source.boots.iter().map(|(_, trace)| *trace).collect()).collect();
+        let aligned = AlignedTraces::from_traces(&groups.concat());
+        let range = |(from, to): (String, String), cost: &dyn Fn(&PathTrace) -> f64| {
+            let means: Vec<f64> = sources
+                .iter()
+                .map(|source| of_boots(source.boots.iter().map(|(boot, trace)| (*boot, cost(trace)))))
+                .collect();
+            let mut order: Vec<usize> = (0..means.len()).collect();
+            order.sort_by(|one, other| means[*one].total_cmp(&means[*other]));
+            let (least_in, most_in) =
+                (order.first().copied().unwrap_or(0), order.last().copied().unwrap_or(0));
+            StageRange { from, to, least: means[least_in], least_in, most: means[most_in], most_in }
+        };
+        let stages = aligned.stages().into_iter().enumerate();
+        let works = stages.filter(|(place, _)| !aligned.waits[*place]);
+        let stages = works.map(|(place, ends)| range(ends, &|trace| aligned.costs(trace)[place])).collect();
+        let whole = range(("whole".to_owned(), String::new()), &|trace| trace.whole.unwrap_or_default());
+        Self {
+            path: sources[0].of.0,
+            reader: sources[0].of.1,
+            traffic: sources[0].traffic.clone(),
+            unmatched: aligned.unmatched(&groups),
+            stages,
+            whole,
+            sources: sources.iter().map(|source| source.name.clone()).collect(),
+            origins: sources.into_iter().map(|source| source.origin).collect(),
+        }
+    }
+}

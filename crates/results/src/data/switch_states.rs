@@ -1,0 +1,110 @@
+//! The state of each condition's switches: requested, and as it reads back.
+
+use study::Key;
+
+use crate::data::results::Results;
+use crate::words::number::counted;
+use crate::words::phrases::listed;
+
+// The most conditions that a sentence names; of more, the number.
+const NAMED: usize = 3;
+
+impl Results {
+    /// Each condition's label and the state of its switches; then the requested levels that were
+    /// not applied, and the further changes by the kernel.
+    #[must_use]
+    pub fn switches(&self) -> Vec<(&str, Vec<String>)> {
+        let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
+        let mut states = Vec::new();
+        for (index, (condition, effective)) in
+            self.stored.plan.conditions.iter().zip(&self.stored.plan.effective).enumerate()
+        {
+            // Conditions that differ in the traffic only share states: each state is listed once.
+            if let Some(twin) =
+                self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
+            {
+                let twin = &self.stored.plan.conditions[twin];
+                let mut state = format!("interfaces as {}", twin.label);
+                let own = condition.levels.iter().filter(|own| !twin.levels.contains(own));
+                let of_traffic = own.filter(|(factor, _)| Key::find(factor).is_some());
+                state.extend(of_traffic.map(|(factor, level)| format!("; traffic with {factor}={level}")));
+                states.push((condition.label.as_str(), vec![state]));
+                continue;
+            }
+            let difference = effective.against(base);
+            let mut state = vec![if difference.is_empty() { "as built".to_owned() } else { difference }];
+            for (side, settled) in effective.sides() {
+                for (feature, why) in settled.unmet() {
+                    state.push(format!("{side}: {feature} was not applied: {why}"));
+                }
+                let followed: Vec<String> = settled
+                    .follow_on
+                    .iter()
+                    .map(|(feature, on)| format!("{feature} {}", if *on { "on" } else { "off" }))
+                    .collect();
+                if !followed.is_empty() {
+                    state.push(format!("{side}: changed by the kernel: {}", followed.join(", ")));
+                }
+            }
+            states.push((condition.label.as_str(), state));
+        }
+        states
+    }
+
+    /// The levels of factors that were requested and not applied, with the conditions that lack
+    /// them, and the conditions that others read back as, as sentences: to be read before any
+    /// verdict. A level such as `offloads=default` means many features, of which no interface has
+    /// all: of it nothing is said here.
+    #[must_use]
+    pub fn not_applied(&self) -> Vec<String> {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
+            for (side, settled) in effective.sides() {
+                let is_asked = |feature: &str| {
+                    condition.levels.iter().any(|(name, _)| {
+                        let (of, name) = name.split_once('.').unwrap_or((side, name));
+                        of == side && study::feature::expand(name).is_some_and(|all| all.contains(&feature))
+                    })
+                };
+                for (feature, why) in settled.unmet().filter(|(feature, _)| is_asked(feature)) {
+                    let is_on = settled.active.get(feature) == Some(&true);
+                    let state = if is_on { "on" } else { "off" };
+                    let what = format!("{feature} at the {side} stays {state}: {why}");
+                    match told.iter_mut().find(|(known, _)| *known == what) {
+                        Some((_, labels)) => labels.push(&condition.label),
+                        None => told.push((what, vec![&condition.label])),
+                    }
+                }
+            }
+        }
+        let whom = |labels: &[&str]| match labels.len() {
+            count if count > NAMED => counted(count, "condition"),
+            _ => listed(labels),
+        };
+        let unmet = told.iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(labels)));
+        unmet.chain(self.merged()).collect()
+    }
+
+    /// The conditions that were not measured because another one reads back the same.
+    fn merged(&self) -> Vec<String> {
+        let merged = &self.stored.plan.merged;
+        if merged.len() > NAMED {
+            let whom = counted(merged.len(), "condition");
+            return vec![format!("Not measured: {whom} that read back as the same state as others.")];
+        }
+        merged.iter().map(|one| format!("Not measured: {}: {}.", one.label, one.why)).collect()
+    }
+
+    /// The conditions that the plan left out or merged with others, and why, as sentences without
+    /// full stops.
+    #[must_use]
+    pub fn not_measured(&self) -> Vec<String> {
+        let plan = &self.stored.plan;
+        [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
+            .into_iter()
+            .flat_map(|(title, list)| {
+                list.iter().map(move |dropped| format!("{title}: {}: {}", dropped.label, dropped.why))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,221 @@
+//! A metric over stored studies: its levels, where they changed, and the newest study against the
+//! recent level.
+
+mod choice;
+mod series;
+mod study_means;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use stats::Correction;
+use store::StudyStatus;
+use study::metric::Metric;
+
+use self::study_means::{ComparableStudies, changed as differences, conditions};
+use crate::data::differences::{StudyDifference, of_builds};
+use crate::data::disturbed::kept_in;
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::metric::known;
+use crate::data::pairs::metrics;
+use crate::data::shortfall::stands;
+use crate::data::target::ComparisonRequest;
+use crate::data::truth::{self, TruthKind};
+use crate::words::number::{counted, instant, percent};
+use crate::words::phrases::first_of;
+
+pub use self::choice::{ChosenStudy, HistoryChoice, HistoryOrder};
+pub use self::series::{HistorySeries, LevelChange, NewestStudy};
+pub use self::study_means::{ExcludedStudy, HistoryEntry, StudyMean};
+
+/// A metric over stored studies, worked out.
+#[derive(Debug, Serialize)]
+pub struct StudyHistory {
+    /// The name of the studies.
+    pub name: String,
+    /// The order of the studies.
+    pub order: HistoryOrder,
+    /// The confidence that was asked for: of all series together, or of each by itself.
+    pub confidence: f64,
+    /// The oldest first.
+    pub studies: Vec<HistoryMember>,
+    /// The studies that cannot stand beside the newest one.
+    pub left_out: Vec<ExcludedStudy>,
+    /// One for each condition and metric.
+    pub series: Vec<HistorySeries>,
+    /// The method, as sentences without full stops.
+    pub method: Vec<String>,
+    /// Notes on the studies, as sentences without full stops.
+    pub notes: Vec<String>,
+    /// The kind of the figures, if it is not time on a machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<&'static str>,
+}
+
+/// A study of a history.
+#[derive(Debug, Serialize)]
+pub struct HistoryMember {
+    /// Its number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Its begin, in UTC.
+    pub started: String,
+    /// The version of the program that measured it.
+    pub version: String,
+    /// Its state.
+    pub status: String,
+    /// The differences from the study before it, the weightiest first.
+    pub differs: Vec<StudyDifference>,
+}
+
+impl StudyHistory {
+    /// The history of the last of these studies, the oldest first. All hold the values of the
+    /// metrics that [`metrics_to_compare`](crate::metrics_to_compare) names for its plan.
+    ///
+    /// # Errors
+    /// [`Error::UnknownMetric`], [`Error::UnknownCondition`]; [`Error::NothingRecorded`] if the
+    /// newest study has no value.
+    pub fn new(
+        entries: &[HistoryEntry],
+        order: HistoryOrder,
+        wanted: &[String],
+        request: &ComparisonRequest,
+    ) -> Result<Option<Self>, Error> {
+        let Some(newest) = entries.last().map(|entry| &entry.outline) else { return Ok(None) };
+        let asked = request.metric.as_deref().map(known).transpose()?;
+        let members = ComparableStudies::from_entries(entries);
+        let mut pairs: Vec<(usize, &'static Metric)> = Vec::new();
+        for condition in conditions(newest.row.id.0, &newest.plan, wanted)? {
+            let own = metrics(&newest.plan, condition, asked).into_iter();
+            pairs.extend(own.map(|(metric, _)| (condition, metric)).filter(|(condition, metric)| {
+                let values = newest.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+                values.iter().any(|(of, ..)| of == condition)
+            }));
+        }
+        if pairs.is_empty() {
+            return Err(Error::NothingRecorded {
+                study: newest.row.id.0,
+                metric: asked.map_or("a metric to compare", |metric| metric.key).to_owned(),
+                hint: "it is the newest of this history, whose conditions the others are searched for"
+                    .to_owned(),
+            });
+        }
+        let level = match request.correction {
+            Correction::Family => 1.0 - (1.0 - request.confidence) / pairs.len() as f64,
+            Correction::None => request.confidence,
+        };
+        let is_counted = truth::kind(&newest.plan, &newest.environments) == TruthKind::Counted;
+        let series = pairs.iter().map(|(condition, metric)| {
+            let condition_label = newest.plan.conditions[*condition].label.to_string();
+            let means = members.means(*condition, metric, request.confidence)?;
+            let confidences = (level, request.confidence);
+            HistorySeries::from_means(
+                condition_label,
+                metric,
+                means,
+                confidences,
+                is_counted && exact::is_count(metric),
+            )
+        });
+        let series = series.collect::<Result<Vec<_>, Error>>()?;
+        let mut studies: Vec<HistoryMember> = Vec::new();
+        for (place, (entry, _)) in members.entries.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| &members.entries[before].0.outline);
+            let row = &entry.outline.row;
+            studies.push(HistoryMember {
+                study: row.id.0,
+                label: entry.chosen.label.clone(),
+                tags: row.tags.clone(),
+                started: instant(row.started_unix_ms),
+                version: row.version.clone(),
+                status: row.status.to_string(),
+                differs: before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
+            });
+        }
+        let environments = || members.entries.iter().flat_map(|(entry, _)| &entry.outline.environments);
+        let builds: BTreeSet<String> =
+            pairs.iter().filter_map(|(_, metric)| of_builds(environments(), metric)).collect();
+        let notes = members.entries.iter().flat_map(|(entry, _)| notes(entry));
+        Ok(Some(Self {
+            name: newest.row.name.clone(),
+            order,
+            confidence: request.confidence,
+            method: method(&series, request, is_counted),
+            notes: builds.into_iter().chain(notes).collect(),
+            studies,
+            left_out: members.left_out,
+            series,
+            truth: truth::note(&newest.plan, &newest.environments),
+        }))
+    }
+
+    /// The order of the studies, in words: `studies by time`.
+    #[must_use]
+    pub fn ordered(&self) -> &'static str {
+        match self.order {
+            HistoryOrder::Time => "studies by time",
+            HistoryOrder::Version => "studies by version",
+        }
+    }
+
+    /// The differences of the environment of a point's study from that of the point before, in a
+    /// few words; empty if there are none.
+    #[must_use]
+    pub fn marks(&self, series: &HistorySeries, point: usize) -> String {
+        let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);
+        let between = &self.studies[from..=series.points[point].place];
+        let differs = between.iter().flat_map(|member| &member.differs).map(|one| one.what.as_str());
+        let mut named: Vec<&str> = Vec::new();
+        for what in differs {
+            if !named.contains(&what) {
+                named.push(what);
+            }
+        }
+        if point == 0 { String::new() } else { first_of(&named, 2) }
+    }
+}
+
+fn method(series: &[HistorySeries], request: &ComparisonRequest, is_counted: bool) -> Vec<String> {
+    if is_counted {
+        let resolution = percent(exact::RESOLUTION);
+        return vec![format!(
+            "counts repeat within {resolution} %: a new level begins with each study that differs by more from the first study of its level"
+        )];
+    }
+    let level = series.first().map_or(request.confidence, |one| one.level);
+    let all = series.len();
+    let mut method = vec![
+        "each study is one point, the mean over its boots; windows of studies before and after each place are compared, and the chance of the largest contrast is counted in permutations of the history".to_owned(),
+        format!(
+            "in a history without a change one is found with a chance of {} % at most",
+            percent(100.0 * (1.0 - request.confidence))
+        ),
+        "the newest study is judged by where the next study of the recent level is expected, from the spread of the studies around their levels".to_owned(),
+    ];
+    method.extend(match request.correction {
+        _ if all < 2 => None,
+        Correction::Family => Some(format!(
+            "that holds for all {all} series together: each has a confidence of {} %",
+            stats::confidence(level)
+        )),
+        Correction::None => Some(format!(
+            "that holds for each of the {all} series by itself: that one of them errs is likelier"
+        )),
+    });
+    method
+}
+
+/// Notes on a study.
+fn notes(entry: &HistoryEntry) -> impl Iterator<Item = String> {
+    let row = &entry.outline.row;
+    let is_whole = row.status == StudyStatus::Complete;
+    let lack = (!is_whole).then(|| {
+        let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
+        format!("study {} {status}: it has {runs}", row.id)
+    });
+    lack.into_iter().chain(kept_in(&entry.outline))
+}

@@ -1,0 +1,246 @@
+//! One condition in one metric over the studies of a history.
+
+use serde::Serialize;
+use stats::change::{self, Change, Level, LevelHistory, NewestPoint};
+use stats::{Verdict, signed};
+use study::Quality;
+use study::metric::{Better, Metric};
+
+use super::StudyMean;
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::words::number::{counted, figure, percent, plain, range};
+use crate::words::phrases::title;
+
+/// One condition in one metric over the studies that measured it.
+#[derive(Debug, Serialize)]
+pub struct HistorySeries {
+    /// The condition's label in the newest study.
+    pub condition: String,
+    /// The key of the metric.
+    pub metric: &'static str,
+    /// Its unit, as the vocabulary has it.
+    pub unit: &'static str,
+    /// Its better direction.
+    pub better: Better,
+    /// The confidence of the changes and of the newest study's verdict, as a probability.
+    pub level: f64,
+    /// The confidence of each point's interval by itself.
+    pub confidence: f64,
+    /// The oldest first.
+    pub points: Vec<StudyMean>,
+    /// Its levels, the first from the oldest point on.
+    pub levels: Vec<Level>,
+    /// The changes between them: the first one begins the second level.
+    pub changes: Vec<LevelChange>,
+    /// The reason why no change can be proven; `None` if one could.
+    pub too_few: Option<String>,
+    /// The newest study against the recent level; `None` if it is alone.
+    pub newest: Option<NewestStudy>,
+}
+
+/// A change of level, in words.
+#[derive(Debug, Serialize)]
+pub struct LevelChange {
+    /// Its place and size.
+    #[serde(flatten)]
+    pub change: Change,
+    /// The first study of the new level.
+    pub study: i64,
+    /// 1 - p; `None` for counts.
+    pub confidence: Option<f64>,
+    /// Its direction.
+    pub verdict: Verdict,
+    /// The meaning of the direction: faster, more CPU; `None` if neither is better.
+    pub quality: Option<&'static str>,
+    /// `-12.3 %`, or the difference in the metric's unit.
+    #[serde(skip)]
+    pub size: String,
+    /// In words, without a full stop.
+    pub sentence: String,
+}
+
+/// The newest study against the recent level, in words.
+#[derive(Debug, Serialize)]
+pub struct NewestStudy {
+    /// Its place against the level.
+    #[serde(flatten)]
+    pub expected: NewestPoint,
+    /// Its number.
+    pub study: i64,
+    /// The meaning of the direction: faster, more CPU; `None` if neither is better.
+    pub quality: Option<&'static str>,
+    /// In words, without a full stop.
+    pub sentence: String,
+}
+
+impl HistorySeries {
+    pub(super) fn from_means(
+        condition: String,
+        metric: &'static Metric,
+        points: Vec<StudyMean>,
+        (level, confidence): (f64, f64),
+        is_count: bool,
+    ) -> Result<Self, Error> {
+        let own: Vec<_> = points.iter().map(StudyMean::point).collect();
+        let counts: Vec<f64> = points.iter().map(|point| point.mean).collect();
+        let found = if is_count {
+            change::of_counts(&counts, exact::RESOLUTION)?
+        } else {
+            change::find(&own, level)?
+        };
+        // No metric is below zero.
+        let possible = |(low, high): (f64, f64)| (low.max(0.0), high);
+        let expected = found.newest.map(|one| NewestPoint { interval: one.interval.map(possible), ..one });
+        let quality = Quality::from_metric(metric);
+        let too_few = (points.len() < found.needed).then(|| {
+            format!(
+                "no change can be proven with {}: {} are needed at a confidence of {} %",
+                counted(points.len(), "study"),
+                found.needed,
+                stats::confidence(level)
+            )
+        });
+        let LevelHistory { levels, changes, .. } = found;
+        let changed = |change| LevelChange::in_words(change, &points, metric.unit, quality);
+        Ok(Self {
+            condition,
+            metric: metric.key,
+            unit: metric.unit,
+            better: metric.better,
+            level,
+            confidence,
+            levels,
+            changes: changes.into_iter().map(changed).collect(),
+            too_few,
+            newest: expected.map(|expected| NewestStudy::in_words(expected, &points, metric.unit, quality)),
+            points,
+        })
+    }
+
+    /// `ipv4 offloads=none: throughput`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.condition, title(self.metric))
+    }
+
+    /// The metric's name, and its unit, which may be empty.
+    #[must_use]
+    pub fn quantity(&self) -> (String, &'static str) {
+        (title(self.metric), plain(self.unit))
+    }
+
+    /// Whether something was found in it.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        let is_apart = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
+        let newest = self.newest.as_ref();
+        !self.changes.is_empty() || newest.is_some_and(|newest| is_apart(newest.expected.verdict))
+    }
+
+    /// The changes of this series, as sentences without full stops: the newest study first, then
+    /// the changes from the newest to the oldest.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let newest = self.newest.iter().map(|newest| newest.sentence.clone());
+        let changes = self.changes.iter().rev().map(|change| change.sentence.clone());
+        let nothing = match (&self.too_few, self.changes.is_empty()) {
+            (Some(why), _) => Some(why.clone()),
+            (None, true) => {
+                Some(format!("no change of level is proven in {}", counted(self.points.len(), "study")))
+            }
+            (None, false) => None,
+        };
+        newest.chain(changes).chain(nothing).collect()
+    }
+}
+
+impl LevelChange {
+    /// A change of the level of these points, in this unit.
+    fn in_words(change: Change, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
+        let label = |point: usize| &points[point].label;
+        let is_up = change.difference > 0.0;
+        let (word, verdict) = (quality.word(is_up), if is_up { Verdict::Higher } else { Verdict::Lower });
+        let meaning = word.map_or_else(String::new, |word| format!(" ({word})"));
+        let (low, high) = change.place;
+        let place = if low == high {
+            String::new()
+        } else {
+            format!("; it came after {} and by {}", label(low - 1), label(high))
+        };
+        let size = match (change.relative, plain(unit)) {
+            (Some(relative), _) => format!("{} %", signed(percent(relative))),
+            (None, unit) => format!("{} {unit}", signed(figure(change.difference))).trim_end().to_owned(),
+        };
+        let confidence = change.p.map(|p| 1.0 - p);
+        let sure =
+            confidence.map_or_else(String::new, |one| format!(", confidence {} %", stats::confidence(one)));
+        Self {
+            study: points[change.first].study,
+            confidence,
+            verdict,
+            quality: word,
+            sentence: format!(
+                "from {} on: {verdict}{meaning}, {size}{}{sure}{place}",
+                label(change.first),
+                interval(&change, unit),
+            ),
+            size,
+            change,
+        }
+    }
+}
+
+impl NewestStudy {
+    /// The last of these points, of which there is at least one, against what was expected.
+    fn in_words(expected: NewestPoint, points: &[StudyMean], unit: &str, quality: Quality) -> Self {
+        let label = |point: usize| &points[point].label;
+        let last = points.len() - 1;
+        let point = &points[last];
+        let word = match expected.verdict {
+            Verdict::Higher => quality.word(true),
+            Verdict::Lower => quality.word(false),
+            _ => None,
+        };
+        let unit = match plain(unit) {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        let level = if expected.first + 1 == last {
+            format!("{} alone", label(expected.first))
+        } else {
+            format!("{} to {}", label(expected.first), label(last - 1))
+        };
+        let by = expected.relative.map_or_else(
+            || format!("{}{unit}", signed(figure(expected.difference))),
+            |relative| format!("{} %", signed(percent(relative))),
+        );
+        let meaning = word.map_or_else(String::new, |word| format!(" ({word})"));
+        let sentence = match expected.interval {
+            Some((low, high)) => format!(
+                "the newest, {}: {}{meaning} against the level of {level}: {by}; {}{unit}, where {} to {}{unit} are expected",
+                point.label,
+                expected.verdict,
+                figure(point.mean),
+                figure(low),
+                figure(high)
+            ),
+            None => format!(
+                "the newest, {}: {by} against {level}; how much studies differ is not known before there are three",
+                point.label
+            ),
+        };
+        Self { expected, study: point.study, quality: word, sentence }
+    }
+}
+
+/// ` (-14.1 to -10.5)`; empty if it is unknown.
+fn interval(change: &Change, unit: &str) -> String {
+    let ends = match change.relative {
+        Some(_) => change.relative_interval.map(|ends| range(Some(ends), |one| signed(percent(one)))),
+        None => change.interval.map(|ends| {
+            format!("{} {}", range(Some(ends), |one| signed(figure(one))), plain(unit)).trim_end().to_owned()
+        }),
+    };
+    ends.map_or_else(String::new, |ends| format!(" ({ends})"))
+}

@@ -1,0 +1,180 @@
+//! One condition over the studies of a history.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use stats::change::{Error as PointError, Point};
+use stats::{Against, Correction, Observation, Question};
+use store::Outline;
+use study::Plan;
+use study::metric::Metric;
+
+use super::ChosenStudy;
+use crate::data::differences::StudyDifference;
+use crate::data::error::Error;
+use crate::data::matched_conditions::{self, MatchedConditions};
+use crate::data::metric::range_of;
+use crate::data::truth;
+
+/// A study of a history.
+#[derive(Debug, Clone)]
+pub struct HistoryEntry {
+    /// Its name in the history.
+    pub chosen: ChosenStudy,
+    /// The study with the values of the metrics in question.
+    pub outline: Outline,
+}
+
+/// A study that is not part of a history.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExcludedStudy {
+    /// Its number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
+    /// The reason, without a full stop.
+    pub why: String,
+}
+
+/// The mean of one condition in one study.
+#[derive(Debug, Clone, Serialize)]
+pub struct StudyMean {
+    /// The study's place in the history, from 0.
+    #[serde(skip)]
+    pub place: usize,
+    /// The study's number.
+    pub study: i64,
+    /// Its name in the history.
+    pub label: String,
+    /// The mean over boots, in the metric's unit.
+    pub mean: f64,
+    /// Its interval by itself.
+    pub interval: Option<(f64, f64)>,
+    /// The boots that measured it.
+    pub boots: usize,
+    /// Its runs.
+    pub runs: usize,
+    #[serde(skip)]
+    error: Option<(f64, f64)>,
+}
+
+impl StudyMean {
+    /// The mean as a point of a history.
+    pub(crate) fn point(&self) -> Point {
+        let error = self.error.map(|(standard, df)| PointError { standard, df });
+        Point { value: self.mean, error }
+    }
+}
+
+/// The studies that compare with the newest one, and the reasons that keep the others out.
+pub(crate) struct ComparableStudies<'e> {
+    /// The studies that share conditions with the newest, the oldest first, each with the pairs of
+    /// conditions (its own, the newest study's).
+    pub(crate) entries: Vec<(&'e HistoryEntry, Vec<(usize, usize)>)>,
+    pub(crate) left_out: Vec<ExcludedStudy>,
+}
+
+impl<'e> ComparableStudies<'e> {
+    /// The studies that may stand beside the last of them.
+    pub(crate) fn from_entries(all: &'e [HistoryEntry]) -> Self {
+        let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+        let Some(newest) = all.last() else { return Self { entries, left_out } };
+        let kind = |entry: &HistoryEntry| truth::kind(&entry.outline.plan, &entry.outline.environments);
+        for entry in all {
+            let why = if kind(entry) == kind(newest) {
+                match MatchedConditions::between(&entry.outline, &newest.outline) {
+                    Ok(matched) => {
+                        entries.push((entry, matched.pairs));
+                        continue;
+                    }
+                    Err(Error::NotComparable { why, .. }) => why,
+                    Err(other) => other.to_string(),
+                }
+            } else {
+                let newest_kind = kind(newest).as_str();
+                format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
+            };
+            let (study, label) = (entry.outline.row.id.0, entry.chosen.label.clone());
+            left_out.push(ExcludedStudy { study, label, why });
+        }
+        Self { entries, left_out }
+    }
+
+    /// The mean of a condition of the newest study in each study, in this metric. Studies without a
+    /// value are left out.
+    ///
+    /// # Errors
+    /// [`Error::Stats`] for data that the statistics refuse.
+    pub(crate) fn means(
+        &self,
+        condition: usize,
+        metric: &Metric,
+        level: f64,
+    ) -> Result<Vec<StudyMean>, Error> {
+        let mut means = Vec::new();
+        for (place, (entry, pairs)) in self.entries.iter().enumerate() {
+            let own = pairs.iter().find(|(_, newest)| *newest == condition).map(|(own, _)| *own);
+            let Some(own) = own else { continue };
+            means.extend(mean(place, entry, own, metric, level)?);
+        }
+        Ok(means)
+    }
+}
+
+/// The mean of a condition in a study; `None` if it has no value.
+fn mean(
+    place: usize,
+    entry: &HistoryEntry,
+    condition: usize,
+    metric: &Metric,
+    level: f64,
+) -> Result<Option<StudyMean>, Error> {
+    let values = entry.outline.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+    if values.iter().all(|(of, ..)| *of != condition) {
+        return Ok(None);
+    }
+    // The other conditions of the study tell the effects of the boots that they share.
+    let observations: Vec<Observation> = values
+        .iter()
+        .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
+        .collect();
+    let question = Question {
+        against: Against::Baseline(condition),
+        level,
+        margin: None,
+        design: None,
+        correction: Correction::None,
+        look: None,
+        range: range_of(metric),
+    };
+    let analysis =
+        stats::analyse_with(&observations, &question, |one| one == condition, &stats::Spending::default())?;
+    let mean = analysis.conditions.first().map(|estimate| StudyMean {
+        place,
+        study: entry.outline.row.id.0,
+        label: entry.chosen.label.clone(),
+        mean: estimate.mean,
+        interval: estimate.interval,
+        boots: estimate.boots,
+        runs: estimate.runs,
+        error: estimate.error,
+    });
+    Ok(mean.filter(|mean| mean.mean.is_finite()))
+}
+
+/// The differences of a study from the one before it.
+pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<StudyDifference> {
+    matched_conditions::differences(before, after, MatchedConditions::between(before, after).ok().as_ref())
+}
+
+/// The conditions that these words mean, in the plan's order; all without a word.
+///
+/// # Errors
+/// [`Error::UnknownCondition`].
+pub(crate) fn conditions(study: i64, plan: &Plan, words: &[String]) -> Result<Vec<usize>, Error> {
+    if words.is_empty() {
+        return Ok((0..plan.conditions.len()).collect());
+    }
+    let found = words.iter().map(|word| crate::data::target::condition(study, plan, word));
+    Ok(found.collect::<Result<BTreeSet<usize>, Error>>()?.into_iter().collect())
+}

@@ -1,0 +1,122 @@
+//! The effect of each switch of a study, as data from which advice is drawn.
+
+mod constant_settings;
+mod factor_effects;
+pub(crate) mod switch_effect;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::{Dropped, Switch};
+
+use crate::credit;
+use crate::data::error::Error;
+use crate::data::truth::truth;
+
+pub use switch_effect::{
+    ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FeatureReadBack, MetricChange,
+    NarrowedStudy, SwitchContext, SwitchEffect,
+};
+
+/// The effect of each switch of a stored study on its rate, its CPU time and its latency.
+///
+/// Whether a change is proven is decided for all of them together, by Holm's procedure over every
+/// pair of a switch and a metric: with probability [`SwitchEffects::confidence`] no change is
+/// called proven that does not exist. Each interval has the level of the last step of that
+/// procedure, so that it excludes zero exactly where the change is proven.
+#[derive(Debug, Clone, Serialize)]
+pub struct SwitchEffects {
+    /// The study's number.
+    pub study: i64,
+    /// Its name.
+    pub name: String,
+    /// Its question.
+    pub question: String,
+    /// The confidence of all proven changes together, as a probability.
+    pub confidence: f64,
+    /// The level of each interval by itself.
+    pub level: f64,
+    /// The number of changes that were judged together.
+    pub judged: usize,
+    /// The kind of the figures, if it is not time on a machine.
+    pub truth: Option<&'static str>,
+    /// Whether instructions were counted, instead of time: then `confidence` and `level` have no
+    /// meaning, and changes are judged by the resolution of counts.
+    pub exact: bool,
+    /// The mean time of one boot of each state of the testbed together, with all runs, in seconds.
+    #[serde(skip)]
+    pub seconds_per_boot: f64,
+    /// The traffic and the levels of all other factors under which the switches were tried.
+    #[serde(skip)]
+    pub contexts: Vec<SwitchContext>,
+    /// The switches that could not be set, with the reason.
+    pub absent: Vec<Dropped>,
+    /// The factors that vary and are no switch of a host: `message`, `sender`.
+    pub others: Vec<String>,
+}
+
+impl SwitchEffects {
+    /// Reads the effect of each switch of a stored study; all proven changes hold together with
+    /// this confidence, a probability.
+    ///
+    /// # Errors
+    /// [`Error::Stats`] for data that no statistics can take, and a confidence outside of 0 to 1.
+    pub fn from_stored(stored: &StoredStudy, confidence: f64) -> Result<Self, Error> {
+        let first = contexts(stored, confidence)?;
+        let p: Vec<Vec<f64>> = changes(&first).filter_map(|change| Some(vec![change.p?])).collect();
+        let last = stats::families::levels(&p, 1.0 - confidence).into_iter().fold(0.0, f64::max);
+        let level = if p.is_empty() { confidence } else { 1.0 - last };
+        let contexts = if level > confidence { contexts(stored, level)? } else { first };
+        let design = stored.plan.design.as_ref();
+        let mut absent: Vec<Dropped> = design.map_or_else(Vec::new, |design| design.dropped.clone());
+        if design.is_none() {
+            absent.extend(stored.plan.merged.iter().cloned());
+        }
+        Ok(Self {
+            study: stored.row.id.0,
+            name: stored.row.name.clone(),
+            question: stored.plan.asked.question.clone(),
+            confidence,
+            level,
+            judged: p.len(),
+            truth: truth(stored),
+            exact: stored.plan.exact,
+            seconds_per_boot: constant_settings::seconds_per_boot(stored, |_| true),
+            contexts,
+            absent,
+            others: others(stored),
+        })
+    }
+}
+
+fn changes(contexts: &[SwitchContext]) -> impl Iterator<Item = &MetricChange> {
+    contexts.iter().flat_map(|context| &context.effects).flat_map(|effect| &effect.changes)
+}
+
+fn contexts(stored: &StoredStudy, level: f64) -> Result<Vec<SwitchContext>, Error> {
+    if stored.plan.design.is_some() {
+        return Ok(credit::contexts(stored, level));
+    }
+    factor_effects::contexts(stored, level)
+}
+
+/// Factors that vary and are no switches, in the order of the file.
+fn others(stored: &StoredStudy) -> Vec<String> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in stored.plan.conditions.iter().flat_map(|condition| &condition.levels) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let varies = |name: &str| {
+        let levels = stored.plan.conditions.iter().flat_map(|condition| &condition.levels);
+        levels.filter(|(of, _)| of == name).map(|(_, level)| level).collect::<BTreeSet<_>>().len() > 1
+    };
+    let is_other = |name: &&&String| {
+        !["workload", "scenario", "twin"].contains(&name.as_str())
+            && Switch::named(name).is_none()
+            && varies(name)
+    };
+    names.iter().filter(is_other).map(|name| (*name).clone()).collect()
+}

@@ -1,0 +1,236 @@
+//! The effect of a switch as data.
+
+use serde::Serialize;
+use stats::effects::Estimated;
+use study::metric::{Better, Metric};
+use study::{Kind, Scenario};
+
+/// One kind of traffic in one scenario, under the same levels of all factors but one.
+#[derive(Debug, Clone, Serialize)]
+pub struct SwitchContext {
+    /// The kind of testbed.
+    pub scenario: Scenario,
+    /// The workload's name in the study.
+    pub workload: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The levels of the other factors: `mtu` and `1500`.
+    pub at: Vec<(String, String)>,
+    /// The settings that all runs share, on which the result may depend.
+    pub held: Vec<ConstantSetting>,
+    /// The number of boots with a measurement.
+    pub boots: u32,
+    /// The way to measure it alone.
+    #[serde(skip)]
+    pub alone: NarrowedStudy,
+    /// The effect of each switch.
+    #[serde(skip)]
+    pub effects: Vec<SwitchEffect>,
+    /// The contradictions between the kernel's counters and the switches that read back, in
+    /// sentences without a full stop.
+    pub flags: Vec<String>,
+}
+
+/// A smaller study, without the levels that a context does not need.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NarrowedStudy {
+    /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
+    pub set: Vec<(String, String)>,
+    /// The mean time of one boot of each state of the testbed together, with the runs that are
+    /// left, in seconds.
+    pub seconds_per_boot: f64,
+}
+
+/// The effect of one switch.
+#[derive(Debug, Clone)]
+pub struct SwitchEffect {
+    /// The factors that are switched, by their names in the study: more than one where the kernel
+    /// switches them together.
+    pub factors: Vec<String>,
+    /// The level before.
+    pub from: String,
+    /// The level after.
+    pub to: String,
+    /// The way in which it was found.
+    pub how: EffectMethod,
+    /// The features that read back otherwise after the change.
+    pub features: Vec<FeatureReadBack>,
+    /// The change of each metric that was measured.
+    pub changes: Vec<MetricChange>,
+}
+
+/// The way in which the effect of a switch was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectMethod {
+    /// Its fair (Shapley) share: the gain of switching it on, averaged over the orders in which all
+    /// can be switched on.
+    Share,
+    /// Its main effect in a fraction of all states.
+    MainEffect,
+    /// Switched with all others on.
+    OthersOn,
+    /// A step of a ladder: those before it are off, those after it on.
+    Step,
+    /// Switched with everything else as it was.
+    Alone,
+}
+
+/// A feature of an interface that reads back otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureReadBack {
+    /// The host.
+    pub side: study::Side,
+    /// Whether it is the interface under the tunnel.
+    pub underlay: bool,
+    /// The kernel's name of the feature.
+    pub feature: String,
+    /// Its state after the change.
+    pub on: bool,
+}
+
+/// The change of one metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct MetricChange {
+    /// The metric.
+    #[serde(flatten)]
+    pub metric: &'static Metric,
+    /// From the level before to the level after.
+    pub there: ChangeEstimate,
+    /// The reverse.
+    pub back: ChangeEstimate,
+    /// The knowledge of the change.
+    pub outcome: ChangeOutcome,
+    /// The mean of the metric over all runs of the context, in its unit: the scale for a difference
+    /// that has no percentage.
+    pub mean: f64,
+    /// The standard error, in the metric's unit; `None` without an interval.
+    pub standard_error: Option<f64>,
+    /// The degrees of freedom of the interval; 0 without one.
+    pub df: f64,
+    /// The p-value by itself; `None` without an interval.
+    pub p: Option<f64>,
+}
+
+/// The size of a change.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChangeEstimate {
+    /// In the metric's unit.
+    pub value: f64,
+    /// Its interval; `None` with too few boots, and for counts.
+    pub interval: Option<(f64, f64)>,
+    /// In % of the base; `None` where zero is in the base's interval.
+    pub relative: Option<f64>,
+    /// The interval of that.
+    pub relative_interval: Option<(f64, f64)>,
+    /// The state that percentages are of: `all off`, `tso=on`.
+    pub base: String,
+}
+
+/// The knowledge of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeOutcome {
+    /// A change exists, and its direction is sure.
+    Proven,
+    /// No change is proven by these data.
+    NotProven,
+    /// The rate was set from outside the hosts on both sides of the change, by this.
+    Saturated(String),
+    /// No statement is possible, for this reason.
+    Unknown(String),
+}
+
+/// A setting that was the same in all runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConstantSetting {
+    /// The setting: `message`, `MTU`, `congestion control`, `CPUs`.
+    pub what: &'static str,
+    /// Its value, with its unit.
+    pub value: String,
+}
+
+/// The metrics of advice: the rate, the tail of the latency, and CPU time per unit of work on each
+/// side, of guests also the host's; in exact mode the kernel's instructions per unit of work.
+pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
+    if exact {
+        return vec![kind.main_metric(true)];
+    }
+    let per = kind.unit_of_work();
+    let mut keys = vec![kind.primary_metric().key.to_owned()];
+    keys.extend(kind.is_rr().then(|| LATENCY.to_owned()));
+    for host in ["", "host_"] {
+        for side in study::Side::BOTH {
+            keys.push(format!("{side}.{host}service_demand_{per}"));
+        }
+    }
+    keys.iter().filter_map(|key| study::metric::find(key)).collect()
+}
+
+// The metric of latency that advice is about.
+const LATENCY: &str = "latency_p99";
+
+impl ChangeEstimate {
+    /// Reads an estimate whose percentages are of `base`.
+    pub(crate) fn from_estimated(estimated: &Estimated, base: &str) -> Self {
+        Self {
+            value: estimated.value,
+            interval: estimated.interval,
+            relative: estimated.relative,
+            relative_interval: estimated.relative_interval,
+            base: base.to_owned(),
+        }
+    }
+
+    /// The reverse change, in % of the same base.
+    pub(crate) fn negated(&self) -> Self {
+        let turned = |(low, high): (f64, f64)| (-high, -low);
+        Self {
+            value: -self.value,
+            interval: self.interval.map(turned),
+            relative: self.relative.map(|value| -value),
+            relative_interval: self.relative_interval.map(turned),
+            base: self.base.clone(),
+        }
+    }
+}
+
+impl SwitchEffect {
+    /// The effect of switching back.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let turned_feature = |one: &FeatureReadBack| FeatureReadBack { on: !one.on, ..one.clone() };
+        Self {
+            from: self.to.clone(),
+            to: self.from.clone(),
+            changes: self.changes.iter().map(MetricChange::reversed).collect(),
+            features: self.features.iter().map(turned_feature).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The change of a metric.
+    #[must_use]
+    pub fn change(&self, metric: &str) -> Option<&MetricChange> {
+        self.changes.iter().find(|change| change.metric.key == metric)
+    }
+}
+
+impl MetricChange {
+    /// The change of switching back.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { there: self.back.clone(), back: self.there.clone(), ..self.clone() }
+    }
+
+    /// Whether it is proven, and an improvement (`Some(true)`) or the opposite.
+    #[must_use]
+    pub fn is_better(&self) -> Option<bool> {
+        let is_more = self.there.value > 0.0;
+        match (&self.outcome, self.metric.better) {
+            (ChangeOutcome::Proven, Better::Higher) => Some(is_more),
+            (ChangeOutcome::Proven, Better::Lower) => Some(!is_more),
+            _ => None,
+        }
+    }
+}
