@@ -1,6 +1,8 @@
 //! Credit where states of a design were not measured: they are named, and what rests on fewer of
 //! them says so.
 
+use std::collections::BTreeSet;
+
 use results::Results;
 use serde_json::{Value, json};
 use store::{Metrics, RunStatus, StoredStudy, StudyStatus};
