@@ -106,7 +106,9 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
         lines.iter().map(|line| line.cells(heading.unit, is_percent, judged.is_some(), is_whole)).collect();
     let shown: Vec<usize> = (0..COLUMNS)
         .filter(|column| is_whole || !ONLY_FULL.contains(column))
-        .filter(|column| cells.iter().any(|cells| !cells[*column].is_empty()))
+        .filter(|column| {
+            *column == 0 || cells.iter().any(|cells| !["", "-"].contains(&cells[*column].as_str()))
+        })
         .collect();
     let place = |column: usize| shown.iter().position(|own| *own == column).map(|place| place + 1);
     let unit = plain(heading.unit);

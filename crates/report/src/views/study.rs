@@ -34,7 +34,7 @@ pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'sta
     if is_whole || !is_overview {
         blocks.extend(tables(results, is_whole));
     }
-    if is_whole {
+    if is_whole && results.has_measurements() {
         let exact = results.stored.plan.exact;
         let workloads = by_workload(results).into_iter();
         let means = workloads.map(|(_, conditions)| means_table(&conditions, exact, results.truth));
@@ -271,7 +271,6 @@ fn commands(results: &Results, is_whole: bool) -> Vec<String> {
         (!results.notes.is_empty(), "netassay doctor".to_owned(), "what limits this machine, and fixes"),
     ];
     let most = if is_whole { commands.len() } else { COMMANDS };
-    let shown: Vec<_> = commands.into_iter().filter(|(is_shown, ..)| *is_shown).take(most).collect();
-    let width = shown.iter().map(|(_, command, _)| command.len()).max().unwrap_or(0);
-    shown.into_iter().map(|(_, command, why)| format!("Next: {command:width$}  {why}")).collect()
+    let shown = commands.into_iter().filter(|(is_shown, ..)| *is_shown).take(most);
+    shown.map(|(_, command, why)| format!("Next: {command}: {why}")).collect()
 }

@@ -159,7 +159,7 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
     let page = page(&stored);
     let baseline = &stored.plan.conditions[0].label;
     let in_table = line(&page, &format!("{baseline} ")).split_whitespace().next().unwrap().to_owned();
-    assert!(line(&page, "Answer:").contains(&format!("against {baseline} ({in_table} Mbit/s)")), "{page}");
+    assert!(line(&page, "Answer:").contains(&format!("Against {baseline} ({in_table} Mbit/s)")), "{page}");
     assert!(
         line(&compared(&stored, "throughput"), &format!("{baseline} ")).starts_with(&in_table),
         "{in_table}"

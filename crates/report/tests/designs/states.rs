@@ -5,6 +5,7 @@ use study::{Condition, Percent, Study};
 
 use crate::made::{level, stored, wobble};
 use crate::shown::Shown as _;
+use crate::shown::Shown as _;
 
 /// Two families of the underlay, which are two states.
 const TUNNEL: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"vxlan\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\

@@ -223,8 +223,8 @@ fn an_answer_that_depends_on_how_copies_are_counted_says_so_with_both() {
     for said in [
         "Copies: kernel=new: the answer DEPENDS on how copies are counted: +1.0 % (higher) with copies by the word, -15.0 % (lower) by the byte.",
         "Copies: kernel=alike: the answer is the same: 0.0 % (equivalent) with copies by the word, 0.0 % (equivalent) by the byte.",
-        "Answer: Against copies=words kernel=old",
-        "Answer: Against copies=bytes kernel=old",
+        "against copies=words kernel=old",
+        "against copies=bytes kernel=old",
         "as each condition says",
     ] {
         assert!(text.contains(said), "{said}\nnot in\n{text}");

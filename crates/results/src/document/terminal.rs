@@ -26,7 +26,10 @@ impl TerminalWriter {
     fn block(&mut self, block: &Block<'_>) {
         let is_sentence =
             matches!(block, Block::Question(_) | Block::Lead(_) | Block::Text(_) | Block::Facts(_));
-        if !(is_sentence && self.is_in_paragraph) && self.indent == 0 && !self.text.is_empty() {
+        // The title of a list ends with a colon.
+        let is_titled = matches!(block, Block::List(_)) && self.text.ends_with(":\n");
+        let goes_on = is_titled || is_sentence && self.is_in_paragraph;
+        if !goes_on && self.indent == 0 && !self.text.is_empty() {
             self.text.push('\n');
         }
         self.is_in_paragraph = is_sentence || matches!(block, Block::Heading(_));
