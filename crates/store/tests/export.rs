@@ -87,7 +87,7 @@ fn csv_has_a_row_for_each_run_and_metric() {
 fn csv_holds_no_formula_and_its_numbers_are_left() {
     let mut study = stored();
     study.row.name = "=cmd|' /C calc'!A0".to_owned();
-    study.runs[0].metrics = [("-throughput".to_owned(), -1.5)].into();
+    study.runs[0].metrics = [("-throughput".to_owned(), -1.5)].into_iter().collect();
     study.runs[0].reason = Some("@SUM(\u{1b}[2J\u{202e}".to_owned());
     let text = export::csv(&study, |_| Some("+1"));
     let row = text.lines().nth(1).unwrap();

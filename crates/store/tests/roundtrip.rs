@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use netassay_store::{
-    NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, StudyStatus,
+    BootId, NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, StudyStatus,
 };
 use proptest::prelude::*;
 use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Series, sample};
@@ -189,7 +189,7 @@ fn what_is_not_there_is_named() {
         error.to_string().ends_with("holds no study 7: 'netassay db list' shows those it holds"),
         "{error}"
     );
-    let nowhere = "99".parse().unwrap();
+    let nowhere = BootId(99);
     assert!(matches!(store.record_run(nowhere, &run(1, 0)), Err(StoreError::NoSuchBoot { .. })));
     assert!(matches!(store.end_boot(nowhere, None), Err(StoreError::NoSuchBoot { .. })));
 }
@@ -385,7 +385,7 @@ proptest! {
         prop_assert_eq!(stored.runs.len(), written.len());
         for (read, (row, boot, run)) in stored.runs.iter().zip(&written) {
             prop_assert_eq!((read.id, read.boot, read.part), (*row, *boot, 1));
-            let metrics = read.metrics.clone().into_iter().collect();
+            let metrics = read.metrics.iter().map(|(key, value)| (key.to_owned(), *value)).collect();
             let outcome = match read.status {
                 RunStatus::Ok => Outcome::Ok(metrics),
                 RunStatus::Invalid => Outcome::Invalid(metrics, read.reason.clone().unwrap()),

