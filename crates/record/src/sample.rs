@@ -30,7 +30,9 @@ pub fn account() -> RunAccount {
             threads: vec![host::ThreadTimes { running_ns: user, user_ns: user, ..Default::default() }],
             clock: host::ClockCheck { monotonic_ns: NS, raw_ns: NS, boottime_ns: NS, source_changed: false },
             counters,
-            interrupts: host::Interrupts(host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect()),
+            interrupts: host::Interrupts(
+                host::InterruptKind::kinds().map(|interrupt| (interrupt, 100)).collect(),
+            ),
             ..Measured::default()
         };
         let outcome =

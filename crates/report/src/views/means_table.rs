@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn columns_are_metrics_and_each_traffic_has_its_main_one() {
         for column in &COLUMNS {
-            let metrics: Vec<_> = column.metrics.iter().map(|key| study::metric::find(key).unwrap()).collect();
+            let metrics: Vec<_> =
+                column.metrics.iter().map(|key| study::metric::find(key).unwrap()).collect();
             assert!(metrics.len() > 1 || metrics[0].unit == column.unit, "{}", column.head);
         }
         for kind in Kind::ALL {

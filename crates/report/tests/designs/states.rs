@@ -4,6 +4,7 @@ use results::{PilotSpread, Sizing, SizingRequest};
 use study::{Condition, Percent, Study};
 
 use crate::made::{level, stored, wobble};
+use crate::shown::Shown as _;
 
 /// Two families of the underlay, which are two states.
 const TUNNEL: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"vxlan\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
