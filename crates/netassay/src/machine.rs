@@ -8,6 +8,8 @@ use agent::message::Undone;
 use host::journal::{Change, JournalFate, JournalReport, RestoreOptions, UndoOutcome};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
+use results::Layout;
+use results::document::{Block, terminal};
 use study::{BySide, Study};
 use testbed::{MachineSideSettings, SettingsAgent};
 
@@ -39,7 +41,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
         } else {
             "an earlier session was killed; "
         };
-        say(&format!("netassay: {killed}{}", words(report, false).trim_end()));
+        say(&format!("netassay: {killed}{}", journal_text(report).trim_end()));
     }
     if reports.iter().any(|report| {
         !report.damaged.is_empty()
@@ -56,11 +58,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
 
 /// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
 pub(crate) fn unrestored() -> Result<String, Failure> {
-    Ok(restored(UNDOING)?
-        .iter()
-        .filter(|report| report.is_left())
-        .map(|report| words(report, false))
-        .collect())
+    Ok(restored(UNDOING)?.iter().filter(|report| report.is_left()).map(journal_text).collect())
 }
 
 /// Undoes the changes of sessions that are gone, or exit within `patience`.
@@ -224,44 +222,42 @@ fn parts(wanted: &study::Machines) -> Vec<String> {
 }
 
 /// The findings in a journal, and what was done.
-pub(crate) fn words(report: &JournalReport, dry_run: bool) -> String {
-    let path = report.journal.display();
-    let mut text = match &report.fate {
-        JournalFate::InUse => format!(
-            "{path}: its process is running and will undo it, or another session is changing this machine: try again after its end\n"
-        ),
-        JournalFate::Undone if dry_run => format!("{path}: would be undone\n"),
-        JournalFate::Undone => format!("{path}: undone\n"),
-        JournalFate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
-        JournalFate::Elsewhere { network } => format!(
-            "{path}: its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is \
-             gone, `netassay undo --forget` sets the journal aside\n"
-        ),
-        JournalFate::Applied { why } => {
-            format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n")
+pub(crate) fn journal_block(report: &JournalReport, dry_run: bool) -> Block<'static> {
+    let fate = match &report.fate {
+        JournalFate::InUse => {
+            "its process is running and will undo it, or another session is changing this machine: try again after its end"
+                .to_owned()
         }
-        JournalFate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
+        JournalFate::Undone if dry_run => "would be undone".to_owned(),
+        JournalFate::Undone => "undone".to_owned(),
+        JournalFate::Restarted => "nothing to undo: the machine has booted again since".to_owned(),
+        JournalFate::Elsewhere { network } => format!(
+            "its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is gone, \
+             `netassay undo --forget` sets the journal aside"
+        ),
+        JournalFate::Applied { why } => format!("applied to stay ({why}); `netassay undo` undoes it"),
+        JournalFate::Kept => "not everything is undone, so the journal is kept".to_owned(),
         JournalFate::NotFollowed { why } => {
-            format!("{path}: ignored: {why}; inspect it, then `netassay undo --forget` sets it aside\n")
+            format!("ignored: {why}; inspect it, then `netassay undo --forget` sets it aside")
         }
         JournalFate::SetAside { path: aside } => {
-            format!("{path}: not everything is undone; kept as {}\n", aside.display())
+            format!("not everything is undone; kept as {}", aside.display())
         }
     };
-    for undoing in &report.changes {
-        text.push_str(&format!("  {}\n", undoing.sentence(dry_run)));
-    }
-    for damage in &report.damaged {
-        text.push_str(&format!("  {damage}; its change is not undone\n"));
-    }
+    let mut lines: Vec<String> = report.changes.iter().map(|undoing| undoing.sentence(dry_run)).collect();
+    lines.extend(report.damaged.iter().map(|damage| format!("{damage}; its change is not undone")));
     let untold = report.damaged_lines - report.damaged.len();
     if untold > 0 {
-        text.push_str(&format!("  {untold} more damaged lines, {} in all\n", report.damaged_lines));
+        lines.push(format!("{untold} more damaged lines, {} in all", report.damaged_lines));
     }
     if report.fate == JournalFate::Kept && !report.damaged.is_empty() {
-        text.push_str(
-            "  read the file and undo these changes by hand, then `netassay undo --forget` sets it aside\n",
-        );
+        let next =
+            "read the file and undo these changes by hand, then `netassay undo --forget` sets it aside";
+        lines.push(next.to_owned());
     }
-    text
+    Block::Fold(format!("{}: {fate}", report.journal.display()), vec![Block::List(lines)])
+}
+
+fn journal_text(report: &JournalReport) -> String {
+    terminal(&[journal_block(report, false)], Layout::WIDE)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use results::Layout;
+use results::document::{Block, terminal};
 use serde::Serialize;
 
 use crate::cli::{Format, Formatted};
@@ -46,6 +47,16 @@ pub(crate) fn show<T: Serialize>(
         Format::Json => print_json(result),
         Format::Text => print_page(&page(result, layout), layout),
     }
+}
+
+/// Shows a result as JSON, or as the blocks of its view.
+pub(crate) fn show_blocks<T: Serialize>(
+    result: &T,
+    output: &Formatted,
+    wide: bool,
+    view: impl FnOnce(&T) -> Vec<Block<'static>>,
+) -> Result<(), Failure> {
+    show(result, output, wide, |result, layout| terminal(&view(result), layout))
 }
 
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as

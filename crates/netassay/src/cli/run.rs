@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use study::Assignment;
 
 use super::common::{Database, Formatted, Tables, TurnFlags};
-use super::hosts::HostFlags;
+use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(
@@ -53,8 +53,6 @@ pub(crate) struct Aa {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CampaignFlags {
     #[command(flatten)]
-    pub(crate) set: Changes,
-    #[command(flatten)]
     pub(crate) database: Database,
     /// Print the plan, and measure nothing
     #[arg(long)]
@@ -71,6 +69,8 @@ pub(crate) struct CampaignFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) set: Changes,
     #[command(flatten)]
     pub(crate) campaign: CampaignFlags,
     /// Use a user namespace even if privileges allow more

@@ -23,7 +23,7 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
             None => Examination::make(interface, &interrupt)?,
         }
     };
-    output::show(&examination, &flags.output, false, Examination::text)?;
+    output::show_blocks(&examination, &flags.output, false, Examination::blocks)?;
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent::Interrupt;
+use results::document::terminal;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
@@ -62,15 +63,15 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
 /// The study with its changes; on the machines that are named, if any are.
 pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     if !flags.hosts.names_any() {
-        return find(name, &flags.campaign.set);
+        return find(name, &flags.set);
     }
-    let mut set = flags.campaign.set.clone();
+    let mut set = flags.set.clone();
     // Only machines restart, and have kernels that they restart with, and the study is not between
     // them yet.
     set.changes.push(hosts::change("boots.how=")?);
     set.changes.push(hosts::change("kernel=")?);
     let moved = hosts::moved(&find(name, &set)?)?;
-    set.changes.truncate(flags.campaign.set.changes.len());
+    set.changes.truncate(flags.set.changes.len());
     set.changes.extend(moved);
     find(name, &set)
 }
@@ -188,10 +189,10 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
     let listing = results::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
     let intended = reached.intended(study);
     if flags.output.format == Format::Json {
-        say(&intended);
+        say(&terminal(&intended, results::Layout::WIDE));
     }
     output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
-        listing.text(layout) + &intended
+        listing.text(layout) + "\n" + &terminal(&intended, layout)
     })
 }
 

@@ -3,13 +3,14 @@
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use results::document::Block;
 use serde_json::json;
 use study::{Assignment, Study, bundled};
 
-use crate::cli::{Changes, Check, Format, Formatted, StudyCommand};
+use crate::cli::{Changes, Check, Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, say};
-use crate::output::{layout, named, print, print_json, print_page};
+use crate::output::{named, print, show_blocks};
 use crate::refusals::refusals;
 use crate::written::{MayReplace, write};
 
@@ -52,27 +53,16 @@ fn print_bundled(name: &str) -> Result<(), Failure> {
 
 /// Lists the bundled studies.
 fn list(output: &Formatted) -> Result<(), Failure> {
-    let mut rows = Vec::new();
+    let (mut rows, mut items) = (Vec::new(), Vec::new());
     for bundled in bundled::list() {
         let study = parse(bundled.name, bundled.text, &[])?;
-        rows.push((bundled.name, study));
+        let expected = study::expected_duration(&study.plan(), study.protocol());
+        rows.push(json!({"name": bundled.name, "question": study.question(), "scenarios": study.scenarios(),
+                         "expected_s": expected.as_secs_f64()}));
+        let time = results::duration(expected);
+        items.push(format!("{} ({}, {time}): {}", bundled.name, study.scenario_names(), study.question()));
     }
-    if output.format == Format::Json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(name, study)| {
-                json!({"name": name, "question": study.question(), "scenarios": study.scenarios(),
-                       "expected_s": study::expected_duration(&study.plan(), study.protocol()).as_secs_f64()})
-            })
-            .collect();
-        return print_json(&rows);
-    }
-    let layout = layout(false);
-    let texts = rows.iter().map(|(name, study)| {
-        let time = results::duration(study::expected_duration(&study.plan(), study.protocol()));
-        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
-    });
-    print_page(&texts.collect::<String>(), layout)
+    show_blocks(&rows, output, false, |_| vec![Block::List(items)])
 }
 
 fn new(name: &str) -> Result<(), Failure> {

@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use host::journal::{JournalReport, RestoreOptions};
 use host::machine::Machine;
+use results::document::Block;
 
 use crate::cli::{Format, Undo};
 use crate::commands::hosts::elsewhere;
 use crate::exit;
 use crate::failure::Failure;
-use crate::machine::{self, words};
-use crate::output::{layout, print, print_json, print_page};
+use crate::machine;
+use crate::output::{self, print};
 
 pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let given = [
@@ -27,14 +28,10 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let manner =
         RestoreOptions { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
-    match flags.output.format {
-        Format::Json => print_json(&reports)?,
-        Format::Text if reports.is_empty() => print("nothing to undo\n")?,
-        Format::Text => {
-            let texts = reports.iter().map(|report| words(report, flags.dry_run));
-            print_page(&texts.collect::<String>(), layout(false))?;
-        }
-    }
+    output::show_blocks(&reports, &flags.output, false, |reports| match reports.as_slice() {
+        [] => vec![Block::Text("nothing to undo".to_owned())],
+        some => some.iter().map(|report| machine::journal_block(report, flags.dry_run)).collect(),
+    })?;
     Ok(exit_code(!reports.iter().any(JournalReport::is_left)))
 }
 

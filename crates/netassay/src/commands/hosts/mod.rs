@@ -12,6 +12,7 @@ use std::time::Duration;
 use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
 use host::same_network;
+use results::document::Block;
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
 use testbed::{
@@ -224,16 +225,15 @@ impl ReachedHosts {
         Ok(())
     }
 
-    /// What a study would change on the machines, each change with the command that undoes it by
-    /// hand.
-    pub(crate) fn intended(&self, study: &Study) -> String {
+    /// What a study would change on the machines, with the commands that undo it by hand.
+    pub(crate) fn intended(&self, study: &Study) -> Vec<Block<'static>> {
         let Some(found) = &self.found else {
             let place = &self.hosts.places.transmitter;
-            return format!("\nOn the transmitter ({place}) would be changed:\n  nothing\n");
+            return vec![intended(format!("On the transmitter ({place}) would be changed:"), &[])];
         };
         let conditions = &study.plan().conditions;
         let both = found.each_ref().map(|_, one| &one.located);
-        let mut text = String::new();
+        let mut blocks = Vec::new();
         for (side, place) in self.hosts.places.each_ref() {
             let (FoundMachine { located, .. }, Some(now)) = (&found[side], found[side].about()) else {
                 continue;
@@ -254,29 +254,32 @@ impl ReachedHosts {
                 all.extend(IntendedChange::on_machine(side, (&both, now), &wanted, (&own, scenario)));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
-            for kernel in kernels_of(study) {
-                all.push(IntendedChange::kernel(&kernel));
-            }
+            all.extend(kernels_of(study).iter().map(|kernel| IntendedChange::kernel(kernel)));
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
-            text +=
-                &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
-            if all.is_empty() {
-                text += "  nothing\n";
-            }
-            for line in IntendedChange::lines(&all) {
-                text += &format!("  {line}\n");
-            }
+            let head =
+                format!("On the {side} ({place}) would be changed, and undone at the end of each boot:");
+            blocks.push(intended(head, &all));
             if located.carries {
-                text += &format!(
-                    "  {} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte\n",
+                blocks.push(Block::Text(format!(
+                    "{} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte",
                     located.interface,
                     format_duration(place.lease)
-                );
+                )));
             }
         }
-        text
+        blocks
     }
+}
+
+/// Changes, and the commands that undo all of them by hand.
+pub(crate) fn intended(head: String, all: &[IntendedChange]) -> Block<'static> {
+    if all.is_empty() {
+        return Block::Fold(head, vec![Block::List(vec!["nothing".to_owned()])]);
+    }
+    let changes = Block::List(all.iter().map(|one| one.change.clone()).collect());
+    let undo = "to undo all of it by hand, in this order:".to_owned();
+    Block::Fold(head, vec![changes, Block::Fold(undo, vec![Block::List(IntendedChange::undo_commands(all))])])
 }
 
 /// The releases of the kernels that a study has the machines boot, each once.

@@ -2,10 +2,9 @@
 
 mod asked;
 mod curve;
-mod document;
-mod found;
 mod intervals;
-mod text;
+mod load_result;
+mod view;
 
 use runner::TRIALS;
 use study::CongestionControl;
@@ -19,8 +18,8 @@ use crate::output;
 use crate::signals;
 use crate::terminal::Windows;
 use crate::turn;
-pub(super) use asked::Asked;
-use document::Document;
+pub(super) use asked::{Asked, study_of_keys};
+use load_result::LoadResult;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
@@ -47,16 +46,14 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     if flags.latency_curve {
         let curve = curve::measure(&asked, &mut testbed, session.disturbance().is_some())?;
-        return output::show(&curve, &flags.output, flags.tables.wide, |curve, layout| curve.text(layout));
+        return output::show_blocks(&curve, &flags.output, flags.tables.wide, curve::LatencyCurve::blocks);
     }
-    let mut document = measure(&asked, &mut testbed)?;
-    document.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
-    output::show(&document.json(), &flags.output, flags.tables.wide, |_, layout| {
-        document.text(flags.interval, layout)
-    })
+    let mut result = measure(&asked, &mut testbed)?;
+    result.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
+    output::show_blocks(&result.json(), &flags.output, flags.tables.wide, |_| result.blocks(flags.interval))
 }
 
-fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
+fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadResult, Failure> {
     let lacking = testbed.lacking(&asked.order.traffic, asked.order.family)?;
     if !lacking.is_empty() {
         return Err(Failure::Environment(format!(
@@ -75,5 +72,5 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         Ok(account)
     })?;
     let device = testbed.discard_device();
-    Ok(Document::new(asked.clone(), effective, device, testbed, judged))
+    Ok(LoadResult::new(asked.clone(), effective, device, testbed, judged))
 }

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
-use study::{Scenario, Study, bundled};
+use study::{Assignment, Scenario, Study, bundled};
 
-use super::flame::{self, Flames};
-use super::options;
+use super::flame::{FileForm, Flames};
+use super::place;
 use crate::again;
-use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
+use crate::cli::{Changes, HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::{load_from, study_of};
@@ -31,14 +31,11 @@ pub(super) fn is_meant(name: &str) -> bool {
             && read_text(Path::new(name), study::MAX_TEXT as u64, "a study").is_ok_and(has_traffic))
 }
 
-/// Measures a study and traces it, and prints what its stages explain.
-pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(what) = options::of_paths(flags) {
-        return Err(Failure::Usage(format!(
-            "{what} needs a path, and {name:?} is a study: change the study instead (`--set trace.rounds=3`)"
-        )));
-    }
-    let mut run = run_flags(flags);
+/// Measures a study with these changes and traces it, and prints what its stages explain.
+pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
+    let of_path = [(flags.tracepoints, "--tracepoints"), (!flags.chart.is_empty(), "--chart")];
+    place::refuse(of_path, "a path", name)?;
+    let mut run = run_flags(flags, changes);
     let mut study = run::asked(name, &run)?;
     if flags.host.is_some() {
         check_host(&study)?;
@@ -50,9 +47,9 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         )));
     }
     // Before anything is measured.
-    flags.flame.as_deref().map(flame::form).transpose()?;
-    if flags.profile || flags.flame.is_some() {
-        run.campaign.set.changes.push(hosts::change("trace.profile=true")?);
+    if let Some(path) = &flags.flame {
+        FileForm::of_flame_graph(path)?;
+        run.set.changes.push(hosts::change("trace.profile=true")?);
         study = run::asked(name, &run)?;
     }
     if flags.host.is_some() {
@@ -81,12 +78,6 @@ fn check_host(study: &Study) -> Result<(), Failure> {
 
 /// Prints the stages of a stored study.
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
-    let given = options::of_paths(flags).or_else(|| options::of_studies(flags));
-    if let Some(what) = given.or_else(|| options::of_machines(flags)) {
-        return Err(Failure::Usage(format!(
-            "{what} needs a new measurement, and --from prints a stored one: leave one of them out"
-        )));
-    }
     let store = Store::open_read_only(&flags.campaign.database.db)?;
     print(study_of(&store, Some(word))?, flags)
 }
@@ -96,7 +87,7 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let stored = Store::open_read_only(db)?.load(study)?.sanitised();
     let stages = StageDifferences::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
-        Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
+        Flames::of_study(&stages, &stored.row.name).write(path, &FileForm::of_flame_graph(path)?)?;
     }
     let next = format!(
         "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",
@@ -127,8 +118,9 @@ impl<F> Printed<F> {
     }
 }
 
-fn run_flags(flags: &Trace) -> RunFlags {
+fn run_flags(flags: &Trace, changes: Vec<Assignment>) -> RunFlags {
     RunFlags {
+        set: Changes { changes },
         campaign: flags.campaign.clone(),
         rootless: false,
         change_machine: false,

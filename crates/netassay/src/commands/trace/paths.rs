@@ -1,17 +1,17 @@
 //! `netassay trace --paths`: the bundled paths, with what this kernel offers to probe.
 
-use results::Layout;
+use results::document::Block;
 use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};
 
-use super::place::{self, OnMachine};
+use super::place::{self, OnMachine, PathKeys};
 use crate::cli::Trace;
 use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
-use crate::output::show;
+use crate::output::show_blocks;
 use crate::signals;
 
 /// What a kernel has for paths.
@@ -35,27 +35,26 @@ struct Listed {
     stages: Vec<ResolvedStage>,
 }
 
-pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
+pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(), Failure> {
     let wanted: Vec<&BundledPath> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    let said = place::said(flags)?;
     // Nothing is sent, and a machine without veth has its loopback.
     let default = match flags.hosts.names_any() {
         true => Scenario::Ssh,
         false if flags.host.is_some() => Scenario::Loopback,
         false => Scenario::Veth,
     };
-    let asked = Asked::of(Traffic::UdpStream, default, &said)?;
+    let asked = Asked::of(Traffic::UdpStream, default, &keys.traffic)?;
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
         let paths: Vec<trace::TracePath> = wanted.iter().map(|bundled| bundled.path()).collect();
         (Survey::make(&paths, false), None)
     } else {
-        elsewhere(&asked, flags, &wanted)?
+        elsewhere(&asked, keys.exact, flags, &wanted)?
     };
     let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| Listed {
         name: bundled.name,
@@ -69,19 +68,20 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
         probes,
         paths: listed.collect(),
     };
-    show(&list, &flags.output, false, List::text)
+    show_blocks(&list, &flags.output, false, List::blocks)
 }
 
 /// Boots the kernel, or reaches the machine, and asks it.
 fn elsewhere(
     asked: &Asked,
+    exact: bool,
     flags: &Trace,
     wanted: &[&BundledPath],
 ) -> Result<(Survey, Option<OnMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
+    let mut testbed = place::testbed(asked, exact, hosts.as_ref(), &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))
@@ -95,34 +95,24 @@ pub(super) fn find(name: &str) -> Result<&'static BundledPath, Failure> {
 }
 
 impl List {
-    fn text(&self, layout: Layout) -> String {
+    fn blocks(&self) -> Vec<Block<'static>> {
         let whose = match self.on.as_ref().and_then(OnMachine::named) {
             Some(named) => named,
             None if self.inside_guest => "the virtual machine's kernel".to_owned(),
             None => "this kernel".to_owned(),
         };
-        let mut text = format!("probes at places of {whose}, best first\n");
-        for rung in &self.probes {
-            text.push_str(&layout.hang(&format!("  {}\n", rung.sentence()), 4));
-        }
-        for path in &self.paths {
-            text.push('\n');
-            text.push_str(&path.text(layout));
-        }
-        text
+        let rungs = self.probes.iter().map(Rung::sentence).collect();
+        let probes = Block::Fold(format!("probes at places of {whose}, best first"), vec![Block::List(rungs)]);
+        std::iter::once(probes).chain(self.paths.iter().map(Listed::block)).collect()
     }
 }
 
 impl Listed {
-    fn text(&self, layout: Layout) -> String {
+    fn block(&self) -> Block<'static> {
         let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
         let resolved = self.stages.iter().filter(both).count();
-        let count = format!("{resolved} of {} stages resolved", self.stages.len());
-        let mut text = layout.hang(&format!("{}: {} ({count})\n", self.name, self.about), 2);
-        for stage in &self.stages {
-            text.push_str(&layout.hang(&line(stage), 4));
-        }
-        text
+        let title = format!("{}: {} ({resolved} of {} stages resolved)", self.name, self.about, self.stages.len());
+        Block::Fold(title, vec![Block::List(self.stages.iter().map(line).collect())])
     }
 }
 
@@ -141,7 +131,7 @@ fn line(stage: &ResolvedStage) -> String {
     } else {
         format!("IPv4 {}; IPv6 {}", words(&stage.ipv4), words(&stage.ipv6))
     };
-    format!("  {}{end} ({}{optional}): {found}\n", stage.label, stage.lane)
+    format!("{}{end} ({}{optional}): {found}", stage.label, stage.lane)
 }
 
 fn words(found: &ProbePoints) -> String {
@@ -175,11 +165,11 @@ mod tests {
     #[test]
     fn a_stage_names_its_points_once_where_both_families_have_the_same() {
         let same = || found("f", PointKind::Function);
-        assert_eq!(line(&stage(same(), same())), "  x return (IP, optional): f\n");
+        assert_eq!(line(&stage(same(), same())), "x return (IP, optional): f");
         let (tracepoint, missing) =
             (found("t", PointKind::Tracepoint), ProbePoints::Missing("no function g".into()));
         let both = line(&stage(tracepoint, missing));
-        assert_eq!(both, "  x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
+        assert_eq!(both, "x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g");
     }
 
     #[test]

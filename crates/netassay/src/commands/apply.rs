@@ -1,0 +1,263 @@
+//! `netassay apply`: sets what stored studies recommend on a machine, so that it stays.
+
+use std::sync::Arc;
+
+use host::InterfaceEnvironment;
+use results::advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
+use results::document::Block;
+use serde::Serialize;
+use store::StoredStudy;
+use testbed::reach::HostSpec;
+use testbed::{HostPlace, IntendedChange, InterfaceSettings, LastingSettings};
+
+use crate::cli::{Apply, OneHost};
+use crate::commands::advise;
+use crate::commands::hosts::{intended, reach_one};
+use crate::failure::{Failure, say};
+use crate::here::PROGRAM;
+use crate::output;
+use crate::signals;
+
+/// What was set, or would be.
+#[derive(Debug, Serialize)]
+struct Applied {
+    /// The machine.
+    host: String,
+    /// The studies whose advice it is.
+    advice: String,
+    /// Why each setting is recommended.
+    reasons: Vec<String>,
+    /// What must be so for them to hold.
+    needs: Vec<String>,
+    /// With `--dry-run`: the commands that would be run, with those that undo them.
+    intended: Vec<IntendedChange>,
+    /// What changed, each with its value before and after, as read back.
+    changes: Vec<String>,
+    /// What is not set, and why.
+    left: Vec<String>,
+    /// Whether nothing was to be changed: with `--dry-run`.
+    dry_run: bool,
+    /// The command that undoes it.
+    undo: String,
+}
+
+pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
+    let roles = roles(flags)?;
+    let request = advise::request(&flags.wanted)?;
+    let studies = advise::load(&flags.database.db, &flags.studies)?;
+    let planned = advise::advice(&studies, &request)?.planned(flags.side);
+    if planned.settings.is_empty() {
+        let left: String = planned.left.iter().map(|one| format!("\n  not set: {one}")).collect();
+        return Err(Failure::Nothing(format!(
+            "{} recommends nothing to set on this machine{left}",
+            named(&studies)
+        )));
+    }
+    let interrupt = signals::interrupt()?;
+    let by = reach_one(&flags.on, &interrupt)?.map(Arc::new);
+    let place = HostPlace {
+        by,
+        interface: Some(roles.traffic.clone()),
+        lease: agent::Launch::LEASE,
+        shares_machine: false,
+    };
+    if !flags.dry_run && !place.is_root() {
+        return Err(Failure::Environment(not_root(&place)));
+    }
+    let mut agent = LastingSettings::open(&place, PROGRAM.as_ref(), &interrupt)?;
+    let underlay = roles.underlay.as_ref().map(|name| agent.look(name)).transpose()?;
+    let mut wanted = WantedSettings {
+        underlay: underlay.map(|now| (now, InterfaceSettings::default())),
+        traffic: (agent.look(&roles.traffic)?, InterfaceSettings::default()),
+        reasons: Vec::new(),
+        needs: Vec::new(),
+        left: Vec::new(),
+    };
+    wanted.fill(&planned, flags.trade_offs);
+    let mut applied = Applied {
+        host: place.to_string(),
+        advice: named(&studies),
+        reasons: std::mem::take(&mut wanted.reasons),
+        needs: std::mem::take(&mut wanted.needs),
+        intended: Vec::new(),
+        changes: Vec::new(),
+        left: std::mem::take(&mut wanted.left),
+        dry_run: flags.dry_run,
+        undo: undo(&flags.on),
+    };
+    let wanted = wanted.differing();
+    if flags.dry_run {
+        applied.intended = wanted.iter().flat_map(|(now, wanted)| wanted.intended(now)).collect();
+    } else {
+        warn_of_the_connection(&place, &roles);
+        let differs = |(_, wanted): &&(_, InterfaceSettings)| !wanted.is_empty();
+        for (now, wanted) in wanted.iter().filter(differs) {
+            agent.set(&now.link.name, wanted)?;
+        }
+        let changes = agent.keep(&applied.advice)?;
+        applied.changes = changes.iter().map(ToString::to_string).collect();
+    }
+    output::show_blocks(&applied, &flags.output, false, Applied::blocks)
+}
+
+/// The interfaces to set.
+fn roles(flags: &Apply) -> Result<Roles, Failure> {
+    let traffic = flags.on.host.as_ref().and_then(|host| host.interface.clone()).ok_or_else(|| {
+        Failure::Usage(
+            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
+                .to_owned(),
+        )
+    })?;
+    Ok(Roles { traffic, underlay: flags.underlay.clone() })
+}
+
+fn not_root(place: &HostPlace) -> String {
+    match &place.by {
+        None => "only root may change this machine's interfaces: start netassay as root".to_owned(),
+        Some(_) => format!(
+            "{place}: only root may change interfaces: log in as root (--host root@HOST:INTERFACE), or let the login use `sudo -n`"
+        ),
+    }
+}
+
+/// The studies, for people and for the machine's journal.
+fn named(studies: &[StoredStudy]) -> String {
+    let names: Vec<String> = studies
+        .iter()
+        .map(|one| format!("study {} ({})", one.row.id.0, words::sanitised_line(&one.row.name)))
+        .collect();
+    format!("the advice of {}", results::listed(&names))
+}
+
+fn undo(on: &OneHost) -> String {
+    match &on.host {
+        None | Some(HostSpec { launcher: None, .. }) => "netassay undo".to_owned(),
+        Some(HostSpec { launcher: Some(launcher), .. }) => {
+            words::shell_command(["netassay", "undo", "--host", &launcher.to_string()])
+        }
+    }
+}
+
+/// A change may cut the connection that it is ordered by.
+fn warn_of_the_connection(place: &HostPlace, roles: &Roles) {
+    if place.connection().is_some() {
+        say(&format!(
+            "netassay: {place}: if the connection is lost before all is read back, {} is as before after {} s",
+            roles.traffic,
+            agent::Launch::LEASE.as_secs()
+        ));
+    }
+}
+
+impl Applied {
+    fn blocks(&self) -> Vec<Block<'static>> {
+        let lists = [
+            (format!("{}: {}:", self.host, self.advice), &self.reasons),
+            ("It holds only so:".to_owned(), &self.needs),
+            ("Changed, and read back:".to_owned(), &self.changes),
+            ("Not set:".to_owned(), &self.left),
+        ];
+        let lists = lists.into_iter().filter(|(_, lines)| !lines.is_empty());
+        let mut blocks: Vec<_> =
+            lists.map(|(head, lines)| Block::Fold(head, vec![Block::List(lines.clone())])).collect();
+        if !self.intended.is_empty() {
+            blocks.push(intended("It would change:".to_owned(), &self.intended));
+        }
+        if self.intended.is_empty() && self.changes.is_empty() {
+            blocks.push(Block::Text("Nothing to change: what is recommended is set already.".to_owned()));
+        }
+        if !self.changes.is_empty() {
+            blocks.push(Block::Text(format!("It stays until the machine boots, or until: {}", self.undo)));
+        }
+        blocks
+    }
+}
+
+/// The interfaces of a machine by their role.
+#[derive(Debug)]
+struct Roles {
+    traffic: String,
+    /// The one under a tunnel, if the user named it.
+    underlay: Option<String>,
+}
+
+/// What is to be set on which interface of one machine, and what is left with the reason.
+#[derive(Debug)]
+struct WantedSettings {
+    /// Under the tunnel first: it must carry what the tunnel adds.
+    underlay: Option<(InterfaceEnvironment, InterfaceSettings)>,
+    traffic: (InterfaceEnvironment, InterfaceSettings),
+    reasons: Vec<String>,
+    needs: Vec<String>,
+    left: Vec<String>,
+}
+
+impl WantedSettings {
+    /// Adds what is recommended.
+    fn fill(&mut self, planned: &PlannedSettings, trade_offs: bool) {
+        for one in &planned.settings {
+            match self.add(one, trade_offs) {
+                Ok(()) => {
+                    add_new(&mut self.reasons, &one.reasons);
+                    add_new(&mut self.needs, &one.needs);
+                }
+                Err(why) => self.left.push(format!("{}: {why}", one.command)),
+            }
+        }
+        self.left.extend(planned.left.iter().cloned());
+    }
+
+    fn add(&mut self, setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
+        if let Some(why) = &setting.against {
+            return Err(why.clone());
+        }
+        if setting.is_trade_off && !trade_offs {
+            return Err("a trade-off, which --trade-offs sets".to_owned());
+        }
+        match &setting.command {
+            HostCommand::Feature { interface, name, on, .. } => {
+                let (now, wanted) = self.of(*interface)?;
+                wanted.add(name, *on, now)
+            }
+            HostCommand::Mtu { interface, bytes, .. } => {
+                let (now, wanted) = self.of(*interface)?;
+                if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
+                    return Err(format!("the interface {} has {most} bytes at most", now.link.name));
+                }
+                wanted.mtu = Some(*bytes);
+                Ok(())
+            }
+            HostCommand::Sysctl { .. } => Err(BY_HAND.to_owned()),
+        }
+    }
+
+    fn of(
+        &mut self,
+        interface: HostInterface,
+    ) -> Result<(&InterfaceEnvironment, &mut InterfaceSettings), String> {
+        let (now, wanted) = match interface {
+            HostInterface::Traffic => &mut self.traffic,
+            HostInterface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
+        };
+        Ok((now, wanted))
+    }
+
+    /// What differs from the interfaces as they are.
+    fn differing(self) -> Vec<(InterfaceEnvironment, InterfaceSettings)> {
+        let all = self.underlay.into_iter().chain([self.traffic]);
+        all.map(|(now, wanted)| (wanted.differing(&now), now)).map(|(wanted, now)| (now, wanted)).collect()
+    }
+}
+
+fn add_new(known: &mut Vec<String>, new: &[String]) {
+    for one in new {
+        if !known.contains(one) {
+            known.push(one.clone());
+        }
+    }
+}
+
+const NO_UNDERLAY: &str = "it is for the interface under the tunnel: name that with --underlay";
+
+/// Why no sysctl of advice is set: there is one, the congestion control.
+const BY_HAND: &str = "set it by hand: the kernel loads a module for it, which no journal can undo";
