@@ -35,7 +35,7 @@ features = { lo = { tso = false, gro = false } }
 "#;
 
 const LOAD: &[&str] =
-    &["load", "udp_stream", "--scenario", "loopback", "--duration", "200ms", "--ramp", "5ms"];
+    &["load", "udp_stream", "scenario=loopback", "duration=200ms", "ramp=5ms"];
 
 /// A network namespace that plays the machine, and a directory for journals. To root that directory
 /// is `/var/lib`, in a mount namespace of its own.

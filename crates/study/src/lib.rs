@@ -43,7 +43,7 @@ pub use model::switch::Switch;
 pub use model::tracing::Tracing;
 pub use plan::comparison::Comparison;
 pub use plan::condition::Condition;
-pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
+pub use plan::costs::{Costs, Expected, expected_duration};
 pub use plan::effective::{Effective, Fragments, State};
 pub use plan::flows::Flows;
 pub use plan::schedule::{PlannedRun, schedule};

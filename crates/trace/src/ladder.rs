@@ -222,7 +222,7 @@ fn why_not_tried(rung: Rung) -> &'static str {
         Rung::Tracepoint => "nothing forbids it; netassay uses raw tracepoints",
         _ => {
             "nothing forbids it; functions of the kernel that this machine runs are not probed, those of \
-             a virtual machine are (--inside guest)"
+             a virtual machine are (inside=guest)"
         }
     }
 }
@@ -335,7 +335,7 @@ mod tests {
             [(BTF, &types), ("proc/sys/kernel/osrelease", b"6.1\n"), ("boot/config-6.1", options)];
         let found = ladder(&files, Ok(()));
         assert_eq!(reason(&found, Rung::Trampoline).0, Availability::NotTried, "{found:?}");
-        assert!(reason(&found, Rung::Trampoline).1.contains("--inside guest"), "{found:?}");
+        assert!(reason(&found, Rung::Trampoline).1.contains("inside=guest"), "{found:?}");
         let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
         assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert!(reason(&found, Rung::KprobeMulti).1.contains("CONFIG_FPROBE"), "{found:?}");
