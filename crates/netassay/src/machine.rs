@@ -1,20 +1,41 @@
-//! Changes of the machine itself by a study, made and undone by the machine's own agent; and the
+//! This machine: testbeds on it, changes of it by a study, made and undone by its own agent, and the
 //! rest of earlier sessions' changes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
+use agent::Interrupt;
 use agent::message::Undone;
 use host::journal::{Change, JournalFate, JournalReport, RestoreOptions, UndoOutcome};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
 use results::Layout;
 use results::document::{Block, terminal};
-use study::{BySide, Study};
-use testbed::{MachineSideSettings, SettingsAgent};
+use study::{BootState, BySide, Study};
+use testbed::{MachineSideSettings, Options, SettingsAgent};
 
 use crate::failure::{Failure, say};
-use crate::here;
+
+/// The running binary itself, even if its file was replaced: it becomes each agent.
+pub(crate) const PROGRAM: &str = "/proc/self/exe";
+
+/// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
+/// before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
+pub(crate) fn testbed_options(
+    state: impl Into<BootState>,
+    rootless: bool,
+    interrupt: &Interrupt,
+) -> Result<Options, Failure> {
+    let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
+    Ok(Options::new(state, PROGRAM, cpus, rootless))
+}
+
+/// The agent that changes this machine's settings. Ctrl-C does not end the conversation, so that
+/// changes are undone after it.
+fn machine_settings() -> Result<SettingsAgent, Failure> {
+    let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
+    Ok(SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
+}
 
 /// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
 #[derive(Debug)]
@@ -104,7 +125,7 @@ pub(crate) fn during<T>(
             of_two.join(", ")
         )));
     }
-    let mut settings = here::machine_settings()?;
+    let mut settings = machine_settings()?;
     let changes = match settings.change(requested(&wanted.both)) {
         Ok(changes) => changes,
         Err(error) => {

@@ -14,7 +14,7 @@ use crate::cli::{Apply, OneHost};
 use crate::commands::advise;
 use crate::commands::hosts::{intended, reach_one};
 use crate::failure::{Failure, say};
-use crate::here::PROGRAM;
+use crate::machine::PROGRAM;
 use crate::output;
 use crate::signals;
 

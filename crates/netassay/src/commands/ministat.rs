@@ -1,17 +1,16 @@
 //! `netassay ministat`: replaces ministat(1), under its name too. The program itself is in
 //! [`mod@ministat`]; this module does its I/O.
 
-mod blocks;
 mod input;
-mod terminal;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, write_all};
+use ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, columns, write_all};
 
 const NAME: &str = "ministat";
 
@@ -53,7 +52,9 @@ pub(crate) fn ministat(words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(program: &OsStr, words: impl Iterator<Item = OsString>, long_options: bool) -> ExitCode {
-    terminal::end_on_broken_pipe();
+    // A closed pipe ends the program silently, as other filters. Rust turns that off before `main`.
+    // SAFETY: the default action runs no code of this program, and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
     let caller = Caller {
         program: program.as_bytes(),
@@ -82,7 +83,7 @@ fn answer(request: &Request) -> Result<(), Refusal> {
 
 fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
     let style = Style {
-        width: request.width.unwrap_or_else(terminal::plot_width),
+        width: request.width.unwrap_or_else(plot_width),
         separate_bars: request.separate_bars,
         modern: request.modern,
     };
@@ -90,11 +91,32 @@ fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
 }
 
 fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {
-    let written = terminal::standard_output().and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+    // Without Rust's line buffer.
+    let written = io::stdout().as_fd().try_clone_to_owned().and_then(|output| {
+        let mut out = BufWriter::with_capacity(1 << 16, File::from(output));
         write(&mut out).and_then(|()| out.flush())
     });
     written.map_err(|error| {
         Refusal::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
     })
+}
+
+/// A plot's width where there is no terminal.
+const WIDTH: usize = 74;
+
+/// The terminal's width (`COLUMNS`, else what the terminal reports) less the plot's frame.
+fn plot_width() -> usize {
+    if !io::stdout().is_terminal() {
+        return WIDTH;
+    }
+    let told = std::env::var_os("COLUMNS").and_then(|text| columns(text.as_bytes()));
+    told.or_else(|| terminal_columns().map(|columns| columns - 2)).unwrap_or(WIDTH)
+}
+
+/// The terminal's columns, if a plot fits.
+fn terminal_columns() -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the kernel writes a winsize, which the pointer points to.
+    let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (result == 0 && size.ws_col > 3).then_some(usize::from(size.ws_col))
 }

@@ -16,13 +16,11 @@ use crate::commands::advise::in_short;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
-use crate::commands::study_files::{crowding, find};
+use crate::commands::study_files::{crowding, find, refusals};
 use crate::exit;
 use crate::failure::{Failure, say};
-use crate::here;
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
-use crate::refusals::refusals;
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -166,7 +164,7 @@ fn lab(
             hosts,
             families: study.plan().families(),
             // Each boot has its own state.
-            ..here::options(BootState::default(), rootless, interrupt)?
+            ..machine::testbed_options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
         memory: testbed::guest::TrialCache::of_this_user(),

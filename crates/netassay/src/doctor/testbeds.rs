@@ -12,7 +12,7 @@ use testbed::{Options, Switches, Testbed};
 
 use super::finding::Finding;
 use crate::failure::Failure;
-use crate::here;
+use crate::machine;
 
 pub(super) fn privileges(held: &Privileges) -> Vec<Finding> {
     const USER: &str = "user namespaces";
@@ -38,7 +38,7 @@ const NO_REMEDY: &str =
     "nothing to repair: this scenario works that way; use the scenario veth if it matters";
 
 pub(super) fn scenarios(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
-    let here = here::options(Scenario::Veth, true, interrupt)?;
+    let here = machine::testbed_options(Scenario::Veth, true, interrupt)?;
     let mut findings = Vec::new();
     let mut notes: Vec<Finding> = Vec::new();
     for scenario in [Scenario::Veth, Scenario::Vxlan, Scenario::Loopback, Scenario::Discard] {
@@ -87,7 +87,7 @@ pub(super) fn scenarios(privileges: &Privileges, interrupt: &Interrupt) -> Resul
 const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_tnl-segmentation"];
 
 pub(super) fn features(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
-    let options = here::options(Scenario::Veth, !privileges.privileged(), interrupt)?;
+    let options = machine::testbed_options(Scenario::Veth, !privileges.privileged(), interrupt)?;
     let options = testbed::Options { families: vec![Family::Ipv4], ..options };
     // The scenario's finding reports that it cannot be built.
     let Ok(mut testbed) = Testbed::build(&options, interrupt) else { return Ok(Vec::new()) };

@@ -7,7 +7,7 @@ use words::{Kind, suggest};
 
 use crate::cli::{Load, traffic_keys};
 use crate::failure::Failure;
-use crate::here;
+use crate::machine;
 
 /// One workload, and where it runs.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ impl Asked {
             families: vec![self.condition.family],
             state: self.condition.boot.clone(),
             inside_guest: self.inside_guest,
-            ..here::options(self.scenario, rootless, interrupt)?
+            ..machine::testbed_options(self.scenario, rootless, interrupt)?
         })
     }
 }
