@@ -20,7 +20,7 @@ pub(crate) use common::{Database, Format, Formatted, TurnFlags, correction};
 pub(crate) use deciding::{Advise, AdviceFormat, Gate, GateFormat, Wanted};
 pub(crate) use files::{Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack};
 pub(crate) use load::{Load, traffic_keys};
-pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, OneHost, Undo, lease};
+pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, OneHost, Undo, lease};
 pub(crate) use reading::{Compare, CompareFiles, History, Report, ReportFormat, Show};
 pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Merge, Trace, TraceAction};

@@ -27,12 +27,8 @@ pub(crate) struct HostFlags {
     /// The addresses of the traffic [default: there]
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) addresses: Option<AddressesOf>,
-    /// The configuration file of ssh, in place of the user's
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ssh_config: Option<PathBuf>,
-    /// The netassay to run there, for machines of another architecture [default: this program]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) agent_binary: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) login: Login,
     /// How long a machine waits for a sign of life before it undoes all, 2s to 30s [default: 15s]
     #[arg(long, value_name = "TIME", value_parser = lease)]
     pub(crate) lease: Option<Duration>,
@@ -48,24 +44,19 @@ pub(crate) struct OneHost {
     /// machine: :ens1f0
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
     pub(crate) host: Option<HostSpec>,
-    /// (with --host) The configuration file of ssh, in place of the user's
-    #[arg(long, value_name = "FILE", requires = "host")]
-    pub(crate) ssh_config: Option<PathBuf>,
-    /// (with --host) The netassay to run there, for machines of another architecture
-    #[arg(long, value_name = "FILE", requires = "host")]
-    pub(crate) agent_binary: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) login: Login,
 }
 
-impl From<&OneHost> for HostFlags {
-    /// The machine is that of a study with one host.
-    fn from(on: &OneHost) -> Self {
-        Self {
-            transmitter: on.host.clone(),
-            ssh_config: on.ssh_config.clone(),
-            agent_binary: on.agent_binary.clone(),
-            ..Self::default()
-        }
-    }
+/// How netassay is started on another machine.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Login {
+    /// The configuration file of ssh, in place of the user's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_config: Option<PathBuf>,
+    /// The netassay to run there, for machines of another architecture [default: this program]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent_binary: Option<PathBuf>,
 }
 
 /// Reads a lease.
@@ -82,15 +73,6 @@ pub(crate) fn lease(text: &str) -> Result<Duration, String> {
 }
 
 impl HostFlags {
-    /// These options for the one machine of `--host`.
-    pub(crate) fn one(&self, host: Option<&HostSpec>) -> OneHost {
-        OneHost {
-            host: host.cloned(),
-            ssh_config: self.ssh_config.clone(),
-            agent_binary: self.agent_binary.clone(),
-        }
-    }
-
     /// Whether a machine is named.
     pub(crate) fn names_any(&self) -> bool {
         self.transmitter.is_some() || self.receiver.is_some() || self.hosts.is_some()

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use testbed::reach::HostSpec;
 
 use super::common::{Formatted, Tables, TurnFlags};
-use super::machines::{HostFlags, OneHost};
+use super::machines::HostFlags;
 use super::run::CampaignFlags;
 
 #[derive(Debug, Args)]
@@ -61,11 +61,6 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// The machine of `--host`.
-    pub(crate) fn on(&self) -> OneHost {
-        self.hosts.one(self.host.as_ref())
-    }
-
     /// Whether it is traced on a machine of the user's.
     pub(crate) fn names_a_machine(&self) -> bool {
         self.host.is_some() || self.hosts.names_any()

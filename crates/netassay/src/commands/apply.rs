@@ -10,7 +10,7 @@ use store::StoredStudy;
 use testbed::reach::HostSpec;
 use testbed::{HostPlace, IntendedChange, InterfaceSettings, LastingSettings};
 
-use crate::cli::{Apply, OneHost};
+use crate::cli::Apply;
 use crate::commands::advise;
 use crate::commands::hosts::{intended, reach_one};
 use crate::failure::{Failure, say};
@@ -54,7 +54,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         )));
     }
     let interrupt = signals::interrupt()?;
-    let by = reach_one(&flags.on, &interrupt)?.map(Arc::new);
+    let by = reach_one(flags.on.host.as_ref(), &flags.on.login, &interrupt)?.map(Arc::new);
     let place = HostPlace {
         by,
         interface: Some(roles.traffic.clone()),
@@ -83,7 +83,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         changes: Vec::new(),
         left: std::mem::take(&mut wanted.left),
         dry_run: flags.dry_run,
-        undo: undo(&flags.on),
+        undo: undo(flags.on.host.as_ref()),
     };
     let wanted = wanted.differing();
     if flags.dry_run {
@@ -129,8 +129,8 @@ fn named(studies: &[StoredStudy]) -> String {
     format!("the advice of {}", results::listed(&names))
 }
 
-fn undo(on: &OneHost) -> String {
-    match &on.host {
+fn undo(host: Option<&HostSpec>) -> String {
+    match host {
         None | Some(HostSpec { launcher: None, .. }) => "netassay undo".to_owned(),
         Some(HostSpec { launcher: Some(launcher), .. }) => {
             words::shell_command(["netassay", "undo", "--host", &launcher.to_string()])

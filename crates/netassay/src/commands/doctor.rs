@@ -16,11 +16,12 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
     let examination = if flags.hosts.names_any() {
         hosts::examine(&flags.hosts, &interrupt)?
     } else {
-        let interface = flags.host.as_ref().and_then(|host| host.interface.as_deref());
-        let on = flags.hosts.one(flags.host.as_ref());
-        match hosts::examine_one(&on, interface, &interrupt)? {
+        match hosts::examine_one(flags.host.as_ref(), &flags.hosts.login, &interrupt)? {
             Some(of_host) => of_host,
-            None => Examination::make(interface, &interrupt)?,
+            None => {
+                let interface = flags.host.as_ref().and_then(|host| host.interface.as_deref());
+                Examination::make(interface, &interrupt)?
+            }
         }
     };
     output::show_blocks(&examination, &flags.output, false, Examination::blocks)?;

@@ -19,7 +19,7 @@ use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
 };
 
-use crate::cli::{AddressesOf, HostFlags, OneHost};
+use crate::cli::{AddressesOf, HostFlags, Login, OneHost};
 use crate::doctor::Examination;
 use crate::exit;
 use crate::failure::{self, Failure, say};
@@ -71,7 +71,7 @@ pub(crate) fn reach(
     let places = wanted.places.each_ref().into_iter();
     let used = places.filter(|(side, _)| *side == Side::Transmitter || !is_of_one);
     failure::machines_are(used.map(|(_, place)| examining(place.as_ref())).collect());
-    let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
+    let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> = wanted
         .places
         .each_ref()
@@ -287,21 +287,27 @@ fn kernels_of(study: &Study) -> BTreeSet<String> {
 }
 
 /// Reaches one machine; `None`: none is named.
-pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<RemoteHost>, Failure> {
-    let Some(mut launcher) = on.host.as_ref().and_then(|host| host.launcher.clone()) else {
-        return Ok(None);
-    };
+pub(crate) fn reach_one(
+    host: Option<&HostSpec>,
+    login: &Login,
+    interrupt: &Interrupt,
+) -> Result<Option<RemoteHost>, Failure> {
+    let Some(mut launcher) = host.and_then(|host| host.launcher.clone()) else { return Ok(None) };
     if let Launcher::Ssh { config, .. } = &mut launcher {
-        config.clone_from(&on.ssh_config);
+        config.clone_from(&login.ssh_config);
     }
-    let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
+    let binary = Binary::read(login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     Ok(Some(RemoteHost::connect(&launcher, &binary, Retention::default(), interrupt)?))
 }
 
 /// Reaches the machine on which a testbed is made in namespaces, and reports it. `None`: none is
 /// named.
-pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
-    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
+pub(crate) fn namespaces_on(
+    host: Option<&HostSpec>,
+    login: &Login,
+    interrupt: &Interrupt,
+) -> Result<Option<Hosts>, Failure> {
+    let Some(reached) = reach_one(host, login, interrupt)? else { return Ok(None) };
     if !reached.makes_namespaces() {
         return Err(Failure::Environment(format!(
             "{}: the login there lacks {}{}: log in as root, or let it use sudo without a password",
@@ -331,14 +337,15 @@ pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examin
     Ok(Examination::of_pair(checks, found))
 }
 
-/// Examines another machine, and whether it and this one are a pair over this interface of it.
-/// `None`: no machine is named.
+/// Examines another machine, and whether it and this one are a pair over its interface. `None`: no
+/// machine is named.
 pub(crate) fn examine_one(
-    on: &OneHost,
-    interface: Option<&str>,
+    host: Option<&HostSpec>,
+    login: &Login,
     interrupt: &Interrupt,
 ) -> Result<Option<Examination>, Failure> {
-    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
+    let interface = host.and_then(|host| host.interface.as_deref());
+    let Some(reached) = reach_one(host, login, interrupt)? else { return Ok(None) };
     let mut words = vec!["doctor", "--format", "json"];
     let on_interface = interface.map(|name| format!(":{name}"));
     words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
@@ -377,7 +384,7 @@ pub(crate) fn examine_one(
 /// machine is named.
 pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
     let interrupt = signals::interrupt()?;
-    let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
+    let Some(reached) = reach_one(on.host.as_ref(), &on.login, &interrupt)? else { return Ok(None) };
     let ProgramOutput { code, stdout: printed, stderr: said } = reached.run(words, TO_END, &interrupt)?;
     // Text of another machine.
     print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;

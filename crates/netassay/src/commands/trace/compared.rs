@@ -11,7 +11,7 @@ use study::{Assignment, Scenario, Study, bundled};
 use super::flame::{FileForm, Flames};
 use super::place;
 use crate::again;
-use crate::cli::{Changes, HostFlags, Merge, ProgressStyle, RunFlags, Trace};
+use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::{load_from, study_of};
@@ -53,7 +53,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
         study = run::asked(name, &run)?;
     }
     if flags.host.is_some() {
-        run.hosts = HostFlags::from(&flags.on());
+        run.hosts.transmitter.clone_from(&flags.host);
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
     match print(summary.study, flags) {

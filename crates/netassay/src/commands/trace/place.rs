@@ -147,7 +147,7 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
 /// Reaches the machines of the user's, if any are named.
 pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
     if flags.host.is_some() {
-        return hosts::namespaces_on(&flags.on(), interrupt);
+        return hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt);
     }
     let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, interrupt)?;
     if let Some(reached) = &reached {
