@@ -8,7 +8,7 @@ use std::io::{self, Read};
 
 use libfuzzer_sys::fuzz_target;
 use netassay_samples::{
-    Boots, Column, Dataset, Input, InputFormat, Layout, MeasurementFile, Options, SamplesError,
+    Boots, Column, Dataset, Design, Input, InputFormat, MeasurementFile, Options, SamplesError,
 };
 
 fuzz_target!(|input: &[u8]| {
@@ -30,17 +30,17 @@ fn options(format: Option<InputFormat>, choice: u8) -> Options {
         (true, false) => Boots::PerFile,
         (true, true) => Boots::Sizes(vec![1, 2]),
     };
-    let layout = match (bit(4), bit(5)) {
+    let design = match (bit(4), bit(5)) {
         (false, _) => None,
-        (true, false) => Some(Layout::Crossed),
-        (true, true) => Some(Layout::Nested),
+        (true, false) => Some(Design::Crossed),
+        (true, true) => Some(Design::Nested),
     };
     let metric = match (bit(6), bit(7)) {
         (false, _) => None,
         (true, false) => Some("all".to_owned()),
         (true, true) => Some("intervals".to_owned()),
     };
-    Options { format, metric, boot, boots, layout, ..Options::default() }
+    Options { format, metric, boot, boots, design, ..Options::default() }
 }
 
 /// Reads a file whole and in pieces, and compares it with itself; the dataset is sound.

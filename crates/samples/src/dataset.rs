@@ -6,11 +6,11 @@ mod provenance;
 
 use std::collections::HashMap;
 
-use stats::Observation;
+use stats::{Design, Observation};
 
 use crate::error::SamplesError;
 use crate::measurement_file::Input;
-use crate::options::{Boots, Layout, Options};
+use crate::options::{Boots, Options};
 
 /// The groups to compare.
 #[derive(Debug)]
@@ -127,8 +127,8 @@ fn assemble(
                 .to_owned(),
         );
     } else if options.boots != Boots::Named {
-        let note = match (options.layout, &options.boots) {
-            (Some(Layout::Crossed), _) => {
+        let note = match (options.design, &options.boots) {
+            (Some(Design::Crossed), _) => {
                 Some("--design crossed: boots with the same number in each condition are one boot")
             }
             (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),

@@ -24,4 +24,5 @@ pub use dataset::{ComparedConditions, Dataset};
 pub use error::SamplesError;
 pub use format::InputFormat;
 pub use measurement_file::{Input, MeasurementFile};
-pub use options::{Boots, Column, Layout, Options};
+pub use options::{Boots, Column, Options};
+pub use stats::Design;

@@ -1,5 +1,7 @@
 //! The caller's options for files.
 
+use stats::Design;
+
 use crate::format::InputFormat;
 
 /// Options for reading and combining files. The default detects everything.
@@ -19,7 +21,7 @@ pub struct Options {
     /// Which runs belong to the same boot, without a column of boots.
     pub boots: Boots,
     /// Whether conditions share boots. `None`: detected.
-    pub layout: Option<Layout>,
+    pub design: Option<Design>,
     /// The condition to compare with, by its label. `None`: the first.
     pub baseline: Option<String>,
 }
@@ -43,13 +45,4 @@ pub enum Boots {
     Sizes(Vec<usize>),
     /// Each file is a boot.
     PerFile,
-}
-
-/// Whether conditions share boots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Each boot measured every condition: the same name or position is the same boot.
-    Crossed,
-    /// Each condition has boots of its own.
-    Nested,
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{boots, dataset, values};
-use netassay_samples::{Boots, Column, Layout, Options};
+use netassay_samples::{Boots, Column, Design, Options};
 
 fn default() -> Options {
     Options::default()
@@ -26,7 +26,7 @@ fn netassay_s_own_files_name_everything() {
     assert!(group.boots.is_some() && group.notes.is_empty() && read.notes.is_empty());
     assert_eq!(group.baseline, 0);
 
-    let nested = Options { layout: Some(Layout::Nested), ..default() };
+    let nested = Options { design: Some(Design::Nested), ..default() };
     let read = dataset(&[("a.stat", EXPORT_A), ("b.stat", EXPORT_B)], &nested).unwrap();
     assert_eq!((boots(&read, 0, 0), boots(&read, 0, 1)), (vec![0, 1], vec![2, 3]));
 
@@ -61,7 +61,7 @@ fn a_second_column_names_boots_if_that_is_said() {
 
 #[test]
 fn counted_boots_belong_to_their_condition() {
-    let sized = |layout| Options { boots: Boots::Sizes(vec![2, 1]), layout, ..default() };
+    let sized = |design| Options { boots: Boots::Sizes(vec![2, 1]), design, ..default() };
     let files: [(&str, &[u8]); 2] = [("a", b"1\n2\n3\n"), ("b", b"4\n5\n6\n")];
     let nested = dataset(&files, &sized(None)).unwrap();
     assert_eq!(values(&nested, 0, 0), [(0, 1.0), (0, 2.0), (1, 3.0)]);
@@ -71,7 +71,7 @@ fn counted_boots_belong_to_their_condition() {
             .unwrap();
     assert_eq!(values(&over, 0, 0), values(&nested, 0, 0));
     assert!(over.groups[0].notes[0].contains("--boots replaces"), "{:?}", over.groups[0].notes);
-    let crossed = dataset(&files, &sized(Some(Layout::Crossed))).unwrap();
+    let crossed = dataset(&files, &sized(Some(Design::Crossed))).unwrap();
     assert_eq!(values(&crossed, 0, 1), [(0, 4.0), (0, 5.0), (1, 6.0)]);
     assert!(crossed.groups[0].notes[0].contains("--design crossed"));
 }

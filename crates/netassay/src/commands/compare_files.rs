@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use results::{BootNames, Comparisons, Subject};
-use samples::{Boots, Column, ComparedConditions, Dataset, Input, Layout, MeasurementFile, Options};
-use stats::{Against, Design, Question, ValueRange};
+use samples::{Boots, Column, ComparedConditions, Dataset, Input, MeasurementFile, Options};
+use stats::{Against, Question, ValueRange};
 use study::Quality;
 
 use crate::cli::{Compare, CompareFiles, correction};
@@ -148,10 +148,7 @@ fn options(flags: &Compare) -> Result<Options, Failure> {
             name => Column::Named(name.to_owned()),
         }),
         boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
-        layout: flags.design.map(|design| match design {
-            Design::Crossed => Layout::Crossed,
-            Design::Nested => Layout::Nested,
-        }),
+        design: flags.design,
         baseline: flags.baseline.clone(),
     })
 }

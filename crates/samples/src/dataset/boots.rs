@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use stats::Observation;
+use stats::{Design, Observation};
 
 use super::conditions::{Condition, Part};
 use crate::error::{Fault, FilePosition, SamplesError};
 use crate::measurement_file::Input;
-use crate::options::{Boots, Layout, Options};
+use crate::options::{Boots, Options};
 
 pub(super) fn are_known(
     conditions: &[Condition],
@@ -34,7 +34,7 @@ pub(super) fn are_known(
 #[derive(Debug)]
 pub(super) struct Numbering {
     boots: Boots,
-    layout: Option<Layout>,
+    design: Option<Design>,
     /// The shared number of each boot of each file.
     shared: Vec<Vec<u32>>,
     /// The names of the shared numbers.
@@ -72,7 +72,7 @@ impl Numbering {
         }
         Numbering {
             boots: options.boots.clone(),
-            layout: options.layout,
+            design: options.design,
             shared,
             names,
             given: HashMap::new(),
@@ -105,8 +105,8 @@ impl Numbering {
             _ => None,
         };
         // Boots that are only counted belong to their condition; the same name is the same boot.
-        let belongs_to_condition = match self.layout {
-            Some(layout) => layout == Layout::Nested,
+        let belongs_to_condition = match self.design {
+            Some(design) => design == Design::Nested,
             None => self.boots != Boots::Named,
         };
         let own = (belongs_to_condition || !are_known).then_some(condition);
