@@ -166,8 +166,6 @@ pub(crate) enum ExportFormat {
     Stat,
     /// One row for each run and metric
     Csv,
-    /// One document with everything but the counters over time
-    Json,
     /// CSV: the counters over time, one row for each run, side and moment
     Series,
 }
@@ -179,7 +177,7 @@ pub(crate) enum ExportFormat {
 pub(crate) struct Export {
     /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
     pub(crate) study: Option<String>,
-    /// The format of the file
+    /// The format of the file; JSON of everything: `netassay show --format json`
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
     /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]

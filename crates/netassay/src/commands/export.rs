@@ -10,7 +10,7 @@ use store::{Store, StoredStudy};
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::load_from;
 use crate::failure::{Failure, say};
-use crate::output::{json, named, print, print_json};
+use crate::output::{named, print};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
@@ -29,13 +29,6 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         }
         ExportFormat::Stat => stat(flags, &stored),
         ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, results::unit_of)),
-        ExportFormat::Json => {
-            let value = store::export::json(&stored, results::unit_of);
-            match &flags.output {
-                Some(path) => write(path, &json(&value)?, MayReplace::OwnFile),
-                None => print_json(&value),
-            }
-        }
     }
 }
 
