@@ -17,6 +17,7 @@ use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::{crowding, find, refusals};
+use crate::commands::undo::SaysUnrestored;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::machine::{self, Changed};
@@ -121,7 +122,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let here = if is_between { &Machines::default() } else { study.machine() };
-    let _says_unrestored = hosts::SaysUnrestored(lab.options.hosts.clone());
+    let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.campaign.resume {

@@ -5,35 +5,26 @@ mod wanted;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
-use host::same_network;
 use results::document::Block;
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
-use testbed::reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
+use testbed::reach::{Binary, HostSpec, Launcher, RemoteHost, Retention};
 use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
 };
 
-use crate::cli::{AddressesOf, HostFlags, Login, OneHost};
-use crate::doctor::Examination;
-use crate::exit;
+use crate::cli::{AddressesOf, HostFlags, Login};
 use crate::failure::{self, Failure, say};
 use crate::machine::{self, PROGRAM};
-use crate::output::print;
-use crate::signals;
 use wanted::Wanted;
 
 /// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
 /// a session there that is just ending.
-const TO_END: Duration = Duration::from_secs(120);
-
-/// How long a machine may take to undo the last changes, and to tell those that are left.
-const TO_TELL: Duration = Duration::from_secs(10);
+pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -103,7 +94,7 @@ pub(crate) fn reach(
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
-    found: Option<BySide<FoundMachine>>,
+    pub(crate) found: Option<BySide<FoundMachine>>,
     /// What would be set on the machines themselves.
     of_machines: Option<BySide<Vec<IntendedChange>>>,
     binary: Binary,
@@ -324,122 +315,6 @@ pub(crate) fn namespaces_on(
     };
     say(&in_namespaces(&place));
     Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
-}
-
-/// Reaches two machines, and checks them as a pair. Nothing is changed.
-pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {
-    let reached = reach(flags, &[Scenario::Ssh], false, interrupt)?;
-    let Some(ReachedHosts { hosts, found: Some(found), .. }) = &reached else {
-        return Err(Failure::Usage("name two machines: --transmitter and --receiver".to_owned()));
-    };
-    let crossings = Crossing::all_between(found, hosts.own_addresses);
-    let checks = hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-    Ok(Examination::of_pair(checks, found))
-}
-
-/// Examines another machine, and whether it and this one are a pair over its interface. `None`: no
-/// machine is named.
-pub(crate) fn examine_one(
-    host: Option<&HostSpec>,
-    login: &Login,
-    interrupt: &Interrupt,
-) -> Result<Option<Examination>, Failure> {
-    let interface = host.and_then(|host| host.interface.as_deref());
-    let Some(reached) = reach_one(host, login, interrupt)? else { return Ok(None) };
-    let mut words = vec!["doctor", "--format", "json"];
-    let on_interface = interface.map(|name| format!(":{name}"));
-    words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
-    let ProgramOutput { stdout: printed, stderr: said, .. } = reached.run(&words, TO_END, interrupt)?;
-    let host = reached.launcher().to_string();
-    let mut examination: Examination = serde_json::from_slice(&printed)
-        .map_err(|_| Failure::Environment(format!("{host}: no examination came back; it said: {said}")))?;
-    if !said.is_empty() {
-        say(&format!("{host}: {said}"));
-    }
-    if let Some(interface) = interface {
-        let (lease, named) = (Launch::LEASE, format!("{host}:{interface}"));
-        let here = HostPlace { by: None, interface: None, lease, shares_machine: false };
-        let (by, interface) = (Some(Arc::new(reached)), Some(interface.to_owned()));
-        let there = HostPlace { by, interface, ..here.clone() };
-        let places = BySide { transmitter: here, receiver: there };
-        let mut hosts = Hosts { places, own_addresses: false };
-        let checks = hosts.locate(PROGRAM.as_ref(), interrupt).and_then(|found| {
-            let [one, other] = [&found.transmitter, &found.receiver].map(|end| &end.located.addresses);
-            if !one.iter().any(|one| other.iter().any(|other| same_network(*one, *other))) {
-                return Ok(Err("no interface of this machine is in its network".to_owned()));
-            }
-            let crossings = Crossing::all_between(&found, false);
-            hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt).map(Ok)
-        });
-        let checks = match checks {
-            Err(error) if error.is_interrupt() => return Err(error.into()),
-            checks => checks.unwrap_or_else(|error| Err(error.to_string())),
-        };
-        examination.add_pair(checks, &named);
-    }
-    Ok(Some(examination))
-}
-
-/// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
-/// machine is named.
-pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
-    let interrupt = signals::interrupt()?;
-    let Some(reached) = reach_one(on.host.as_ref(), &on.login, &interrupt)? else { return Ok(None) };
-    let ProgramOutput { code, stdout: printed, stderr: said } = reached.run(words, TO_END, &interrupt)?;
-    // Text of another machine.
-    print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
-    if !said.is_empty() {
-        say(&format!("{}: {said}", reached.launcher()));
-    }
-    Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
-}
-
-/// Says at the end of a session which changes of its machines are not undone. Make it before the
-/// testbed: no agent is there when it is dropped.
-pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
-
-impl Drop for SaysUnrestored {
-    fn drop(&mut self) {
-        let mut asked = BTreeSet::new();
-        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
-            let host = place.to_string();
-            if !asked.insert(host.clone()) {
-                continue;
-            }
-            let unrestored = match &place.by {
-                None => machine::unrestored().map_err(|error| error.to_string()),
-                Some(reached) if reached.is_lost() => {
-                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
-                }
-                Some(reached) => unrestored_on(reached),
-            };
-            let (state, details) = match &unrestored {
-                Ok(nothing) if nothing.is_empty() => continue,
-                Ok(changes) => ("not everything is undone", changes),
-                Err(reason) => ("perhaps not everything is undone", reason),
-            };
-            let command = match place.by.as_ref().map(|reached| reached.launcher()) {
-                Some(Launcher::Ssh { .. }) => format!("`netassay undo --host {host}` from here"),
-                _ => "`netassay undo` there".to_owned(),
-            };
-            say(&format!(
-                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
-                 programs made since:\n{}",
-                details.trim_end()
-            ));
-        }
-    }
-}
-
-fn unrestored_on(reached: &RemoteHost) -> Result<String, String> {
-    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
-    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
-    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.stdout)).into_owned();
-    match ran.code {
-        Some(0) => Ok(String::new()),
-        _ if printed.is_empty() => Err(ran.stderr),
-        _ => Ok(printed),
-    }
 }
 
 fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {

@@ -12,6 +12,7 @@ use testbed::Testbed;
 
 use crate::cli::Load;
 use crate::commands::hosts;
+use crate::commands::undo::SaysUnrestored;
 use crate::failure::Failure;
 use crate::machine;
 use crate::output;
@@ -38,7 +39,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
-    let _says_unrestored = hosts::SaysUnrestored(options.hosts.clone());
+    let _says_unrestored = SaysUnrestored(options.hosts.clone());
     let mut testbed = Testbed::build(&options, &interrupt)?;
     if asked.leaves_congestion_control_open() {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;

@@ -20,9 +20,10 @@ use trace::{MOST_BYTES, TracePath};
 
 use crate::again;
 use crate::cli::{Trace, TraceAction};
-use crate::commands::hosts::{self, SaysUnrestored};
+use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
+use crate::commands::undo::SaysUnrestored;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::machine;

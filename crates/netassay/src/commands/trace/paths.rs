@@ -7,8 +7,8 @@ use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Surve
 
 use super::place::{self, OnMachine, PathKeys};
 use crate::cli::Trace;
-use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
+use crate::commands::undo::SaysUnrestored;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
 use crate::output::show_blocks;
