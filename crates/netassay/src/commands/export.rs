@@ -45,7 +45,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
         }
         Some(word) => {
-            let key = results::resolve_metric(word).map_err(|error| Failure::Usage(error.to_string()))?;
+            let key = results::resolve_metric(word)?;
             vec![(directory.clone(), key.to_owned())]
         }
         None => {

@@ -23,8 +23,10 @@ impl<'f> TraceFiles<'f> {
     /// Reads the names before anything is measured.
     pub(super) fn read(flags: &'f Trace) -> Result<Self, Failure> {
         let chart = |path: &'f PathBuf| Ok((path.as_path(), FileForm::of_chart(path)?));
-        let flame = flags.flame.as_deref().map(|path| Ok((path, FileForm::of_flame_graph(path)?)));
-        Ok(Self { charts: flags.chart.iter().map(chart).collect::<Result<_, Failure>>()?, flame: flame.transpose()? })
+        let charts: Result<_, Failure> = flags.chart.iter().map(chart).collect();
+        let flame = flags.flame.as_deref();
+        let flame = flame.map(|path| Ok::<_, Failure>((path, FileForm::of_flame_graph(path)?))).transpose()?;
+        Ok(Self { charts: charts?, flame })
     }
 
     pub(super) fn has_packets(&self) -> bool {

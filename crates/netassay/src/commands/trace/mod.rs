@@ -61,7 +61,7 @@ fn done((): ()) -> ExitCode {
 fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Failure> {
     let (mut names, mut keys) = (Vec::new(), Vec::new());
     for word in words {
-        match word.parse() {
+        match word.parse::<Assignment>() {
             Ok(key) => keys.push(key),
             Err(AssignmentError::NoValue(_) | AssignmentError::NoKey(_)) => names.push(word.as_str()),
             Err(error) => return Err(Failure::Usage(error.to_string())),
