@@ -250,6 +250,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_option_has_the_name_of_an_old_one() {
+        let mut command = Cli::command();
+        command.build();
+        let of_traffic = ["load", "trace"].into_iter().flat_map(|command| {
+            traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-")))
+        });
+        let renamed = RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
+        for (name, old) in renamed.chain(of_traffic) {
+            let found = command.find_subcommand(&name).unwrap();
+            assert!(found.get_arguments().all(|one| one.get_long() != Some(&old)), "{name} --{old}");
+        }
+    }
+
     /// Checks the help of a command and of all visible ones below it.
     fn each_help<F: FnMut(&str)>(command: &mut clap::Command, check: &mut F) {
         check(&command.render_long_help().to_string());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use host::InterfaceEnvironment;
-use results::advice::{HostCommand, HostInterface, PlannedSetting, PlannedSettings};
+use results::advice::{HostCommand, HostInterface, PlannedSetting};
 use results::document::Block;
 use serde::Serialize;
 use store::StoredStudy;
@@ -42,7 +42,12 @@ struct Applied {
 }
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
-    let roles = roles(flags)?;
+    let traffic = flags.on.host.as_ref().and_then(|host| host.interface.clone()).ok_or_else(|| {
+        Failure::Usage(
+            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
+                .to_owned(),
+        )
+    })?;
     let request = advise::request(&flags.wanted)?;
     let studies = advise::load(&flags.database.db, &flags.studies)?;
     let planned = advise::advice(&studies, &request)?.planned(flags.side);
@@ -57,7 +62,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let by = reach_one(flags.on.host.as_ref(), &flags.on.login, &interrupt)?.map(Arc::new);
     let place = HostPlace {
         by,
-        interface: Some(roles.traffic.clone()),
+        interface: Some(traffic.clone()),
         lease: agent::Launch::LEASE,
         shares_machine: false,
     };
@@ -65,31 +70,37 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         return Err(Failure::Environment(not_root(&place)));
     }
     let mut agent = LastingSettings::open(&place, PROGRAM.as_ref(), &interrupt)?;
-    let underlay = roles.underlay.as_ref().map(|name| agent.look(name)).transpose()?;
+    let underlay = flags.underlay.as_ref().map(|name| agent.look(name)).transpose()?;
     let mut wanted = WantedSettings {
         underlay: underlay.map(|now| (now, InterfaceSettings::default())),
-        traffic: (agent.look(&roles.traffic)?, InterfaceSettings::default()),
-        reasons: Vec::new(),
-        needs: Vec::new(),
-        left: Vec::new(),
+        traffic: (agent.look(&traffic)?, InterfaceSettings::default()),
     };
-    wanted.fill(&planned, flags.trade_offs);
     let mut applied = Applied {
         host: place.to_string(),
         advice: named(&studies),
-        reasons: std::mem::take(&mut wanted.reasons),
-        needs: std::mem::take(&mut wanted.needs),
+        reasons: Vec::new(),
+        needs: Vec::new(),
         intended: Vec::new(),
         changes: Vec::new(),
-        left: std::mem::take(&mut wanted.left),
+        left: Vec::new(),
         dry_run: flags.dry_run,
         undo: undo(flags.on.host.as_ref()),
     };
+    for one in planned.settings {
+        match wanted.add(&one, flags.trade_offs) {
+            Ok(()) => {
+                add_new(&mut applied.reasons, one.reasons);
+                add_new(&mut applied.needs, one.needs);
+            }
+            Err(why) => applied.left.push(format!("{}: {why}", one.command)),
+        }
+    }
+    applied.left.extend(planned.left);
     let wanted = wanted.differing();
     if flags.dry_run {
         applied.intended = wanted.iter().flat_map(|(now, wanted)| wanted.intended(now)).collect();
     } else {
-        warn_of_the_connection(&place, &roles);
+        warn_of_the_connection(&place, &traffic);
         let differs = |(_, wanted): &&(_, InterfaceSettings)| !wanted.is_empty();
         for (now, wanted) in wanted.iter().filter(differs) {
             agent.set(&now.link.name, wanted)?;
@@ -98,17 +109,6 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         applied.changes = changes.iter().map(ToString::to_string).collect();
     }
     output::show_blocks(&applied, &flags.output, false, Applied::blocks)
-}
-
-/// The interfaces to set.
-fn roles(flags: &Apply) -> Result<Roles, Failure> {
-    let traffic = flags.on.host.as_ref().and_then(|host| host.interface.clone()).ok_or_else(|| {
-        Failure::Usage(
-            "name the interface to set: --host USER@HOST:INTERFACE, or --host :INTERFACE of this machine"
-                .to_owned(),
-        )
-    })?;
-    Ok(Roles { traffic, underlay: flags.underlay.clone() })
 }
 
 fn not_root(place: &HostPlace) -> String {
@@ -139,11 +139,10 @@ fn undo(host: Option<&HostSpec>) -> String {
 }
 
 /// A change may cut the connection that it is ordered by.
-fn warn_of_the_connection(place: &HostPlace, roles: &Roles) {
+fn warn_of_the_connection(place: &HostPlace, interface: &str) {
     if place.connection().is_some() {
         say(&format!(
-            "netassay: {place}: if the connection is lost before all is read back, {} is as before after {} s",
-            roles.traffic,
+            "netassay: {place}: if the connection is lost before all is read back, {interface} is as before after {} s",
             agent::Launch::LEASE.as_secs()
         ));
     }
@@ -173,40 +172,15 @@ impl Applied {
     }
 }
 
-/// The interfaces of a machine by their role.
-#[derive(Debug)]
-struct Roles {
-    traffic: String,
-    /// The one under a tunnel, if the user named it.
-    underlay: Option<String>,
-}
-
-/// What is to be set on which interface of one machine, and what is left with the reason.
-#[derive(Debug)]
+/// What is to be set on which interface of a machine, beside its state.
 struct WantedSettings {
     /// Under the tunnel first: it must carry what the tunnel adds.
     underlay: Option<(InterfaceEnvironment, InterfaceSettings)>,
     traffic: (InterfaceEnvironment, InterfaceSettings),
-    reasons: Vec<String>,
-    needs: Vec<String>,
-    left: Vec<String>,
 }
 
 impl WantedSettings {
-    /// Adds what is recommended.
-    fn fill(&mut self, planned: &PlannedSettings, trade_offs: bool) {
-        for one in &planned.settings {
-            match self.add(one, trade_offs) {
-                Ok(()) => {
-                    add_new(&mut self.reasons, &one.reasons);
-                    add_new(&mut self.needs, &one.needs);
-                }
-                Err(why) => self.left.push(format!("{}: {why}", one.command)),
-            }
-        }
-        self.left.extend(planned.left.iter().cloned());
-    }
-
+    /// Adds a setting, unless there is a reason why it is left.
     fn add(&mut self, setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
         if let Some(why) = &setting.against {
             return Err(why.clone());
@@ -216,28 +190,34 @@ impl WantedSettings {
         }
         match &setting.command {
             HostCommand::Feature { interface, name, on, .. } => {
-                let (now, wanted) = self.of(*interface)?;
+                let (now, wanted) = self.on(*interface)?;
                 wanted.add(name, *on, now)
             }
             HostCommand::Mtu { interface, bytes, .. } => {
-                let (now, wanted) = self.of(*interface)?;
+                let (now, wanted) = self.on(*interface)?;
                 if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
                     return Err(format!("the interface {} has {most} bytes at most", now.link.name));
                 }
                 wanted.mtu = Some(*bytes);
                 Ok(())
             }
-            HostCommand::Sysctl { .. } => Err(BY_HAND.to_owned()),
+            // There is one, the congestion control.
+            HostCommand::Sysctl { .. } => {
+                Err("set it by hand: the kernel loads a module for it, which no journal can undo".to_owned())
+            }
         }
     }
 
-    fn of(
+    fn on(
         &mut self,
         interface: HostInterface,
     ) -> Result<(&InterfaceEnvironment, &mut InterfaceSettings), String> {
         let (now, wanted) = match interface {
             HostInterface::Traffic => &mut self.traffic,
-            HostInterface::Underlay => self.underlay.as_mut().ok_or(NO_UNDERLAY)?,
+            HostInterface::Underlay => {
+                let why = "it is for the interface under the tunnel: name that with --underlay";
+                self.underlay.as_mut().ok_or(why)?
+            }
         };
         Ok((now, wanted))
     }
@@ -245,19 +225,18 @@ impl WantedSettings {
     /// What differs from the interfaces as they are.
     fn differing(self) -> Vec<(InterfaceEnvironment, InterfaceSettings)> {
         let all = self.underlay.into_iter().chain([self.traffic]);
-        all.map(|(now, wanted)| (wanted.differing(&now), now)).map(|(wanted, now)| (now, wanted)).collect()
+        let differing = |(now, wanted): (InterfaceEnvironment, InterfaceSettings)| {
+            let wanted = wanted.differing(&now);
+            (now, wanted)
+        };
+        all.map(differing).collect()
     }
 }
 
-fn add_new(known: &mut Vec<String>, new: &[String]) {
+fn add_new(known: &mut Vec<String>, new: Vec<String>) {
     for one in new {
-        if !known.contains(one) {
-            known.push(one.clone());
+        if !known.contains(&one) {
+            known.push(one);
         }
     }
 }
-
-const NO_UNDERLAY: &str = "it is for the interface under the tunnel: name that with --underlay";
-
-/// Why no sysctl of advice is set: there is one, the congestion control.
-const BY_HAND: &str = "set it by hand: the kernel loads a module for it, which no journal can undo";
