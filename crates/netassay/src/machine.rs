@@ -1,4 +1,4 @@
-//! This machine: testbeds on it, changes of it by a study, made and undone by its own agent, and the
+//! This machine: testbeds on it; changes of it by a study, made and undone by its own agent; and the
 //! rest of earlier sessions' changes.
 
 use std::cell::RefCell;
@@ -45,16 +45,16 @@ pub(crate) struct Changed {
     pub(crate) changes: Vec<Change>,
 }
 
-/// How long the agent of a killed session may take to exit.
+/// The time in which the agent of a killed session exits.
 const DYING: Duration = Duration::from_secs(1);
 
-/// How long the agent of a session that has just ended may take to undo its changes and exit.
+/// The time in which the agent of a session that has just ended undoes its changes and exits.
 const UNDOING: Duration = Duration::from_secs(5);
 
 /// Undoes the changes of sessions that are gone. Call it before measuring.
 pub(crate) fn recover() -> Result<(), Failure> {
     let mut reports = restored(DYING)?;
-    // What a user had applied is not in the way of measurements that change nothing of it.
+    // Settings that a user applied are not in the way of measurements that do not change them.
     reports.retain(|report| !matches!(report.fate, JournalFate::InUse | JournalFate::Applied { .. }));
     for report in &reports {
         let killed = if matches!(report.fate, JournalFate::NotFollowed { .. }) {
@@ -144,7 +144,7 @@ pub(crate) fn during<T>(
     undone.map(|()| done)
 }
 
-/// What a study sets on the machines that it runs between, if that is allowed.
+/// The settings of a study on the machines that it runs between, if they are allowed.
 pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
     if !study.machine().is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
@@ -168,7 +168,7 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
 }
 
 impl Changed {
-    /// How the machine differs from what the study wants; nothing if nobody has touched it.
+    /// The differences of the machine from the study's settings; none if nobody has touched it.
     pub(crate) fn differences(&self) -> Vec<Cause> {
         match self.settings.borrow_mut().differences() {
             Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
@@ -214,7 +214,7 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
     }
 }
 
-/// What a study sets, and what it varies.
+/// The settings of a study and its factors.
 fn outline(study: &Study) -> String {
     let machine = Some(parts(study.machine())).filter(|parts| !parts.is_empty());
     let factors: Vec<&str> = study.machine_factors().collect();

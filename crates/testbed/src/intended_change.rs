@@ -108,8 +108,8 @@ impl IntendedChange {
         all
     }
 
-    /// The commands that undo all of it by hand, in an order that works: the last change first, each
-    /// command once.
+    /// The commands that undo all of it by hand, in an order that works: the last change first,
+    /// each command once.
     #[must_use]
     pub fn undo_commands(all: &[Self]) -> Vec<String> {
         let mut commands: Vec<String> = Vec::new();

@@ -28,10 +28,10 @@ pub(crate) struct Advise {
     pub(crate) format: AdviceFormat,
 }
 
-/// What is asked of the studies.
+/// The question to the studies.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// What is to be improved; repeatable [default: all that the studies measured]
+    /// A goal; repeatable [default: all that the studies measured]
     #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
     pub(crate) goals: Vec<AdviceGoal>,
     /// The smallest difference that matters, in % of its base
@@ -81,7 +81,7 @@ pub(crate) struct Gate {
     /// baseline), 'latency_p99 > +20us'; repeatable
     #[arg(long, value_name = "BOUND", required = true)]
     pub(crate) fail_if: Vec<Bound>,
-    /// What the gate comes to where no check fails and some are inconclusive
+    /// The outcome where no check fails and some are inconclusive
     #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
     pub(crate) inconclusive: GateOutcome,
     /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and

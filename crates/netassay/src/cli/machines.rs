@@ -48,7 +48,7 @@ pub(crate) struct OneHost {
     pub(crate) login: Login,
 }
 
-/// How netassay is started on another machine.
+/// The start of netassay on another machine.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Login {
     /// The configuration file of ssh, in place of the user's
@@ -73,7 +73,7 @@ pub(crate) fn lease(text: &str) -> Result<Duration, String> {
 }
 
 impl HostFlags {
-    /// Whether a machine is named.
+    /// True if a machine is named.
     pub(crate) fn names_any(&self) -> bool {
         self.transmitter.is_some() || self.receiver.is_some() || self.hosts.is_some()
     }
@@ -82,7 +82,7 @@ impl HostFlags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AddressesOf {
-    /// Those that the interfaces have
+    /// The addresses of the interfaces
     There,
     /// A private pair of IPv4 and of IPv6, added for the time of the study
     Own,

@@ -125,7 +125,7 @@ fn margin(text: &str) -> Result<Margin, String> {
     }
 }
 
-/// How to read files of measurements (docs/files.md).
+/// The reading of files of measurements (docs/files.md).
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {

@@ -49,7 +49,7 @@ pub(crate) struct Aa {
     pub(crate) from: Option<String>,
 }
 
-/// How a study is measured, wherever its hosts are.
+/// The measurement of a study, wherever its hosts are.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CampaignFlags {
     #[command(flatten)]

@@ -61,7 +61,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// Whether it is traced on a machine of the user's.
+    /// True if it is traced on a machine of the user's.
     pub(crate) fn names_a_machine(&self) -> bool {
         self.host.is_some() || self.hosts.names_any()
     }

@@ -18,7 +18,7 @@ use crate::machine::PROGRAM;
 use crate::output;
 use crate::signals;
 
-/// What was set, or would be.
+/// The settings that were made, or would be.
 #[derive(Debug, Serialize)]
 struct Applied {
     /// The machine.
@@ -27,15 +27,15 @@ struct Applied {
     advice: String,
     /// Why each setting is recommended.
     reasons: Vec<String>,
-    /// What must be so for them to hold.
+    /// The conditions under which they hold.
     needs: Vec<String>,
     /// With `--dry-run`: the commands that would be run, with those that undo them.
     intended: Vec<IntendedChange>,
-    /// What changed, each with its value before and after, as read back.
+    /// The changes, each with its value before and after, as read back.
     changes: Vec<String>,
-    /// What is not set, and why.
+    /// Settings that are left, each with its reason.
     left: Vec<String>,
-    /// Whether nothing was to be changed: with `--dry-run`.
+    /// With `--dry-run`: nothing was changed.
     dry_run: bool,
     /// The command that undoes it.
     undo: String,
@@ -172,7 +172,7 @@ impl Applied {
     }
 }
 
-/// What is to be set on which interface of a machine, beside its state.
+/// The interfaces of a machine with their settings to be made.
 struct WantedSettings {
     /// Under the tunnel first: it must carry what the tunnel adds.
     underlay: Option<(InterfaceEnvironment, InterfaceSettings)>,
@@ -222,7 +222,7 @@ impl WantedSettings {
         Ok((now, wanted))
     }
 
-    /// What differs from the interfaces as they are.
+    /// The settings that differ from the interfaces as they are.
     fn differing(self) -> Vec<(InterfaceEnvironment, InterfaceSettings)> {
         let all = self.underlay.into_iter().chain([self.traffic]);
         let differing = |(now, wanted): (InterfaceEnvironment, InterfaceSettings)| {

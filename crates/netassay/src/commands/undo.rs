@@ -57,7 +57,7 @@ pub(crate) fn unrestored() -> Result<ExitCode, Failure> {
     Ok(exit_code(unrestored.is_empty()))
 }
 
-/// How long a machine may take to undo the last changes, and to tell those that are left.
+/// The time limit of a machine to undo the last changes, and to tell the ones that are left.
 const TO_TELL: Duration = Duration::from_secs(10);
 
 /// Says at the end of a session which changes of its machines are not undone. Make it before the

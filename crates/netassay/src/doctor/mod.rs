@@ -48,7 +48,7 @@ impl Examination {
         Ok(Self { findings, probes: rungs(&ladder), sides: Vec::new() })
     }
 
-    /// What was found on two machines, and how they fit together.
+    /// The examination of two machines and of how they fit together.
     pub(crate) fn of_pair(checks: Vec<PairCheck>, found: &BySide<FoundMachine>) -> Self {
         let findings = checks.into_iter().flat_map(pair::findings).collect();
         Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
@@ -65,7 +65,7 @@ impl Examination {
         self.findings.splice(behind..behind, findings);
     }
 
-    /// Whether a scenario works, or two machines are a pair.
+    /// True if a scenario works, or two machines are a pair.
     pub(crate) fn can_measure(&self) -> bool {
         let area = if self.sides.is_empty() { testbeds::SCENARIO } else { pair::AREA };
         let decides = |finding: &&Finding| finding.area == area;

@@ -39,7 +39,7 @@ pub(super) fn findings(PairCheck { name, outcome }: PairCheck) -> Vec<Finding> {
     }
 }
 
-/// What both machines are, and every setting of their interfaces in which they differ.
+/// Both machines, and every setting of their interfaces in which they differ.
 pub(super) fn side_by_side(found: &BySide<FoundMachine>) -> Vec<Property> {
     let about = found.each_ref().map(|_, one| one.about());
     let hardware = |of: fn(&Hardware) -> Option<String>| about.map(|_, about| of(&about?.hardware));

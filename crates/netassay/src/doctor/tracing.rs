@@ -1,5 +1,4 @@
-//! The kinds of probe that a kernel allows, best first; and whether the functions that take the CPU can be
-//! sampled here.
+//! The kinds of probe that a kernel allows, best first; and the sampling of functions.
 
 use std::borrow::Cow;
 
@@ -17,7 +16,7 @@ pub(crate) struct Rung {
     #[serde(flatten)]
     step: LadderStep,
     name: Cow<'static, str>,
-    /// What a trace loses without it.
+    /// The loss of a trace without it.
     without: Cow<'static, str>,
 }
 

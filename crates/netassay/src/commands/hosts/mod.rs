@@ -22,8 +22,8 @@ use crate::failure::{self, Failure, say};
 use crate::machine::{self, PROGRAM};
 use wanted::Wanted;
 
-/// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
-/// a session there that is just ending.
+/// The time limit of a command on another machine: it may boot a guest to try KVM, or wait for a
+/// session there that is just ending.
 pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
@@ -95,13 +95,13 @@ pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
     pub(crate) found: Option<BySide<FoundMachine>>,
-    /// What would be set on the machines themselves.
+    /// The intended changes of the machines themselves.
     of_machines: Option<BySide<Vec<IntendedChange>>>,
     binary: Binary,
     stay: Retention,
 }
 
-/// How long machines may take to restart: servers test their memory first.
+/// The time limit of a restart: servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
@@ -109,7 +109,7 @@ impl ReachedHosts {
     /// all.
     ///
     /// # Errors
-    /// What they lack, if no family remains.
+    /// The missing address, if no family remains.
     pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
         type FamilyOf = fn(&Condition) -> Family;
         let Some(found) = &self.found else { return Ok(None) };
@@ -215,7 +215,7 @@ impl ReachedHosts {
         Ok(())
     }
 
-    /// What a study would change on the machines, with the commands that undo it by hand.
+    /// The changes of a study on the machines, with the commands that undo them by hand.
     pub(crate) fn intended(&self, study: &Study) -> Vec<Block<'static>> {
         let Some(found) = &self.found else {
             let place = &self.hosts.places.transmitter;
@@ -367,7 +367,7 @@ fn sent(place: &HostPlace) -> String {
     }
 }
 
-/// Whether hosts are in user namespaces: where they are not root, or if it is wanted.
+/// True if hosts are in user namespaces: where they are not root, or if it is wanted.
 pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
     let makes_namespaces = reached.map_or_else(
         || host::Privileges::read().privileged(),

@@ -75,7 +75,7 @@ impl Asked {
         })
     }
 
-    /// Whether the testbed chooses TCP's congestion control.
+    /// True if the testbed chooses TCP's congestion control.
     pub(in crate::commands) fn leaves_congestion_control_open(&self) -> bool {
         let traffic = &self.order.traffic;
         traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced

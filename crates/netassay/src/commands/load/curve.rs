@@ -12,19 +12,19 @@ use crate::commands::load::asked::Asked;
 use crate::failure::Failure;
 use crate::terminal::Windows;
 
-/// How many loads: tenths of the most.
+/// The number of loads: tenths of the most.
 const LOADS: u32 = 10;
-/// How often each is measured. The least and the largest of six knees hold the median knee with
+/// The number of windows of each load. The least and the largest of six knees hold the median knee with
 /// 96.9 % confidence; of five it would be 93.8 %.
 const REPEATS: u32 = 6;
 
-/// How many windows there are: of each load its repeats, and one that finds the most where no rate
-/// says it.
+/// The number of windows: of each load its repeats, and one that finds the most where no rate says
+/// it.
 fn windows(rate: Option<u32>) -> u32 {
     LOADS * REPEATS + u32::from(rate.is_none())
 }
 
-/// What was measured.
+/// Latency against offered load.
 #[derive(Debug, Serialize)]
 pub(super) struct LatencyCurve {
     netassay: &'static str,
@@ -38,13 +38,13 @@ pub(super) struct LatencyCurve {
     points: Vec<LoadPoint>,
     /// In requests per second.
     knee: Option<Knee>,
-    /// How many windows something disturbed.
+    /// The number of disturbed windows.
     disturbed: usize,
     /// Why windows failed that were made again.
     failures: Vec<String>,
 }
 
-/// What one window gave, or the medians of several: rates in 1/s, times in ns.
+/// The result of a window, or the medians of several: rates in 1/s, times in ns.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct LoadPoint {
     asked: f64,
@@ -54,7 +54,7 @@ struct LoadPoint {
     latency_p99: f64,
 }
 
-/// What does not go together with a curve.
+/// Refuses traffic that has no curve.
 pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
     let traffic = &asked.order.traffic;
     if !traffic.kind.is_rr() {

@@ -45,7 +45,7 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     table
 }
 
-/// What a counter is shown as.
+/// The heading of a counter.
 fn heading(column: &Column<'_>) -> String {
     let spoken = column.name.replace('_', " ");
     match column.counts {

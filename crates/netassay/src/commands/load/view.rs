@@ -117,7 +117,7 @@ impl LoadResult {
         if let Some(why) = search.failures.last() {
             more.push_str(&format!(", {} more failed and repeated ({why})", search.failures.len()));
         }
-        // What `runner` hands on of a search.
+        // `runner` hands on the account of one trial.
         let last = if search.lower.is_some() { "the last that showed that rate" } else { "the last" };
         lines.push(format!(
             "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the best of those with the most \

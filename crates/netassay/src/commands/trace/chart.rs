@@ -50,7 +50,7 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 
-/// How single packets spread, as measured.
+/// The spread of single packets, as measured.
 fn spread(row: &StageTime) -> String {
     let [half, most, nearly_all] = row.quantiles.map(|time| results::figure(time as f64));
     format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")

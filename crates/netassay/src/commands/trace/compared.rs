@@ -23,7 +23,7 @@ use crate::output::{self, named};
 /// The confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Whether a name is a study's, not a path's: of a bundled one, or of a file with traffic.
+/// True for the name of a bundled study, and of a file with traffic; false for that of a path.
 pub(super) fn is_meant(name: &str) -> bool {
     let has_traffic = |text: String| text.lines().any(|line| line.trim_start().starts_with("[[workload]]"));
     bundled::find(name).is_some()
@@ -57,7 +57,7 @@ pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Resu
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
     match print(summary.study, flags) {
-        // What was measured is stored, and how the session ended is told.
+        // The runs are stored, and the end of the session is told.
         Err(failure @ Failure::Usage(_)) => say(&format!("netassay: {failure}")),
         printed => printed?,
     }
@@ -99,7 +99,7 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     })
 }
 
-/// What is printed, with the command and the version that do.
+/// A result with the command and the version that print it.
 #[derive(Serialize)]
 struct Printed<F> {
     netassay: &'static str,

@@ -77,7 +77,7 @@ fn stage_stacks(path: &str, traced: &SizedTrace) -> Vec<(Vec<String>, Vec<f64>)>
 /// The functions that are open behind each stage, the outermost first. One whose return is no stage
 /// is open until one around it returns.
 fn open_behind_each<'s>(passed: &[(&'s str, At)]) -> Vec<Vec<&'s str>> {
-    // What returns without having been entered was open before, the later the further out.
+    // A function that returns without an entry was open before, the later the further out.
     let mut before: Vec<&str> = Vec::new();
     let mut entered: Vec<&str> = Vec::new();
     for (name, at) in passed {

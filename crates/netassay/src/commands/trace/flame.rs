@@ -37,7 +37,7 @@ impl FileForm {
     }
 }
 
-/// What is drawn: one graph for each size of the message, or each two conditions.
+/// Flame graphs: one for each size of the message, or each two conditions.
 pub(super) struct Flames {
     title: String,
     said: String,

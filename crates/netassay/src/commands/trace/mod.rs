@@ -163,7 +163,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     Ok(ended.map_or_else(|| done(()), Failure::report))
 }
 
-/// What was finished of a trace that ended early.
+/// The finished rounds of a trace that ended early.
 fn finished_rounds(orders: &[RunOrder], traces: &[SizedTrace], rounds: u32) -> String {
     let of_size = |(number, order): (usize, &RunOrder)| {
         let finished = traces.get(number).map_or(0, |traced| traced.account.all.len());

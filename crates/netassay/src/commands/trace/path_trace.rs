@@ -45,11 +45,11 @@ pub(super) struct SizedTrace {
     /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
     /// packet.
     pub(super) whole: Option<f64>,
-    /// What the corrected stages add up to, as a share of `whole`.
+    /// The sum of the corrected stages as a share of `whole`.
     pub(super) closure: Option<Closure>,
-    /// Whether that is near enough to the whole to trust them one by one.
+    /// True if that is near enough to the whole to trust them one by one.
     pub(super) closes: bool,
-    /// What a probe of each kind costs, in ns.
+    /// The cost of a probe of each kind, in ns.
     pub(super) probes: Vec<(ProbeCost, f64)>,
     pub(super) journeys: Journeys,
     /// The functions that take the CPU for a message, without probes; none if that was not asked
@@ -112,7 +112,7 @@ impl SizedTrace {
         (stage, seen.map_or("", |seen| seen.name.as_str()))
     }
 
-    /// Whether packets passed the stage.
+    /// True if packets passed the stage.
     pub(super) fn passes(&self, stage: usize) -> bool {
         self.rows.iter().any(|row| row.from == stage || row.to == stage)
     }
@@ -124,7 +124,7 @@ impl PathTrace {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }
 
-    /// What was sent, and where.
+    /// The traffic and its testbed.
     pub(super) fn traffic(&self) -> String {
         let place = match self.on.named() {
             Some(named) => format!(" on {named}"),
@@ -167,7 +167,7 @@ impl PathTrace {
         }
     }
 
-    /// What figures are in.
+    /// The unit of figures.
     pub(super) fn unit(&self) -> &'static str {
         if self.exact { "instructions" } else { "ns" }
     }

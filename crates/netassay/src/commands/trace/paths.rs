@@ -14,10 +14,10 @@ use crate::failure::Failure;
 use crate::output::show_blocks;
 use crate::signals;
 
-/// What a kernel has for paths.
+/// The places of paths on a kernel.
 #[derive(Serialize)]
 struct List {
-    /// Whether it is that of a virtual machine.
+    /// True for the kernel of a virtual machine.
     inside_guest: bool,
     /// The machine, if it is not this one.
     #[serde(flatten)]

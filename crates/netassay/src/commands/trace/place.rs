@@ -19,7 +19,7 @@ const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth
 pub(super) struct PathKeys {
     /// The keys of the traffic and its testbed.
     pub(super) traffic: Vec<Assignment>,
-    /// Whether instructions are counted.
+    /// True if instructions are counted.
     pub(super) exact: bool,
     pub(super) tracing: Tracing,
 }
@@ -55,7 +55,7 @@ impl PathKeys {
         self.traffic.iter().any(|one| one.key() == key)
     }
 
-    /// Whether readers sleep until a packet wakes them.
+    /// True if readers sleep until a packet wakes them.
     pub(super) fn is_asleep(&self) -> bool {
         self.tracing.readers == [Waiting::Asleep]
     }
@@ -65,7 +65,7 @@ impl PathKeys {
     /// end's namespace; here that needs a privilege that agents give up.
     pub(super) fn scenario(&self, flags: &Trace) -> Scenario {
         let named = self.traffic.iter().rev().find(|one| one.key() == "scenario");
-        // What is no scenario is refused where all keys are read.
+        // Another word is refused where all keys are read.
         let named = named.and_then(|one| one.values().first()?.parse().ok());
         named.unwrap_or(match flags.hosts.names_any() {
             true => Scenario::Ssh,
