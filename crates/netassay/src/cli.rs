@@ -190,7 +190,7 @@ pub(crate) enum Command {
     /// Wait until the input ends or pauses for this long (netassay starts it by itself)
     #[command(hide = true)]
     Hold {
-        /// How long
+        /// The time limit
         #[arg(value_parser = study::parse_duration)]
         lease: std::time::Duration,
     },

@@ -166,7 +166,7 @@ pub(crate) fn machines_are(commands: Vec<String>) {
     let _ = MACHINES.set(commands);
 }
 
-/// Whether the command line asks for the exit codes of a bisection.
+/// True if the command line asks for the exit codes of a bisection.
 fn bisects() -> bool {
     std::env::args_os().any(|word| word == "--bisect")
 }

@@ -9,10 +9,10 @@ use host::{LockHolder, MeasuringLock};
 use crate::cli::TurnFlags;
 use crate::failure::{Failure, say};
 
-/// How often a waiting session reports that it waits.
+/// The time between two reports of a waiting session.
 const REMINDER: Duration = Duration::from_secs(60);
 
-/// How often a waiting session tries to take the turn.
+/// The time between two tries of a waiting session.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// A session that may measure. Dropping it frees the turn.

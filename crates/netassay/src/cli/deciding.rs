@@ -23,7 +23,7 @@ pub(crate) struct Advise {
     pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// How to print the advice
+    /// The form of the advice
     #[arg(long, value_enum, default_value_t = AdviceFormat::Text)]
     pub(crate) format: AdviceFormat,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Gate {
     /// Confidence that the gate does not err, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 95.0)]
     pub(crate) confidence: f64,
-    /// How to print the result; with --output only the file has this format
+    /// The form of the result; with --output only the file has this format
     #[arg(long, value_enum, default_value_t = GateFormat::Text)]
     pub(crate) format: GateFormat,
     /// Write the result to this file too

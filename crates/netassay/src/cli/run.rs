@@ -38,7 +38,7 @@ pub(crate) struct Aa {
     /// differences. No report is written
     #[arg(long, conflicts_with = "no_report")]
     pub(crate) aa: bool,
-    /// How many experiments [default: 20]
+    /// The number of experiments [default: 20]
     #[arg(long, value_name = "N", requires = "aa", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) experiments: Option<u32>,
     /// Boots of each experiment [default: 3]

@@ -53,7 +53,7 @@ struct Graph {
 }
 
 impl Flames {
-    /// Of a path.
+    /// The functions of a path.
     pub(super) fn of_path(found: &PathTrace) -> Self {
         let graph = |traced: &SizedTrace| {
             let profile = traced.account.profile.as_ref()?;
@@ -76,7 +76,7 @@ impl Flames {
         }
     }
 
-    /// Of the conditions of a study.
+    /// The differences of the conditions of a study.
     pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
         let graph = |pair: &results::Stacks| Graph {
             title: format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader),
