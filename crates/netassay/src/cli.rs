@@ -16,13 +16,15 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit;
 
-pub(crate) use common::{Database, Format, Formatted, TurnFlags, correction};
-pub(crate) use deciding::{Advise, AdviceFormat, Gate, GateFormat, Wanted};
-pub(crate) use files::{Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack};
+pub(crate) use common::{Format, Formatted, TurnFlags, correction};
+pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
+pub(crate) use files::{
+    Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack,
+};
 pub(crate) use load::{Load, traffic_keys};
-pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, OneHost, Undo, lease};
+pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, CompareFiles, History, Report, ReportFormat, Show};
-pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::{Merge, Trace, TraceAction};
 
 const EXAMPLES: &str = "\
@@ -79,7 +81,8 @@ fn renamed_option(command: &str, words: &[OsString]) -> Option<(String, String)>
     words.iter().filter_map(option).find_map(|option| {
         let known = RENAMED_OPTIONS.iter().find(|(of, old, _)| (*of, *old) == (command, option.as_str()));
         let is_traffic = matches!(command, "load" | "trace");
-        let key = || traffic_keys().find(|key| is_traffic && key.replace('_', "-") == option.replace('_', "-"));
+        let key =
+            || traffic_keys().find(|key| is_traffic && key.replace('_', "-") == option.replace('_', "-"));
         let new = known.map(|(.., new)| (*new).to_owned()).or_else(|| Some(format!("{}=VALUE", key()?)))?;
         Some((format!("{command} --{option}"), new))
     })
@@ -254,10 +257,11 @@ mod tests {
     fn no_option_has_the_name_of_an_old_one() {
         let mut command = Cli::command();
         command.build();
-        let of_traffic = ["load", "trace"].into_iter().flat_map(|command| {
-            traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-")))
-        });
-        let renamed = RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
+        let of_traffic = ["load", "trace"]
+            .into_iter()
+            .flat_map(|command| traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-"))));
+        let renamed =
+            RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
         for (name, old) in renamed.chain(of_traffic) {
             let found = command.find_subcommand(&name).unwrap();
             assert!(found.get_arguments().all(|one| one.get_long() != Some(&old)), "{name} --{old}");

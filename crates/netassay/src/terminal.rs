@@ -147,7 +147,7 @@ fn line(event: &Event) -> Option<String> {
                 results::counted(*runs, "run"),
                 results::duration_of(*expected_s)
             );
-            for dropped in looks_dropped {
+            if let Some(dropped) = looks_dropped {
                 text.push_str(&format!("\n  looks: {dropped}"));
             }
             for one in lacking {

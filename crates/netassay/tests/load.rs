@@ -15,8 +15,7 @@ fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let run = |duration: &str| {
         let duration = format!("duration={duration}");
         let brief = [duration.as_str(), "ramp=50ms", "--format", "json"];
-        let output =
-            bench.netassay_as_nobody(&[&["load"], arguments, &brief].concat()).output().unwrap();
+        let output = bench.netassay_as_nobody(&[&["load"], arguments, &brief].concat()).output().unwrap();
         parsed(&output, arguments)
     };
     let moves = |document: &Value| {
@@ -134,29 +133,16 @@ fn what_nobody_receives_is_counted_at_the_interface() {
 #[test]
 fn options_reach_the_traffic_and_the_interfaces() {
     let bench = Bench::new();
-    let document = json(
-        &bench,
-        &[
-            "udp_stream",
-            "sender=gso",
-            "reader=gro",
-            "message=1472",
-            "verify=on",
-            "dscp=46",
-        ],
-    );
+    let document =
+        json(&bench, &["udp_stream", "sender=gso", "reader=gro", "message=1472", "verify=on", "dscp=46"]);
     assert_eq!(document["asked"]["traffic"]["reader"], "gro");
     assert!(metric(&document, "throughput", "Mbit/s") > 0.0);
-    let document = json(
-        &bench,
-        &["tcp_stream", "direction=both", "mtu=9000", "offloads=none", "nodelay=on"],
-    );
+    let document = json(&bench, &["tcp_stream", "direction=both", "mtu=9000", "offloads=none", "nodelay=on"]);
     assert_eq!(document["effective"]["transmitter"]["mtu"], 9000);
     assert_eq!(document["effective"]["receiver"]["active"]["tx-tcp-segmentation"], false);
     let ways = ["throughput_forward", "throughput_reverse"].map(|key| metric(&document, key, "Mbit/s"));
     assert!(ways.iter().all(|rate| *rate > 0.0), "{ways:?}");
-    let document =
-        json(&bench, &["tcp_stream", "scenario=vxlan", "receiver.gro=off", "tso=off"]);
+    let document = json(&bench, &["tcp_stream", "scenario=vxlan", "receiver.gro=off", "tso=off"]);
     assert_eq!(document["asked"]["scenario"], "vxlan");
     assert_eq!(document["effective"]["transmitter"]["active"]["tx-tcp-segmentation"], false);
     assert_eq!(document["effective"]["receiver"]["active"]["rx-gro"], false);

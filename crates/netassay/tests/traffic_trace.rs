@@ -49,7 +49,8 @@ fn traffic_threads_of_a_pid_namespace_are_followed() {
     for (asked, packets) in [(&own[..], 64), (&both[..], 128)] {
         let mut container = std::process::Command::new("unshare");
         container.args(["--pid", "--fork", "--mount-proc"]);
-        let traced = bench.netassay(&[asked, &["trace.batch=64", "trace.rounds=1", "--format=json"]].concat());
+        let traced =
+            bench.netassay(&[asked, &["trace.batch=64", "trace.rounds=1", "--format=json"]].concat());
         let output = inside(container, &traced).output().unwrap();
         expect(&output, 0);
         let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -66,7 +67,8 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     }
     let bench = Bench::new();
     // The way in of a datagram in several pieces, whose copy has a tracepoint.
-    let arguments = ["trace", "udp-rx", "message=20000", "trace.batch=500", "trace.rounds=3", "--format=json"];
+    let arguments =
+        ["trace", "udp-rx", "message=20000", "trace.batch=500", "trace.rounds=3", "--format=json"];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -223,16 +225,8 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "trace.rounds=65"], 2, &["`rounds` must be 1 to 64"]);
-    refused(
-        &["trace", "udp-rx", "busy_poll=50us"],
-        2,
-        &["does not support this `busy_poll` over loopback"],
-    );
-    refused(
-        &["trace", "udp-rx", "scenario=vm", "flows=4"],
-        2,
-        &["does not support this `flows` over vm"],
-    );
+    refused(&["trace", "udp-rx", "busy_poll=50us"], 2, &["does not support this `busy_poll` over loopback"]);
+    refused(&["trace", "udp-rx", "scenario=vm", "flows=4"], 2, &["does not support this `flows` over vm"]);
     refused(&["trace", "udp-tx", "message=1,2"], 2, &["message: one value"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--chart <FILE>"]);
     refused(&["trace", "udp-tx", "boots=2"], 2, &["`boots` is no key of the traffic"]);

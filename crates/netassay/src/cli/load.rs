@@ -85,9 +85,7 @@ with it, or between machines that you name.";
 
 /// The keys of the traffic and its testbed, features on both sides and on one among them.
 pub(crate) fn traffic_keys() -> impl Iterator<Item = String> {
-    let of_side = |side: Side| {
-        feature::names().chain(["offloads"]).map(move |name| format!("{side}.{name}"))
-    };
+    let of_side = |side: Side| feature::names().chain(["offloads"]).map(move |name| format!("{side}.{name}"));
     let of_both = KEYS.iter().map(|key| key.name).chain(TESTBED.iter().copied()).chain(feature::names());
     of_both.map(str::to_owned).chain(Side::ALL.into_iter().flat_map(of_side))
 }

@@ -17,7 +17,11 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
         return Err(Failure::Usage(unknown(&word)));
     }
     show_blocks(&found, &flags.output, false, |found| {
-        if word.is_empty() { names(found) } else { vec![Block::Items(found.iter().map(definition).collect())] }
+        if word.is_empty() {
+            names(found)
+        } else {
+            vec![Block::Items(found.iter().map(definition).collect())]
+        }
     })
 }
 

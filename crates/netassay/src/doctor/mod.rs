@@ -79,12 +79,8 @@ impl Examination {
         let list = |area: &[Finding]| Block::List(area.iter().map(Finding::sentence).collect());
         let areas = areas.map(|area| Block::Fold(area[0].area.to_string(), vec![list(area)]));
         let count = |status| self.findings.iter().filter(|finding| finding.status == status).count();
-        let counts = format!(
-            "{} ok, {} warn, {} fail",
-            count(Status::Ok),
-            count(Status::Warn),
-            count(Status::Fail)
-        );
+        let counts =
+            format!("{} ok, {} warn, {} fail", count(Status::Ok), count(Status::Warn), count(Status::Fail));
         areas.chain(pair::table(&self.sides)).chain([Block::Text(counts)]).collect()
     }
 }

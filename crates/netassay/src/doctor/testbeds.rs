@@ -23,7 +23,9 @@ pub(super) fn privileges(held: &Privileges) -> Vec<Finding> {
     };
     let user = match (held.user_namespaces.obstacle(), held.privileged()) {
         (None, _) => Finding::ok("privileges", USER, "allowed by the machine's settings"),
-        (Some(obstacle), true) => Finding::warn("privileges", USER, "not allowed for ordinary users", obstacle),
+        (Some(obstacle), true) => {
+            Finding::warn("privileges", USER, "not allowed for ordinary users", obstacle)
+        }
         (Some(obstacle), false) => {
             Finding::fail("privileges", USER, "not allowed here, and this is not root", obstacle)
         }

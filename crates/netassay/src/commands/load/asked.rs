@@ -46,12 +46,19 @@ impl Asked {
     ///
     /// # Errors
     /// As [`Asked::read`].
-    pub(in crate::commands) fn of(kind: Kind, scenario: Scenario, keys: &[Assignment]) -> Result<Self, Failure> {
+    pub(in crate::commands) fn of(
+        kind: Kind,
+        scenario: Scenario,
+        keys: &[Assignment],
+    ) -> Result<Self, Failure> {
         if let Some(other) = keys.iter().find(|one| traffic_keys().all(|known| known != one.key())) {
             let known: Vec<String> = traffic_keys().collect();
             let near = suggest::nearest(other.key(), known.iter().map(String::as_str));
             let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(Failure::Usage(format!("`{}` is no key of the traffic or its testbed{near}", other.key())));
+            return Err(Failure::Usage(format!(
+                "`{}` is no key of the traffic or its testbed{near}",
+                other.key()
+            )));
         }
         if let Some(several) = keys.iter().find(|one| one.values().len() > 1) {
             let key = several.key();

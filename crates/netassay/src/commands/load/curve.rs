@@ -182,7 +182,9 @@ impl LatencyCurve {
             facts.push(("disturbed", format!("{disturbed} of {all}; they are in the medians")));
         }
         let failed = || counted(self.failures.len(), "window");
-        facts.extend(self.failures.last().map(|why| ("failed and made again", format!("{}: {why}", failed()))));
+        facts.extend(
+            self.failures.last().map(|why| ("failed and made again", format!("{}: {why}", failed()))),
+        );
         vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Facts(facts)]
     }
 }
@@ -195,7 +197,13 @@ mod tests {
     use super::*;
 
     fn row(asked: f64, latency: f64) -> LoadPoint {
-        LoadPoint { asked, answered: asked, latency_mean: latency, latency_p50: latency, latency_p99: latency }
+        LoadPoint {
+            asked,
+            answered: asked,
+            latency_mean: latency,
+            latency_p50: latency,
+            latency_p99: latency,
+        }
     }
 
     #[test]

@@ -133,7 +133,8 @@ fn values(mut file: File, format: &Format) -> Result<Values, ReadError> {
             (without_value, MOST_WITHOUT_VALUE, ["more than", "bytes without a value"]),
             (values.len() + of_block.len(), MOST_VALUES, ["more than", "values"]),
         ];
-        if let Some((_, most, [before, behind])) = bounds.into_iter().find(|(amount, most, _)| amount > most) {
+        if let Some((_, most, [before, behind])) = bounds.into_iter().find(|(amount, most, _)| amount > most)
+        {
             let why = format!("{before} {most} {behind}: not a file of measurements");
             return Err(ReadError::Io(io::Error::new(io::ErrorKind::FileTooLarge, why)));
         }

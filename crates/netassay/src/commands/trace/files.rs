@@ -25,7 +25,8 @@ impl<'f> TraceFiles<'f> {
         let chart = |path: &'f PathBuf| Ok((path.as_path(), FileForm::of_chart(path)?));
         let charts: Result<_, Failure> = flags.chart.iter().map(chart).collect();
         let flame = flags.flame.as_deref();
-        let flame = flame.map(|path| Ok::<_, Failure>((path, FileForm::of_flame_graph(path)?))).transpose()?;
+        let flame =
+            flame.map(|path| Ok::<_, Failure>((path, FileForm::of_flame_graph(path)?))).transpose()?;
         Ok(Self { charts: charts?, flame })
     }
 

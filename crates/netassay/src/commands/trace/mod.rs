@@ -25,7 +25,7 @@ use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
 use crate::commands::undo::SaysUnrestored;
 use crate::exit;
-use crate::failure::{Failure, say};
+use crate::failure::Failure;
 use crate::machine;
 use crate::output;
 use crate::signals;
@@ -47,9 +47,9 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
         [name] if compared::is_meant(name) => compared::trace(name, keys, flags),
         [path] => measure(path, keys, flags),
         [] => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
-        [_, other, ..] => {
-            Err(Failure::Usage(format!("{other:?} is no KEY=VALUE, and one path or study is traced at a time")))
-        }
+        [_, other, ..] => Err(Failure::Usage(format!(
+            "{other:?} is no KEY=VALUE, and one path or study is traced at a time"
+        ))),
     }
 }
 

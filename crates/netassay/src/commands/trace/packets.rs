@@ -23,12 +23,8 @@ pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, Str
     } else {
         "time, as measured: with the cost of the probes"
     };
-    let events: Vec<Value> = found
-        .traces
-        .iter()
-        .zip(1..)
-        .flat_map(|(traced, process)| of_size(found, traced, process))
-        .collect();
+    let events: Vec<Value> =
+        found.traces.iter().zip(1..).flat_map(|(traced, process)| of_size(found, traced, process)).collect();
     let [kernel, command] = found.origin();
     let file = json!({
         "traceEvents": events,
@@ -56,15 +52,13 @@ fn of_size(found: &PathTrace, traced: &SizedTrace, process: u64) -> Vec<Value> {
     let mut events = vec![named("process_name", process, 0, &name)];
     for (packet, track) in packets.iter().zip(1..) {
         events.push(named("thread_name", process, track, &format!("packet {track}")));
-        events.extend(
-            of_packet(found, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
-                |mut event| {
-                    event["pid"] = json!(process);
-                    event["tid"] = json!(track);
-                    event
-                },
-            ),
-        );
+        events.extend(of_packet(found, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
+            |mut event| {
+                event["pid"] = json!(process);
+                event["tid"] = json!(track);
+                event
+            },
+        ));
     }
     events
 }

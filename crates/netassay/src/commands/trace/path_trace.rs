@@ -92,9 +92,7 @@ impl SizedTrace {
     pub(super) fn breach(&self, exact: bool) -> Option<String> {
         let way_out = if exact { "" } else { ", or count instructions (exact=true)" };
         let breach = self.closure?.breach(exact)?;
-        Some(format!(
-            "does not close: {breach}; more `trace.rounds` know the cost of probes better{way_out}"
-        ))
+        Some(format!("does not close: {breach}; more `trace.rounds` know the cost of probes better{way_out}"))
     }
 
     /// The row from one place to another.

@@ -102,7 +102,8 @@ impl List {
             None => "this kernel".to_owned(),
         };
         let rungs = self.probes.iter().map(Rung::sentence).collect();
-        let probes = Block::Fold(format!("probes at places of {whose}, best first"), vec![Block::List(rungs)]);
+        let probes =
+            Block::Fold(format!("probes at places of {whose}, best first"), vec![Block::List(rungs)]);
         std::iter::once(probes).chain(self.paths.iter().map(Listed::block)).collect()
     }
 }
@@ -111,7 +112,8 @@ impl Listed {
     fn block(&self) -> Block<'static> {
         let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
         let resolved = self.stages.iter().filter(both).count();
-        let title = format!("{}: {} ({resolved} of {} stages resolved)", self.name, self.about, self.stages.len());
+        let title =
+            format!("{}: {} ({resolved} of {} stages resolved)", self.name, self.about, self.stages.len());
         Block::Fold(title, vec![Block::List(self.stages.iter().map(line).collect())])
     }
 }

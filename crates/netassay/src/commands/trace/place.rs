@@ -80,18 +80,22 @@ impl PathKeys {
 pub(super) struct OnMachine {
     /// Its name, if it is one of the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<String>,
+    pub(super) host: Option<String>,
     /// The release of its kernel.
-    kernel: Option<String>,
-    kernel_version: Option<String>,
-    kernel_command_line: Option<String>,
+    pub(super) kernel: Option<String>,
+    pub(super) kernel_version: Option<String>,
+    pub(super) kernel_command_line: Option<String>,
     /// All that as a clause.
     #[serde(skip)]
     pub(super) described: String,
 }
 
 /// Refuses the first of these options that was given: it needs something else than this name.
-pub(super) fn refuse<const N: usize>(options: [(bool, &str); N], needs: &str, name: &str) -> Result<(), Failure> {
+pub(super) fn refuse<const N: usize>(
+    options: [(bool, &str); N],
+    needs: &str,
+    name: &str,
+) -> Result<(), Failure> {
     match options.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(Failure::Usage(format!("{option} needs {needs}: {name:?} is none"))),
         None => Ok(()),

@@ -103,7 +103,8 @@ fn sentences(found: &PathTrace) -> Vec<String> {
     };
     let mut sentences = vec![format!("{} for a packet, less the cost of probes{more}", found.unit())];
     if found.traces.iter().flat_map(|traced| &traced.rows).any(|row| row.waits) {
-        let waits = "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
+        let waits =
+            "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
         sentences.push(waits.to_owned());
     }
     sentences.extend(stand_ins(found));
@@ -160,7 +161,8 @@ fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
         ));
         sentences.extend(traced.breach(found.exact));
     }
-    let probe = |(kind, cost): &(ProbeCost, f64)| format!("{} {unit} ({})", figure(*cost), kind_of_probe(*kind));
+    let probe =
+        |(kind, cost): &(ProbeCost, f64)| format!("{} {unit} ({})", figure(*cost), kind_of_probe(*kind));
     let costs: Vec<String> = traced.probes.iter().map(probe).collect();
     if !costs.is_empty() {
         sentences.push(format!("a probe costs {}", costs.join(", ")));
@@ -363,7 +365,10 @@ mod tests {
             about: "a TCP segment".to_owned(),
             scenario: study::Scenario::Veth,
             inside_guest: true,
-            on: OnMachine { described: "kernel 6.1.0, command line `quiet`".to_owned(), ..OnMachine::default() },
+            on: OnMachine {
+                described: "kernel 6.1.0, command line `quiet`".to_owned(),
+                ..OnMachine::default()
+            },
             exact: true,
             family: study::Family::Ipv4,
             notes: Vec::new(),

@@ -9,7 +9,15 @@ use crate::kernel;
 /// The only trace of a command's answer.
 fn traced(bench: &Bench, more: &[&str]) -> Value {
     let kernel = format!("kernel={}", kernel::directory().display());
-    let words = ["trace", "udp-rx", "scenario=vm", "exact=true", "trace.readers=asleep", "message=1", "--format=json"];
+    let words = [
+        "trace",
+        "udp-rx",
+        "scenario=vm",
+        "exact=true",
+        "trace.readers=asleep",
+        "message=1",
+        "--format=json",
+    ];
     let short = ["trace.batch=256", "trace.rounds=2", &kernel];
     let output = bench.run(&[&words[..], &short[..], more].concat());
     expect(&output, 0);
