@@ -34,7 +34,7 @@ fn a_page_says_which_trial_its_lines_are_of() {
     for words in [
         "the lines below are of the last",
         "`limited by` is of the best of those with the most",
-        "limited by   ",
+        "limited by: ",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }

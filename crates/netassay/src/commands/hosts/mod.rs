@@ -18,7 +18,7 @@ use testbed::{
 };
 
 use crate::cli::{AddressesOf, HostFlags, Login};
-use crate::failure::{self, Failure, say};
+use crate::failure::{Failure, say};
 use crate::machine::{self, PROGRAM};
 use wanted::Wanted;
 
@@ -59,9 +59,6 @@ pub(crate) fn reach(
             ));
         }
     }
-    let places = wanted.places.each_ref().into_iter();
-    let used = places.filter(|(side, _)| *side == Side::Transmitter || !is_of_one);
-    failure::machines_are(used.map(|(_, place)| examining(place.as_ref())).collect());
     let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> = wanted
         .places
@@ -330,24 +327,6 @@ fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> Stri
     let privileges = place.lacks().map(without).unwrap_or_default();
     let sent = sent(place);
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
-}
-
-/// The command that examines a machine, where this one has one.
-fn examining(place: Option<&HostSpec>) -> String {
-    let interface = place.and_then(|place| place.interface.as_deref());
-    let mut words = vec!["netassay".to_owned(), "doctor".to_owned()];
-    match place.and_then(|place| place.launcher.as_ref()) {
-        Some(host @ Launcher::Ssh { config, .. }) => {
-            let host = interface.map_or_else(|| host.to_string(), |interface| format!("{host}:{interface}"));
-            words.extend(["--host".to_owned(), host]);
-            let config = config.iter().map(|path| path.display().to_string());
-            words.extend(config.flat_map(|path| ["--ssh-config".to_owned(), path]));
-        }
-        _ => words.extend(interface.into_iter().flat_map(|name| ["--host".to_owned(), format!(":{name}")])),
-    }
-    let command = words::shell_command(words.iter().map(String::as_str));
-    let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
-    format!("`{command}`{}", if is_there { " there" } else { "" })
 }
 
 fn in_brackets(words: &str) -> String {
