@@ -131,7 +131,7 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     assert!(stacks.contains(";tcp_sendmsg;") && stacks.contains(";tcp_recvmsg;"), "{stacks}");
 
     assert_eq!((&document["kernel"], &document["netassay"]), (&origin[0].into(), &origin[2].into()));
-    assert!(document["command"].as_str().unwrap().contains("tcp-rx --message=7"), "{document:#}");
+    assert!(document["command"].as_str().unwrap().contains("tcp-rx message=7"), "{document:#}");
     let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&packets).unwrap()).unwrap();
     let other = file["otherData"].to_string();
     assert!(origin.iter().all(|word| other.contains(word)), "{other}");
@@ -146,7 +146,7 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
         "sendto return",
         "1 B    1 B  1400 B  1400 B",
         "kernel ",
-        ": `netassay trace udp-tx --batch=500 --rounds=1 --profile`",
+        ": `netassay trace udp-tx trace.batch=500 trace.rounds=1 trace.profile=true`",
         "1400 bytes: packets:",
         "%: the stages add up to that share",
         "a probe costs",

@@ -120,7 +120,6 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Err(refused) => return Err(refused.into()),
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
     let here = if is_between { &Machines::default() } else { study.machine() };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {

@@ -1,11 +1,12 @@
 //! The command line as a study of one condition.
 
 use agent::Interrupt;
-use study::{Assignment, Condition, CongestionControl, Scenario, Study};
-use testbed::{Options, RunOrder};
+use study::{Assignment, Condition, CongestionControl, Family, Scenario, Study};
+use testbed::{Options, RunOrder, Testbed};
 use words::{Kind, suggest};
 
-use crate::cli::{Load, traffic_keys};
+use crate::cli::{HostFlags, Load, traffic_keys};
+use crate::commands::hosts::{ReachedHosts, reach};
 use crate::failure::Failure;
 use crate::machine;
 
@@ -82,10 +83,30 @@ impl Asked {
         })
     }
 
-    /// True if the testbed chooses TCP's congestion control.
-    pub(in crate::commands) fn leaves_congestion_control_open(&self) -> bool {
-        let traffic = &self.order.traffic;
-        traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced
+    /// Reaches the machines of the user's, if any are named, and checks them as a pair.
+    pub(in crate::commands) fn reach(
+        &self,
+        flags: &HostFlags,
+        interrupt: &Interrupt,
+    ) -> Result<Option<ReachedHosts>, Failure> {
+        let reached = reach(flags, &[self.scenario], self.inside_guest, interrupt)?;
+        if let Some(reached) = &reached {
+            reached.check_pair(std::slice::from_ref(&self.condition), interrupt)?;
+        }
+        Ok(reached)
+    }
+
+    /// Chooses TCP's congestion control where the keys leave it to the testbed.
+    pub(in crate::commands) fn choose_congestion_control(
+        &mut self,
+        testbed: &mut Testbed,
+    ) -> Result<(), Failure> {
+        let traffic = &mut self.order.traffic;
+        if traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced {
+            let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, Family::Ipv4))?;
+            traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
+        }
+        Ok(())
     }
 
     pub(in crate::commands) fn options(

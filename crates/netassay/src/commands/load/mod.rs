@@ -7,14 +7,12 @@ mod load_result;
 mod view;
 
 use runner::TRIALS;
-use study::CongestionControl;
 use testbed::Testbed;
 
 use crate::cli::Load;
 use crate::commands::hosts;
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::Failure;
-use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::terminal::Windows;
@@ -29,11 +27,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
-    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, &interrupt)?;
-    if let Some(reached) = &reached {
-        reached.check_pair(std::slice::from_ref(&asked.condition), &interrupt)?;
-    }
+    let reached = asked.reach(&flags.hosts, &interrupt)?;
     let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
     options.hosts = reached.map(|reached| reached.hosts);
     if !options.cpus.controller.is_empty() {
@@ -41,10 +35,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let _says_unrestored = SaysUnrestored(options.hosts.clone());
     let mut testbed = Testbed::build(&options, &interrupt)?;
-    if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
-        asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
-    }
+    asked.choose_congestion_control(&mut testbed)?;
     if flags.latency_curve {
         let curve = curve::measure(&asked, &mut testbed, session.disturbance().is_some())?;
         return output::show_blocks(&curve, &flags.output, flags.tables.wide, curve::LatencyCurve::blocks);

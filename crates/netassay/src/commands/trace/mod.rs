@@ -14,8 +14,7 @@ use std::process::ExitCode;
 
 use agent::message::TraceOptions;
 use results::counted;
-use study::{Assignment, AssignmentError, CongestionControl, Kind};
-use testbed::RunOrder;
+use study::{Assignment, AssignmentError, Kind};
 use trace::{MOST_BYTES, TracePath};
 
 use crate::again;
@@ -26,7 +25,6 @@ use crate::commands::study_files::read_text;
 use crate::commands::undo::SaysUnrestored;
 use crate::exit;
 use crate::failure::Failure;
-use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
@@ -87,18 +85,19 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         false => Kind::TcpRr,
     };
     let sizes = sizes(&keys, workload)?;
-    let all: Vec<Asked> =
+    let mut all: Vec<Asked> =
         sizes.iter().map(|keys| Asked::of(workload, scenario, keys)).collect::<Result<_, _>>()?;
     let files = TraceFiles::read(flags)?;
-    let asked = &all[0];
-    place::check(asked, flags)?;
+    place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
-    let hosts = place::hosts(asked, flags, &interrupt)?;
+    let hosts = place::hosts(&all[0], flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(asked, exact, hosts.as_ref(), &interrupt)?;
-    testbed.settle(&runner::switches_of(&asked.condition))?;
+    let mut testbed = place::testbed(&all[0], exact, hosts.as_ref(), &interrupt)?;
+    testbed.settle(&runner::switches_of(&all[0].condition))?;
+    for asked in &mut all {
+        asked.choose_congestion_control(&mut testbed)?;
+    }
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     let is_profiled = keys.tracing.profile || files.flame.is_some();
     let wanted = TraceOptions {
@@ -111,16 +110,9 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         profile: if is_profiled { host::perf::frequency(exact) } else { 0 },
     };
     let on = place::on(&mut testbed, hosts.as_ref())?;
-    let mut orders: Vec<RunOrder> = all.iter().map(|asked| asked.order.clone()).collect();
-    if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
-        for order in &mut orders {
-            order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
-        }
-    }
     let mut traces = Vec::new();
     let mut ended = None;
-    for order in &orders {
+    for Asked { order, .. } in &all {
         let mut finished = None;
         let (account, failure) = match testbed.trace(order, wanted.clone(), &mut finished) {
             Ok(account) => (Some(account), None),
@@ -137,11 +129,12 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
     }
     let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
     if ended.is_some() {
-        notes.push(finished_rounds(&orders, &traces, wanted.rounds));
+        notes.push(finished_rounds(&all, &traces, wanted.rounds));
     }
     if !functions && !flags.tracepoints {
         notes.extend(on.is_this_kernel());
     }
+    let asked = &all[0];
     let found = PathTrace {
         netassay: env!("CARGO_PKG_VERSION"),
         command: again::command(),
@@ -164,12 +157,12 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
 }
 
 /// The finished rounds of a trace that ended early.
-fn finished_rounds(orders: &[RunOrder], traces: &[SizedTrace], rounds: u32) -> String {
-    let of_size = |(number, order): (usize, &RunOrder)| {
+fn finished_rounds(all: &[Asked], traces: &[SizedTrace], rounds: u32) -> String {
+    let of_size = |(number, Asked { order, .. }): (usize, &Asked)| {
         let finished = traces.get(number).map_or(0, |traced| traced.account.all.len());
         format!("{finished} of {rounds} with {}", counted(order.traffic.message as usize, "byte"))
     };
-    let of_sizes: Vec<String> = orders.iter().enumerate().map(of_size).collect();
+    let of_sizes: Vec<String> = all.iter().enumerate().map(of_size).collect();
     format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
 }
 

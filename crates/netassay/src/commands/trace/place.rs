@@ -153,11 +153,7 @@ pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Resu
     if flags.host.is_some() {
         return hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt);
     }
-    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, interrupt)?;
-    if let Some(reached) = &reached {
-        reached.check_pair(std::slice::from_ref(&asked.condition), interrupt)?;
-    }
-    Ok(reached.map(|reached| reached.hosts))
+    Ok(asked.reach(&flags.hosts, interrupt)?.map(|reached| reached.hosts))
 }
 
 /// Makes the testbed; on the machine that was reached, if one was. The connection must outlive it.
