@@ -16,7 +16,7 @@ stty -F /dev/ttyS1 raw
 
 measure() {
     # shellcheck disable=SC2046 # Several words.
-    netassay trace udp-tx --message 1 $(cat /size) --format json >/dev/ttyS1
+    netassay trace udp-tx message=1 $(cat /size) --format json >/dev/ttyS1
 }
 
 round=0

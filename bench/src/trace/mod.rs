@@ -152,7 +152,7 @@ fn initramfs(
     }
     archive.file("scripts", 0o644, names.as_bytes());
     archive.file("rounds", 0o644, rounds.to_string().as_bytes());
-    let size = bench.or_smoke("--batch 2000 --rounds 3", "--batch 64 --rounds 2");
+    let size = bench.or_smoke("trace.batch=2000 trace.rounds=3", "trace.batch=64 trace.rounds=2");
     archive.file("size", 0o644, size.as_bytes());
     archive.file("init", 0o755, INIT.as_bytes());
     Ok(archive.finish())

@@ -87,12 +87,12 @@ struct TracedWork<'w> {
 impl TracedWork<'_> {
     /// The remedy if tracepoints are too few.
     fn remedy(&self, stages: &[ChosenStage]) -> String {
-        let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
+        let functions = "Functions are probed in a virtual machine (inside=guest) and on a machine with another kernel (--host)";
         let has_reader = stages.iter().any(|stage| stage.phase == JourneyPhase::Reading);
         // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
         match has_reader && self.path.workload.is_udp() {
             true => format!(
-                "With --message 20000 a datagram lies in several pieces, and their copy to the reader has a tracepoint. {functions}"
+                "With message=20000 a datagram lies in several pieces, and their copy to the reader has a tracepoint. {functions}"
             ),
             false => functions.to_owned(),
         }

@@ -1,22 +1,13 @@
 //! The command line.
 
-mod advise;
-mod apply;
 mod common;
-mod compare;
-mod db;
-mod gate;
-mod history;
-mod hosts;
-mod kernel;
+mod deciding;
+mod files;
 mod load;
-mod machine;
-mod report;
+mod machines;
+mod reading;
 mod run;
-mod show;
-mod study_files;
 mod trace;
-mod traced;
 
 use std::ffi::OsString;
 
@@ -25,23 +16,16 @@ use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Su
 
 use crate::exit;
 
-pub(crate) use advise::{AdviceFormat, Advise, Wanted};
-pub(crate) use apply::Apply;
-pub(crate) use common::{Database, Format, Formatted, TurnFlags, correction};
-pub(crate) use compare::{Compare, CompareFiles};
-pub(crate) use db::{DbCommand, Export, ExportFormat, List, Pack, Remove, TagStudy, Unpack};
-pub(crate) use gate::{Gate, GateFormat};
-pub(crate) use history::History;
-pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
-pub(crate) use kernel::{KernelCommand, Listing};
-pub(crate) use load::{Load, Said, option};
-pub(crate) use machine::{Doctor, Undo};
-pub(crate) use report::{Report, ReportFormat};
-pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
-pub(crate) use show::Show;
-pub(crate) use study_files::{Check, Plan, StudyCommand};
-pub(crate) use trace::Trace;
-pub(crate) use traced::{Merge, TraceAction};
+pub(crate) use common::{Format, Formatted, TurnFlags, correction};
+pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
+pub(crate) use files::{
+    Check, DbCommand, Export, ExportFormat, List, Pack, Plan, Remove, StudyCommand, TagStudy, Unpack,
+};
+pub(crate) use load::{Load, traffic_keys};
+pub(crate) use machines::{AddressesOf, Apply, Doctor, HostFlags, KernelCommand, Login, Undo, lease};
+pub(crate) use reading::{Compare, CompareFiles, History, Report, ReportFormat, Show};
+pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
+pub(crate) use trace::{Merge, Trace, TraceAction};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +33,7 @@ Examples:
   netassay run tcp-offload --dry-run      what would be measured, and for how long
   netassay run my.toml                    run a study of your own
   netassay run my.toml --resume           continue where it stopped
-  netassay load udp_stream --sender gso   one workload without a study
+  netassay load udp_stream sender=gso     one workload without a study
   netassay report                         the stored results as a page with figures
   netassay compare --metric receiver.cpu  the stored results, by another metric
   netassay doctor                         what this machine can do, and what disturbs it here
@@ -81,6 +65,29 @@ const RENAMED: &[(&str, &str)] = &[
     ("aa", "run STUDY --aa"),
 ];
 
+/// Old options, each with its command, and their new spelling. The options of traffic are keys now.
+const RENAMED_OPTIONS: &[(&str, &str, &str)] = &[
+    ("trace", "set", "KEY=VALUE"),
+    ("trace", "exact", "exact=true"),
+    ("trace", "batch", "trace.batch=N"),
+    ("trace", "rounds", "trace.rounds=N"),
+    ("trace", "asleep", "trace.readers=asleep"),
+    ("trace", "profile", "trace.profile=true"),
+];
+
+/// The first old option of a command line, and its new spelling.
+fn renamed_option(command: &str, words: &[OsString]) -> Option<(String, String)> {
+    let option = |word: &OsString| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
+    words.iter().filter_map(option).find_map(|option| {
+        let known = RENAMED_OPTIONS.iter().find(|(of, old, _)| (*of, *old) == (command, option.as_str()));
+        let is_traffic = matches!(command, "load" | "trace");
+        let key =
+            || traffic_keys().find(|key| is_traffic && key.replace('_', "-") == option.replace('_', "-"));
+        let new = known.map(|(.., new)| (*new).to_owned()).or_else(|| Some(format!("{}=VALUE", key()?)))?;
+        Some((format!("{command} --{option}"), new))
+    })
+}
+
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
 #[derive(Debug, Parser)]
 #[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
@@ -100,9 +107,12 @@ impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
-        let asked = words.iter().skip(1).find(|word| *word != "help");
-        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| asked.is_some_and(|word| word == old)) {
-            let renamed = format!("netassay {old} is now netassay {new}\n");
+        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
+        let asked = asked.unwrap_or_default();
+        let command = RENAMED.iter().find(|(old, _)| *old == asked);
+        let command = command.map(|(old, new)| ((*old).to_owned(), format!("netassay {new}")));
+        if let Some((old, new)) = command.or_else(|| renamed_option(asked, &words)) {
+            let renamed = format!("netassay {old} is now {new}\n");
             return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
         }
         let mut command = with_jobs(Self::command());
@@ -163,7 +173,7 @@ pub(crate) enum Command {
     /// Show what this machine supports, and what disturbs measurements here
     Doctor(Doctor),
     /// Fetch and list kernels for guests
-    #[command(subcommand, disable_help_subcommand = true, after_help = kernel::EXAMPLES)]
+    #[command(subcommand, disable_help_subcommand = true, after_help = machines::KERNEL_EXAMPLES)]
     Kernel(KernelCommand),
     /// Set on a machine what stored studies recommend, so that it stays
     Apply(Apply),
@@ -189,7 +199,7 @@ pub(crate) enum Command {
     /// Wait until the input ends or pauses for this long (netassay starts it by itself)
     #[command(hide = true)]
     Hold {
-        /// How long
+        /// The time limit
         #[arg(value_parser = study::parse_duration)]
         lease: std::time::Duration,
     },
@@ -246,6 +256,21 @@ mod tests {
             let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
             let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
             assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");
+        }
+    }
+
+    #[test]
+    fn no_option_has_the_name_of_an_old_one() {
+        let mut command = Cli::command();
+        command.build();
+        let of_traffic = ["load", "trace"]
+            .into_iter()
+            .flat_map(|command| traffic_keys().map(move |key| (command.to_owned(), key.replace('_', "-"))));
+        let renamed =
+            RENAMED_OPTIONS.iter().map(|(command, old, _)| ((*command).to_owned(), (*old).to_owned()));
+        for (name, old) in renamed.chain(of_traffic) {
+            let found = command.find_subcommand(&name).unwrap();
+            assert!(found.get_arguments().all(|one| one.get_long() != Some(&old)), "{name} --{old}");
         }
     }
 
@@ -314,7 +339,7 @@ mod tests {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {
                         assert_eq!(
-                            run.measured.flags.campaign.set.changes.is_empty(),
+                            run.measured.flags.set.changes.is_empty(),
                             !command.contains(&"--set".to_owned())
                         )
                     }

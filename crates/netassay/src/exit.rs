@@ -19,7 +19,7 @@ pub(crate) const GATE_FAILED: u8 = 10;
 /// `gate`: no bound is shown to be broken, and not every one is shown to be kept; `run --aa`: not
 /// everything was compared both in turns and in runs.
 pub(crate) const GATE_INCONCLUSIVE: u8 = 11;
-/// What was asked to be compared cannot be: other workloads, other metrics, counts against times.
+/// The studies cannot be compared: other workloads, other metrics, counts against times.
 pub(crate) const NOT_COMPARABLE: u8 = 12;
 /// `gate --bisect`, for `git bisect run`: this step is bad.
 pub(crate) const BISECT_BAD: u8 = 1;

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use thiserror::Error;
 
@@ -120,17 +119,13 @@ impl Failure {
         }
     }
 
-    fn hint(&self) -> Option<String> {
+    fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Testbed(error) if error.is_interrupt() || error.names_its_way_out() => None,
-            Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
-                let (commands, verb, which) = match MACHINES.get().map(Vec::as_slice) {
-                    None | Some([]) => ("`netassay doctor`".to_owned(), "shows", "this machine supports"),
-                    Some([one]) => (one.clone(), "shows", "that machine supports"),
-                    Some(both) => (both.join(" and "), "show", "those machines support"),
-                };
-                Some(format!("{commands} {verb} what {which}, and how to repair what is missing"))
-            }
+            Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => Some(
+                "`netassay doctor` (--host, --transmitter and --receiver name other machines) shows what a machine supports, and \
+                 how to repair what is missing",
+            ),
             _ => None,
         }
     }
@@ -149,15 +144,7 @@ impl From<results::Error> for Failure {
     }
 }
 
-/// The commands that examine the machines of this session, where it has machines of its user's.
-static MACHINES: OnceLock<Vec<String>> = OnceLock::new();
-
-/// Has hints name these commands.
-pub(crate) fn machines_are(commands: Vec<String>) {
-    let _ = MACHINES.set(commands);
-}
-
-/// Whether the command line asks for the exit codes of a bisection.
+/// True if the command line asks for the exit codes of a bisection.
 fn bisects() -> bool {
     std::env::args_os().any(|word| word == "--bisect")
 }

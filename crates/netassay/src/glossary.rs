@@ -126,7 +126,7 @@ fn of_key(section: &'static str, key: &Key) -> Entry {
     Entry {
         section,
         name: key.name.to_owned(),
-        also: vec![format!("--{}", key.name.replace('_', "-"))],
+        also: Vec::new(),
         meaning: format!("{} Values: {}.{factor}", key.description(), key.range()),
     }
 }

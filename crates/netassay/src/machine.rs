@@ -1,18 +1,41 @@
-//! Changes of the machine itself by a study, made and undone by the machine's own agent; and the
+//! This machine: testbeds on it; changes of it by a study, made and undone by its own agent; and the
 //! rest of earlier sessions' changes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
+use agent::Interrupt;
 use agent::message::Undone;
 use host::journal::{Change, JournalFate, JournalReport, RestoreOptions, UndoOutcome};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
-use study::{BySide, Study};
-use testbed::{MachineSideSettings, SettingsAgent};
+use results::Layout;
+use results::document::{Block, terminal};
+use study::{BootState, BySide, Study};
+use testbed::{MachineSideSettings, Options, SettingsAgent};
 
 use crate::failure::{Failure, say};
-use crate::here;
+
+/// The running binary itself, even if its file was replaced: it becomes each agent.
+pub(crate) const PROGRAM: &str = "/proc/self/exe";
+
+/// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
+/// before this process pins itself ([`testbed::cpu_split_of_this_machine`]).
+pub(crate) fn testbed_options(
+    state: impl Into<BootState>,
+    rootless: bool,
+    interrupt: &Interrupt,
+) -> Result<Options, Failure> {
+    let cpus = testbed::cpu_split_of_this_machine(PROGRAM.as_ref(), interrupt)?;
+    Ok(Options::new(state, PROGRAM, cpus, rootless))
+}
+
+/// The agent that changes this machine's settings. Ctrl-C does not end the conversation, so that
+/// changes are undone after it.
+fn machine_settings() -> Result<SettingsAgent, Failure> {
+    let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
+    Ok(SettingsAgent::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
+}
 
 /// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
 #[derive(Debug)]
@@ -22,16 +45,16 @@ pub(crate) struct Changed {
     pub(crate) changes: Vec<Change>,
 }
 
-/// How long the agent of a killed session may take to exit.
+/// The time in which the agent of a killed session exits.
 const DYING: Duration = Duration::from_secs(1);
 
-/// How long the agent of a session that has just ended may take to undo its changes and exit.
+/// The time in which the agent of a session that has just ended undoes its changes and exits.
 const UNDOING: Duration = Duration::from_secs(5);
 
 /// Undoes the changes of sessions that are gone. Call it before measuring.
 pub(crate) fn recover() -> Result<(), Failure> {
     let mut reports = restored(DYING)?;
-    // What a user had applied is not in the way of measurements that change nothing of it.
+    // Settings that a user applied are not in the way of measurements that do not change them.
     reports.retain(|report| !matches!(report.fate, JournalFate::InUse | JournalFate::Applied { .. }));
     for report in &reports {
         let killed = if matches!(report.fate, JournalFate::NotFollowed { .. }) {
@@ -39,7 +62,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
         } else {
             "an earlier session was killed; "
         };
-        say(&format!("netassay: {killed}{}", words(report, false).trim_end()));
+        say(&format!("netassay: {killed}{}", journal_text(report).trim_end()));
     }
     if reports.iter().any(|report| {
         !report.damaged.is_empty()
@@ -56,11 +79,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
 
 /// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
 pub(crate) fn unrestored() -> Result<String, Failure> {
-    Ok(restored(UNDOING)?
-        .iter()
-        .filter(|report| report.is_left())
-        .map(|report| words(report, false))
-        .collect())
+    Ok(restored(UNDOING)?.iter().filter(|report| report.is_left()).map(journal_text).collect())
 }
 
 /// Undoes the changes of sessions that are gone, or exit within `patience`.
@@ -106,7 +125,7 @@ pub(crate) fn during<T>(
             of_two.join(", ")
         )));
     }
-    let mut settings = here::machine_settings()?;
+    let mut settings = machine_settings()?;
     let changes = match settings.change(requested(&wanted.both)) {
         Ok(changes) => changes,
         Err(error) => {
@@ -125,7 +144,7 @@ pub(crate) fn during<T>(
     undone.map(|()| done)
 }
 
-/// What a study sets on the machines that it runs between, if that is allowed.
+/// The settings of a study on the machines that it runs between, if they are allowed.
 pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSideSettings>, Failure> {
     if !study.machine.is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
@@ -149,7 +168,7 @@ pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure>
 }
 
 impl Changed {
-    /// How the machine differs from what the study wants; nothing if nobody has touched it.
+    /// The differences of the machine from the study's settings; none if nobody has touched it.
     pub(crate) fn differences(&self) -> Vec<Cause> {
         match self.settings.borrow_mut().differences() {
             Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
@@ -195,7 +214,7 @@ pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
     }
 }
 
-/// What a study sets, and what it varies.
+/// The settings of a study and its factors.
 fn outline(study: &Study) -> String {
     let machine = Some(parts(&study.machine)).filter(|parts| !parts.is_empty());
     let factors: Vec<&str> = study.machine_factors().collect();
@@ -224,44 +243,42 @@ fn parts(wanted: &study::Machines) -> Vec<String> {
 }
 
 /// The findings in a journal, and what was done.
-pub(crate) fn words(report: &JournalReport, dry_run: bool) -> String {
-    let path = report.journal.display();
-    let mut text = match &report.fate {
-        JournalFate::InUse => format!(
-            "{path}: its process is running and will undo it, or another session is changing this machine: try again after its end\n"
-        ),
-        JournalFate::Undone if dry_run => format!("{path}: would be undone\n"),
-        JournalFate::Undone => format!("{path}: undone\n"),
-        JournalFate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
-        JournalFate::Elsewhere { network } => format!(
-            "{path}: its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is \
-             gone, `netassay undo --forget` sets the journal aside\n"
-        ),
-        JournalFate::Applied { why } => {
-            format!("{path}: applied to stay ({why}); `netassay undo` undoes it\n")
+pub(crate) fn journal_block(report: &JournalReport, dry_run: bool) -> Block<'static> {
+    let fate = match &report.fate {
+        JournalFate::InUse => {
+            "its process is running and will undo it, or another session is changing this machine: try again after its end"
+                .to_owned()
         }
-        JournalFate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
+        JournalFate::Undone if dry_run => "would be undone".to_owned(),
+        JournalFate::Undone => "undone".to_owned(),
+        JournalFate::Restarted => "nothing to undo: the machine has booted again since".to_owned(),
+        JournalFate::Elsewhere { network } => format!(
+            "its changes belong to the network namespace {network}; `netassay undo` there undoes them, and if it is gone, \
+             `netassay undo --forget` sets the journal aside"
+        ),
+        JournalFate::Applied { why } => format!("applied to stay ({why}); `netassay undo` undoes it"),
+        JournalFate::Kept => "not everything is undone, so the journal is kept".to_owned(),
         JournalFate::NotFollowed { why } => {
-            format!("{path}: ignored: {why}; inspect it, then `netassay undo --forget` sets it aside\n")
+            format!("ignored: {why}; inspect it, then `netassay undo --forget` sets it aside")
         }
         JournalFate::SetAside { path: aside } => {
-            format!("{path}: not everything is undone; kept as {}\n", aside.display())
+            format!("not everything is undone; kept as {}", aside.display())
         }
     };
-    for undoing in &report.changes {
-        text.push_str(&format!("  {}\n", undoing.sentence(dry_run)));
-    }
-    for damage in &report.damaged {
-        text.push_str(&format!("  {damage}; its change is not undone\n"));
-    }
+    let mut lines: Vec<String> = report.changes.iter().map(|undoing| undoing.sentence(dry_run)).collect();
+    lines.extend(report.damaged.iter().map(|damage| format!("{damage}; its change is not undone")));
     let untold = report.damaged_lines - report.damaged.len();
     if untold > 0 {
-        text.push_str(&format!("  {untold} more damaged lines, {} in all\n", report.damaged_lines));
+        lines.push(format!("{untold} more damaged lines, {} in all", report.damaged_lines));
     }
     if report.fate == JournalFate::Kept && !report.damaged.is_empty() {
-        text.push_str(
-            "  read the file and undo these changes by hand, then `netassay undo --forget` sets it aside\n",
-        );
+        let next =
+            "read the file and undo these changes by hand, then `netassay undo --forget` sets it aside";
+        lines.push(next.to_owned());
     }
-    text
+    Block::Fold(format!("{}: {fate}", report.journal.display()), vec![Block::List(lines)])
+}
+
+fn journal_text(report: &JournalReport) -> String {
+    terminal(&[journal_block(report, false)], Layout::WIDE)
 }

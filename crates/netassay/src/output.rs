@@ -49,7 +49,7 @@ pub(crate) fn show<T: Serialize>(
     }
 }
 
-/// Shows a result as its view, or as JSON.
+/// Shows a result as JSON, or as the blocks of its view.
 pub(crate) fn show_view<T: Serialize>(
     result: &T,
     output: &Formatted,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use runner::{Event, Invalid};
-use study::{Dropped, LooksDropped};
 
 use crate::cli::ProgressStyle;
 use crate::failure::say;
@@ -77,7 +76,7 @@ impl Drop for Progress {
 pub(crate) struct Windows(ProgressBar);
 
 impl Windows {
-    /// Says what there is, and how long so many flows take.
+    /// Says how many windows there are, and how long they take.
     pub(crate) fn begin(what: &str, count: u32, flow: Duration) -> Self {
         say(&format!("{what}, which take {}", results::duration(count * flow)));
         let bar = if std::io::stderr().is_terminal() {
@@ -114,57 +113,27 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         *slot = Some(bar);
     }
     let Some(bar) = slot else { return };
+    let is_counted = matches!(event, Event::RunFinished { failed: None, invalid: None, .. });
+    if let Some(line) = line(event).filter(|_| !is_counted) {
+        // Labels and reasons may hold foreign text.
+        bar.println(words::sanitised_lines(&line));
+    }
     match event {
-        Event::Planned { expected_s, lacking, looks_dropped, .. } => {
-            for line in left_out(looks_dropped.as_ref(), lacking) {
-                above(bar, line);
-            }
-            bar.set_prefix(results::duration_of(*expected_s));
-        }
+        Event::Planned { expected_s, .. } => bar.set_prefix(results::duration_of(*expected_s)),
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
             bar.set_message(
                 words::sanitised_line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned(),
             );
         }
-        Event::RunFinished { done, of, left_s, failed, invalid, label, .. } => {
-            if let Some(why) = failed {
-                above(bar, format!("  failed: {label}: {why}"));
-            }
-            if let Some(line) = invalid.as_ref().and_then(|invalid| disturbed("", invalid)) {
-                above(bar, line);
-            }
+        Event::RunFinished { done, of, left_s, .. } => {
             bar.set_length(*of as u64);
             bar.set_prefix(results::duration_of(*left_s));
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
-        Event::Restarting { .. }
-        | Event::DefaultKernels
-        | Event::BootStarted { .. }
-        | Event::BootLost { .. }
-        | Event::Apart { .. }
-        | Event::Settles { .. }
-        | Event::Looked { .. } => {
-            if let Some(line) = line(event) {
-                above(bar, line);
-            }
-        }
-        Event::Tick | Event::Finished { .. } => {}
+        _ => {}
     }
-}
-
-/// Prints lines above the bar. Labels and reasons may hold foreign text.
-#[expect(clippy::needless_pass_by_value, reason = "lines are made where they are told")]
-fn above(bar: &ProgressBar, lines: String) {
-    bar.println(words::sanitised_lines(&lines));
-}
-
-/// The parts of a study that are not measured here, one line each.
-fn left_out(looks: Option<&LooksDropped>, lacking: &[Dropped]) -> Vec<String> {
-    let looks = looks.map(|dropped| format!("  looks: {dropped}"));
-    let lacking = lacking.iter().map(|one| format!("  not measured: {}: {}", one.label, one.why));
-    looks.into_iter().chain(lacking).collect()
 }
 
 /// An event as one line; `None` for minor ones.
@@ -178,8 +147,11 @@ fn line(event: &Event) -> Option<String> {
                 results::counted(*runs, "run"),
                 results::duration_of(*expected_s)
             );
-            for line in left_out(looks_dropped.as_ref(), lacking) {
-                text.push_str(&format!("\n{line}"));
+            if let Some(dropped) = looks_dropped {
+                text.push_str(&format!("\n  looks: {dropped}"));
+            }
+            for one in lacking {
+                text.push_str(&format!("\n  not measured: {}: {}", one.label, one.why));
             }
             text
         }

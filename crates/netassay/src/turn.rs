@@ -8,11 +8,12 @@ use host::{LockHolder, MeasuringLock};
 
 use crate::cli::TurnFlags;
 use crate::failure::{Failure, say};
+use crate::machine;
 
-/// How often a waiting session reports that it waits.
+/// The time between two reports of a waiting session.
 const REMINDER: Duration = Duration::from_secs(60);
 
-/// How often a waiting session tries to take the turn.
+/// The time between two tries of a waiting session.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// A session that may measure. Dropping it frees the turn.
@@ -24,8 +25,15 @@ pub(crate) enum Session {
     Beside(String),
 }
 
-/// Takes the machine's turn to measure, or waits for it, as the flags say.
+/// Takes the machine's turn to measure, or waits for it, as the flags say; then undoes the changes of
+/// sessions that are gone.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
+    let session = take(flags, interrupt)?;
+    machine::recover()?;
+    Ok(session)
+}
+
+fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
     let mut told: Option<(LockHolder, Instant)> = None;
     loop {

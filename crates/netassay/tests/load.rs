@@ -13,8 +13,9 @@ use serde_json::Value;
 /// short window: where nothing moved, the window grows.
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let run = |duration: &str| {
-        let brief = ["load", "--duration", duration, "--ramp", "50ms", "--format", "json"];
-        let output = bench.netassay_as_nobody(&[&brief, arguments].concat()).output().unwrap();
+        let duration = format!("duration={duration}");
+        let brief = [duration.as_str(), "ramp=50ms", "--format", "json"];
+        let output = bench.netassay_as_nobody(&[&["load"], arguments, &brief].concat()).output().unwrap();
         parsed(&output, arguments)
     };
     let moves = |document: &Value| {
@@ -67,7 +68,8 @@ fn every_workload_tells_its_rate_its_cost_and_its_latency() {
     let places = [("ipv4", "veth"), ("ipv6", "loopback")];
     let kinds = ["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr"];
     for (kind, (family, scenario)) in kinds.into_iter().zip(places.into_iter().cycle()) {
-        let document = json(&bench, &[kind, "--family", family, "--scenario", scenario, "--flows", "2"]);
+        let [with_family, with_scenario] = [format!("family={family}"), format!("scenario={scenario}")];
+        let document = json(&bench, &[kind, &with_family, &with_scenario, "flows=2"]);
         expect_metrics(&document);
         let asked = &document["asked"];
         assert_eq!((&asked["family"], &asked["scenario"]), (&Value::from(family), &Value::from(scenario)));
@@ -101,10 +103,10 @@ fn what_nobody_receives_is_counted_at_the_interface() {
     let bench = Bench::new();
     for arguments in [
         vec!["pps"],
-        vec!["pps", "--family", "ipv6", "--flows", "2"],
-        vec!["pps", "--checksum", "off", "--message", "1400"],
-        vec!["pps", "--connected", "off", "--sender", "sendmmsg"],
-        vec!["pps", "--pacing", "10Mbit", "--scenario", "discard", "--discard-device", "bridge"],
+        vec!["pps", "family=ipv6", "flows=2"],
+        vec!["pps", "checksum=off", "message=1400"],
+        vec!["pps", "connected=off", "sender=sendmmsg"],
+        vec!["pps", "pacing=10Mbit", "scenario=discard", "--discard-device", "bridge"],
     ] {
         let document = json(&bench, &arguments);
         expect_metrics(&document);
@@ -131,39 +133,21 @@ fn what_nobody_receives_is_counted_at_the_interface() {
 #[test]
 fn options_reach_the_traffic_and_the_interfaces() {
     let bench = Bench::new();
-    let document = json(
-        &bench,
-        &[
-            "udp_stream",
-            "--sender",
-            "gso",
-            "--reader",
-            "gro",
-            "--message",
-            "1472",
-            "--verify",
-            "on",
-            "--dscp",
-            "46",
-        ],
-    );
+    let document =
+        json(&bench, &["udp_stream", "sender=gso", "reader=gro", "message=1472", "verify=on", "dscp=46"]);
     assert_eq!(document["asked"]["traffic"]["reader"], "gro");
     assert!(metric(&document, "throughput", "Mbit/s") > 0.0);
-    let document = json(
-        &bench,
-        &["tcp_stream", "--direction", "both", "--mtu", "9000", "--offloads", "none", "--nodelay", "on"],
-    );
+    let document = json(&bench, &["tcp_stream", "direction=both", "mtu=9000", "offloads=none", "nodelay=on"]);
     assert_eq!(document["effective"]["transmitter"]["mtu"], 9000);
     assert_eq!(document["effective"]["receiver"]["active"]["tx-tcp-segmentation"], false);
     let ways = ["throughput_forward", "throughput_reverse"].map(|key| metric(&document, key, "Mbit/s"));
     assert!(ways.iter().all(|rate| *rate > 0.0), "{ways:?}");
-    let document =
-        json(&bench, &["tcp_stream", "--scenario", "vxlan", "--receiver.gro", "off", "--tso", "off"]);
+    let document = json(&bench, &["tcp_stream", "scenario=vxlan", "receiver.gro=off", "tso=off"]);
     assert_eq!(document["asked"]["scenario"], "vxlan");
     assert_eq!(document["effective"]["transmitter"]["active"]["tx-tcp-segmentation"], false);
     assert_eq!(document["effective"]["receiver"]["active"]["rx-gro"], false);
     assert_eq!(document["effective"]["transmitter"]["active"]["rx-gro"], true);
-    let document = json(&bench, &["udp_rr", "--busy-poll", "50us", "--in-flight", "4", "--interval", "10ms"]);
+    let document = json(&bench, &["udp_rr", "busy_poll=50us", "in_flight=4", "--interval", "10ms"]);
     let notes = document["notes"].to_string();
     assert!(notes.contains("busy polling not applied") && notes.contains("CAP_NET_ADMIN"), "{notes}");
     assert!(metric(&document, "transactions", "1/s") > 0.0);
@@ -172,21 +156,21 @@ fn options_reach_the_traffic_and_the_interfaces() {
 #[test]
 fn people_get_a_few_lines() {
     let bench = Bench::new();
-    let brief = ["load", "--duration", "400ms", "--ramp", "50ms"];
+    let brief = ["duration=400ms", "ramp=50ms"];
     let text = |arguments: &[&str]| {
-        let output = bench.run(&[&brief, arguments].concat());
+        let output = bench.run(&[&["load"], arguments, &brief].concat());
         expect(&output, 0);
         stdout(&output)
     };
-    let narrow = text(&["udp_stream", "--message", "1472", "--rootless", "--interval", "200ms"]);
+    let narrow = text(&["udp_stream", "message=1472", "--rootless", "--interval", "200ms"]);
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     let brief = [&brief[..], &["--wide"]].concat();
     let text = |arguments: &[&str]| {
-        let output = bench.run(&[&brief, arguments].concat());
+        let output = bench.run(&[&["load"], arguments, &brief].concat());
         expect(&output, 0);
         stdout(&output)
     };
-    let stream = text(&["udp_stream", "--message", "1472", "--rootless", "--interval", "200ms"]);
+    let stream = text(&["udp_stream", "message=1472", "--rootless", "--interval", "200ms"]);
     assert!(stream.starts_with(
         "udp_stream over veth, IPv4: 1 flow, 1472 bytes, sender send, reader recv; 0.4 s after 0.05 s\n"
     ));
@@ -202,12 +186,12 @@ fn people_get_a_few_lines() {
     ] {
         assert!(stream.contains(words), "{words}:\n{stream}");
     }
-    let rr = text(&["tcp_rr", "--rate", "500", "--family", "ipv6"]);
+    let rr = text(&["tcp_rr", "rate=500", "family=ipv6"]);
     for words in ["rate 500", "transactions", "p99.99", "reading the clock"] {
         assert!(rr.contains(words), "{words}:\n{rr}");
     }
     let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
-    let asked = ["tcp_stream", "--congestion-control", "system"];
+    let asked = ["tcp_stream", "congestion_control=system"];
     let tcp = text(&asked);
     assert!(tcp.contains(&format!("reader recv, {}; 0.4 s", system.trim())), "{tcp}");
     let sockets = json(&bench, &asked)["sockets"].clone();
@@ -225,33 +209,37 @@ fn what_cannot_be_had_is_refused_by_its_option() {
     let bench = Bench::new();
     let mut told = String::new();
     for arguments in [
-        &["udp_stream", "--flows", "0"][..],
-        &["udp_stream", "--flows", "10000000"],
-        &["udp_stream", "--flows", "-1"],
-        &["udp_stream", "--message", "65508"],
-        &["udp_stream", "--message", "65528", "--family", "ipv6"],
-        &["udp_stream", "--sender", "gso", "--message", "1473", "--rootless"],
-        &["udp_stream", "--sender", "sendfile"],
-        &["tcp_stream", "--sender", "gso"],
-        &["tcp_stream", "--checksum", "off"],
-        &["udp_stream", "--checksum", "off", "--family", "ipv6"],
-        &["tcp_stream", "--connected", "off"],
-        &["tcp_stream", "--rate", "100"],
-        &["tcp_rr", "--in-flight", "0"],
-        &["tcp_rr", "--pacing", "10Mbit"],
-        &["tcp_stream", "--pacing", "10"],
-        &["tcp_stream", "--duration", "0s"],
-        &["tcp_stream", "--duration", "forever"],
-        &["tcp_stream", "--dscp", "64"],
-        &["tcp_stream", "--mtu", "1000", "--family", "ipv6"],
-        &["tcp_stream", "--scenario", "discard"],
+        &["udp_stream", "flows=0"][..],
+        &["udp_stream", "flows=10000000"],
+        &["udp_stream", "flows=-1"],
+        &["udp_stream", "message=65508"],
+        &["udp_stream", "message=65528", "family=ipv6"],
+        &["udp_stream", "sender=gso", "message=1473", "--rootless"],
+        &["udp_stream", "sender=sendfile"],
+        &["tcp_stream", "sender=gso"],
+        &["tcp_stream", "checksum=off"],
+        &["udp_stream", "checksum=off", "family=ipv6"],
+        &["tcp_stream", "connected=off"],
+        &["tcp_stream", "rate=100"],
+        &["tcp_rr", "in_flight=0"],
+        &["tcp_rr", "pacing=10Mbit"],
+        &["tcp_stream", "pacing=10"],
+        &["tcp_stream", "duration=0s"],
+        &["tcp_stream", "duration=forever"],
+        &["tcp_stream", "dscp=64"],
+        &["tcp_stream", "mtu=1000", "family=ipv6"],
+        &["tcp_stream", "scenario=discard"],
         &["tcp_stream", "--discard-device", "bridge"],
-        &["pps", "--scenario", "veth"],
-        &["pps", "--reader", "spin"],
-        &["tcp_stream", "--flows", "1,2"],
-        &["tcp_stream", "--scenario", "vm", "--inside", "guest"],
-        &["tcp_stream", "--tso", "maybe"],
-        &["tcp_stream", "--vcpus", "2"],
+        &["pps", "scenario=veth"],
+        &["pps", "reader=spin"],
+        &["tcp_stream", "flows=1,2"],
+        &["tcp_stream", "scenario=vm", "inside=guest"],
+        &["tcp_stream", "tso=maybe"],
+        &["tcp_stream", "vcpus=2"],
+        &["tcp_stream", "mesage=1"],
+        &["tcp_stream", "boots=3"],
+        &["tcp_stream", "flows"],
+        &["tcp_stream", "--in-flight", "2"],
         &["smtp_stream"],
         &[],
     ] {
@@ -268,7 +256,7 @@ fn what_cannot_be_had_is_refused_by_its_option() {
 #[test]
 fn what_this_machine_lacks_is_another_matter() {
     let bench = Bench::new();
-    let output = bench.run(&["load", "tcp_stream", "--congestion-control", "no_such", "--rootless"]);
+    let output = bench.run(&["load", "tcp_stream", "congestion_control=no_such", "--rootless"]);
     expect(&output, 3);
     assert!(stderr(&output).contains("congestion control `no_such` not available"), "{}", stderr(&output));
 }
@@ -277,7 +265,7 @@ fn what_this_machine_lacks_is_another_matter() {
 fn ctrl_c_ends_it_and_leaves_nothing_behind() {
     let bench = Bench::new();
     let before = links();
-    let load = bench.netassay(&["load", "udp_stream", "--duration", "600s", "--rootless"]);
+    let load = bench.netassay(&["load", "udp_stream", "duration=600s", "--rootless"]);
     // Another session on this machine would be waited for, and that is said.
     let load = Watched::start(apart(&load));
     let id = load.id();

@@ -34,8 +34,7 @@ sysctl = { "net.ipv4.ip_default_ttl" = 77, "net.ipv4.tcp_rmem" = "4096 131072 41
 features = { lo = { tso = false, gro = false } }
 "#;
 
-const LOAD: &[&str] =
-    &["load", "udp_stream", "--scenario", "loopback", "--duration", "200ms", "--ramp", "5ms"];
+const LOAD: &[&str] = &["load", "udp_stream", "scenario=loopback", "duration=200ms", "ramp=5ms"];
 
 /// A network namespace that plays the machine, and a directory for journals. To root that directory
 /// is `/var/lib`, in a mount namespace of its own.

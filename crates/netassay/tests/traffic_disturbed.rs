@@ -106,7 +106,7 @@ impl Drop for KernelHog {
 fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     let bench = Bench::new();
     let hog = KernelHog::on(&host::affinity::allowed_cpus());
-    let arguments = ["load", "tcp_stream", "--duration", "1s", "--ramp", "100ms", "--format", "json"];
+    let arguments = ["load", "tcp_stream", "duration=1s", "ramp=100ms", "--format", "json"];
     let output = bench.run(&arguments);
     expect(&output, 0);
     drop(hog);
@@ -134,7 +134,7 @@ fn a_quota_of_cpu_time_explains_a_run() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&group);
     let bench = Bench::new();
-    let arguments = ["load", "tcp_stream", "--duration", "1s", "--ramp", "100ms", "--format", "json"];
+    let arguments = ["load", "tcp_stream", "duration=1s", "ramp=100ms", "--format", "json"];
     let output = inside(shell, &bench.netassay(&arguments)).output().unwrap();
     fs::remove_dir(&group).unwrap();
     expect(&output, 0);

@@ -14,7 +14,7 @@ use serde_json::Value;
 const THROUGH: f64 = 100.0 * 1452.0 / (14.0 + 20.0 + 8.0 + 1452.0);
 
 fn searched(bench: &Bench, arguments: &[&str]) -> Value {
-    let search = ["load", "udp_stream", "--find-rate", "--format", "json", "--ramp", "50ms"];
+    let search = ["load", "udp_stream", "find_rate=on", "--format", "json", "ramp=50ms"];
     let output = bench.netassay_as_nobody(&[&search, arguments].concat()).output().unwrap();
     expect(&output, 0);
     serde_json::from_slice(&output.stdout).unwrap()
@@ -25,8 +25,8 @@ fn searched(bench: &Bench, arguments: &[&str]) -> Value {
 #[test]
 fn a_page_says_which_trial_its_lines_are_of() {
     let bench = Bench::new();
-    let search = ["load", "udp_stream", "--find-rate", "--loss", "10%", "--pacing", "5Mbit"];
-    let short = ["--duration", "200ms", "--ramp", "20ms", "--wide"];
+    let search = ["load", "udp_stream", "find_rate=on", "loss=10%", "pacing=5Mbit"];
+    let short = ["duration=200ms", "ramp=20ms", "--wide"];
     let output = bench.netassay_as_nobody(&[&search[..], &short[..]].concat()).output().unwrap();
     expect(&output, 0);
     let page = stdout(&output);
@@ -34,7 +34,7 @@ fn a_page_says_which_trial_its_lines_are_of() {
     for words in [
         "the lines below are of the last",
         "`limited by` is of the best of those with the most",
-        "limited by   ",
+        "limited by: ",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
@@ -50,8 +50,8 @@ fn megabits(document: &Value, key: &str) -> Option<f64> {
 #[ignore = "asserts a rate: needs a quiet machine"]
 fn the_rate_of_a_shaper_is_in_the_interval() {
     let bench = Bench::new();
-    let arguments = ["--loss", "0.1%", "--duration", "400ms", "--flows", "8", "--path-rate", "100Mbit"];
-    let shaped = ["load", "udp_stream", "--duration", "10ms", "--ramp", "0s", "--path-rate", "1Gbit"];
+    let arguments = ["loss=0.1%", "duration=400ms", "flows=8", "path_rate=100Mbit"];
+    let shaped = ["load", "udp_stream", "duration=10ms", "ramp=0s", "path_rate=1Gbit"];
     let output = bench.netassay_as_nobody(&shaped).output().unwrap();
     if common::stderr(&output).contains("queueing discipline `tbf`") {
         return skip("the_rate_of_a_shaper_is_in_the_interval", "this kernel has no tbf");
@@ -75,8 +75,8 @@ fn the_rate_of_a_shaper_is_in_the_interval() {
 #[ignore = "stops an agent for longer than it is waited for: 20 s"]
 fn an_agent_that_is_too_late_ends_no_search() {
     let bench = Bench::new();
-    let search = ["load", "udp_stream", "--find-rate", "--loss", "10%", "--pacing", "5Mbit", "--wide"];
-    let mut command = bench.netassay_as_nobody(&[&search[..], &["--duration", "500ms"]].concat());
+    let search = ["load", "udp_stream", "find_rate=on", "loss=10%", "pacing=5Mbit", "--wide"];
+    let mut command = bench.netassay_as_nobody(&[&search[..], &["duration=500ms"]].concat());
     let searching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(3));
     let pid = searching.id();
@@ -96,7 +96,7 @@ fn an_agent_that_is_too_late_ends_no_search() {
 #[ignore = "asserts a rate: needs a quiet machine"]
 fn a_path_that_never_loses_leaves_the_limit_to_the_sender() {
     let bench = Bench::new();
-    let document = searched(&bench, &["--duration", "50ms", "--pacing", "20Mbit", "--loss", "10%"]);
+    let document = searched(&bench, &["duration=50ms", "pacing=20Mbit", "loss=10%"]);
     let search = &document["search"];
     assert_eq!((&search["complete"], search.get("upper")), (&Value::from(true), None), "{search}");
     let lower = megabits(&document, "lower").unwrap();
@@ -130,7 +130,7 @@ fn a_study_judges_the_rates_that_it_finds() {
 #[ignore = "measures in windows of 20 ms: needs a quiet machine"]
 fn latency_is_measured_at_ten_loads() {
     let bench = Bench::new();
-    let load = ["load", "udp_rr", "--latency-curve", "--rate", "2000", "--duration", "20ms", "--ramp", "5ms"];
+    let load = ["load", "udp_rr", "--latency-curve", "rate=2000", "duration=20ms", "ramp=5ms"];
     let output = bench.netassay_as_nobody(&[&load[..], &["--format", "json"]].concat()).output().unwrap();
     expect(&output, 0);
     let curve: Value = serde_json::from_slice(&output.stdout).unwrap();

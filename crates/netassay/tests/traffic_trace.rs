@@ -18,7 +18,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         return skip("traffic_packets_of_the_running_kernel…", "raw tracepoints need root");
     }
     let bench = Bench::new();
-    let output = trace(&bench, &["--batch=500", "--rounds=3", "--format=json"]);
+    let output = trace(&bench, &["trace.batch=500", "trace.rounds=3", "--format=json"]);
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let traces = document["traces"].as_array().unwrap();
@@ -44,12 +44,13 @@ fn traffic_threads_of_a_pid_namespace_are_followed() {
         return skip("traffic_threads_of_a_pid_namespace…", "raw tracepoints need root");
     }
     let bench = Bench::new();
-    let own = ["trace", "udp-tx", "--message=1"];
-    let both = ["trace", "udp-rx", "--asleep", "--message=20000"];
+    let own = ["trace", "udp-tx", "message=1"];
+    let both = ["trace", "udp-rx", "trace.readers=asleep", "message=20000"];
     for (asked, packets) in [(&own[..], 64), (&both[..], 128)] {
         let mut container = std::process::Command::new("unshare");
         container.args(["--pid", "--fork", "--mount-proc"]);
-        let traced = bench.netassay(&[asked, &["--batch=64", "--rounds=1", "--format=json"]].concat());
+        let traced =
+            bench.netassay(&[asked, &["trace.batch=64", "trace.rounds=1", "--format=json"]].concat());
         let output = inside(container, &traced).output().unwrap();
         expect(&output, 0);
         let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -66,7 +67,8 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     }
     let bench = Bench::new();
     // The way in of a datagram in several pieces, whose copy has a tracepoint.
-    let arguments = ["trace", "udp-rx", "--message=20000", "--batch=500", "--rounds=3", "--format=json"];
+    let arguments =
+        ["trace", "udp-rx", "message=20000", "trace.batch=500", "trace.rounds=3", "--format=json"];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -84,9 +86,9 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     let arguments = [
         "trace",
         "tcp-rx",
-        "--message=7",
-        "--batch=500",
-        "--rounds=3",
+        "message=7",
+        "trace.batch=500",
+        "trace.rounds=3",
         "--format=json",
         "--chart",
         &chart,
@@ -108,7 +110,7 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     assert_eq!(rows.iter().filter(|row| row["waits"] == true).count(), 1, "{document:#}");
     let drawn = std::fs::read_to_string(&chart).unwrap();
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    let origin = [release.trim(), "--message=7", env!("CARGO_PKG_VERSION")];
+    let origin = [release.trim(), "message=7", env!("CARGO_PKG_VERSION")];
     let words = ["<svg", "tcp-rx: a TCP segment", "net_rx_action", "waits until it is taken", "cost, ns"];
     for words in words.into_iter().chain(origin) {
         assert!(drawn.contains(words), "{words}: {drawn}");
@@ -129,7 +131,7 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     assert!(stacks.contains(";tcp_sendmsg;") && stacks.contains(";tcp_recvmsg;"), "{stacks}");
 
     assert_eq!((&document["kernel"], &document["netassay"]), (&origin[0].into(), &origin[2].into()));
-    assert!(document["command"].as_str().unwrap().contains("tcp-rx --message=7"), "{document:#}");
+    assert!(document["command"].as_str().unwrap().contains("tcp-rx message=7"), "{document:#}");
     let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&packets).unwrap()).unwrap();
     let other = file["otherData"].to_string();
     assert!(origin.iter().all(|word| other.contains(word)), "{other}");
@@ -137,14 +139,14 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     let arrived = document["traces"][0]["journeys"]["arrived"].as_f64().unwrap();
     packets_are_told_one_by_one(&std::fs::read_to_string(&packets).unwrap(), arrived / 20.0);
 
-    let text = trace(&bench, &["--batch=500", "--rounds=1", "--profile"]);
+    let text = trace(&bench, &["trace.batch=500", "trace.rounds=1", "trace.profile=true"]);
     expect(&text, 0);
     let text = stdout(&text);
     for words in [
         "sendto return",
         "1 B    1 B  1400 B  1400 B",
         "kernel ",
-        ": `netassay trace udp-tx --batch=500 --rounds=1 --profile`",
+        ": `netassay trace udp-tx trace.batch=500 trace.rounds=1 trace.profile=true`",
         "1400 bytes: packets:",
         "%: the stages add up to that share",
         "a probe costs",
@@ -155,7 +157,7 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let mut child = bench.netassay(&[&LOOPBACK[..], &["--rounds=64"]].concat()).spawn().unwrap();
+    let mut child = bench.netassay(&[&LOOPBACK[..], &["trace.rounds=64"]].concat()).spawn().unwrap();
     let id = child.id();
     std::thread::sleep(std::time::Duration::from_millis(300));
     child.kill().unwrap();
@@ -222,31 +224,24 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     };
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
-    refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
-    refused(
-        &["trace", "udp-rx", "--busy-poll=50us"],
-        2,
-        &["does not support this `busy_poll` over loopback"],
-    );
-    refused(
-        &["trace", "udp-rx", "--scenario=vm", "--flows=4"],
-        2,
-        &["does not support this `flows` over vm"],
-    );
-    refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
+    refused(&["trace", "udp-tx", "trace.rounds=65"], 2, &["`rounds` must be 1 to 64"]);
+    refused(&["trace", "udp-rx", "busy_poll=50us"], 2, &["does not support this `busy_poll` over loopback"]);
+    refused(&["trace", "udp-rx", "scenario=vm", "flows=4"], 2, &["does not support this `flows` over vm"]);
+    refused(&["trace", "udp-tx", "message=1,2"], 2, &["message: one value"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--chart <FILE>"]);
-    refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
-    refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
-    refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
-    refused(&["trace", "--from=1", "--chart=x.svg"], 2, &["--chart needs a new measurement"]);
-    refused(&["trace", "--from=1", "--set=boots=2"], 2, &["--set needs a new measurement"]);
+    refused(&["trace", "udp-tx", "boots=2"], 2, &["`boots` is no key of the traffic"]);
+    refused(&["trace", "udp-tx", "--resume"], 2, &["--resume needs a study"]);
+    refused(&["trace", "udp-tx", "--message=1"], 2, &["trace --message is now message=VALUE"]);
+    refused(&["trace", "path-checksum", "--chart=x.svg"], 2, &["--chart needs a path"]);
+    refused(&["trace", "--from=1", "--chart=x.svg"], 2, &["--from", "--chart"]);
+    refused(&["trace", "--from=1", "boots=2"], 2, &["--from", "cannot be used with"]);
     refused(&["trace", "mtu"], 2, &["traces nothing", "[trace]"]);
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--flame=path.png"], 2, &["path.png", ".svg or an .html"]);
-    refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
+    refused(&["trace", "udp-tx", "scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
     for scenario in ["veth", "vxlan"] {
-        let asked = format!("--scenario={scenario}");
-        let words = [scenario, "only `loopback` is traced", "--inside guest"];
+        let asked = format!("scenario={scenario}");
+        let words = [scenario, "only `loopback` is traced", "inside=guest"];
         refused(&["trace", "udp-tx", &asked], 2, &words);
     }
     let broken = bench.write("broken.toml", "about = \"x\"\nworkload = \"udp_rx\"\n");
@@ -265,7 +260,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
             expect(&output, 3);
             let said = stderr(&output);
             assert!(words.iter().all(|word| said.contains(word)), "{said}");
-            assert!(said.contains("--inside guest"), "{said}");
+            assert!(said.contains("inside=guest"), "{said}");
         };
         refused_inside(&["unshare", "--user", "--map-root-user", "--"], &["in a user namespace"]);
         let hidden = "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"";
@@ -274,45 +269,6 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
         let output = bench.netassay_as_nobody(&LOOPBACK).output().unwrap();
         expect(&output, 3);
         let said = stderr(&output);
-        assert!(said.contains("CAP_BPF") && said.contains("--inside guest"), "{said}");
-    }
-}
-
-/// What it costs is said before anything is loaded; of a guest too, which is not booted.
-#[test]
-fn a_trace_says_its_overhead_before_it_starts() {
-    let bench = Bench::new();
-    let planned = |more: &[&str]| {
-        let output = bench.netassay(&[&["trace", "udp-tx", "--dry-run"], more].concat()).output().unwrap();
-        expect(&output, 0);
-        stdout(&output)
-    };
-    let exact = planned(&["--exact", "--kernel=linux-image-cloud-amd64"]);
-    insta::assert_snapshot!("trace_dry_run_exact", exact);
-    let document = planned(&["--inside=guest", "--message=7", "--rounds=2", "--batch=100", "--format=json"]);
-    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
-    assert_eq!(
-        (&document["sizes"], &document["rounds"]),
-        (&serde_json::json!([7]), &2.into()),
-        "{document:#}"
-    );
-    let number = |key: &str| document[key].as_f64().unwrap();
-    assert!(number("probes") > 1000.0 && number("memory") > 1e6 && number("seconds") > 10.0, "{document:#}");
-    // Nobody is asked.
-    let elsewhere = planned(&["--host=nowhere.invalid", "--wide"]);
-    for words in ["__sys_sendto", "not asked", "--paths --host", "not known before the trace"] {
-        assert!(elsewhere.contains(words), "{words}: {elsewhere}");
-    }
-    if is_root() {
-        let here = planned(&[]);
-        for words in [
-            "tracepoint sys_enter",
-            "not probed here",
-            "an estimate",
-            "MB for each CPU",
-            "nothing was loaded",
-        ] {
-            assert!(here.contains(words), "{words}: {here}");
-        }
+        assert!(said.contains("CAP_BPF") && said.contains("inside=guest"), "{said}");
     }
 }

@@ -13,17 +13,15 @@ use std::time::{Duration, Instant};
 
 use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, stderr};
 
-const SHORT: [&str; 5] = ["load", "tcp_stream", "--duration", "200ms", "--rootless"];
+const SHORT: [&str; 4] = ["load", "tcp_stream", "duration=200ms", "--rootless"];
 
 /// A session that measures until it is ended, and the one thing that its command line is known by.
 fn holder(bench: &Bench) -> Watched {
     let holder = Watched::start(bench.netassay(&[
         "load",
         "udp_stream",
-        "--duration",
-        "600s",
-        "--pacing",
-        "1Mbit",
+        "duration=600s",
+        "pacing=1Mbit",
         "--rootless",
     ]));
     while agents_of(holder.id()).len() < 2 {
@@ -63,7 +61,7 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     let (_, _) = first.finish();
     let (code, said) = second.finish();
     assert_eq!(code, Some(0), "{said}");
-    let named = format!("process {killed} (netassay load udp_stream --duration 600s");
+    let named = format!("process {killed} (netassay load udp_stream duration=600s");
     assert!(said.contains(&named) && said.contains("netassay: waited for "), "{said}");
     expect_no_agents_of(killed);
 }

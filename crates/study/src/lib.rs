@@ -34,7 +34,7 @@ pub use model::study::Study;
 pub use model::switch::{Offload, Offloads, Switch};
 pub use plan::comparison::Comparison;
 pub use plan::condition::{Condition, SideSettings, Underlay};
-pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
+pub use plan::costs::{Costs, Expected, expected_duration};
 pub use plan::effective::{Effective, Fragments};
 pub use plan::schedule::{PlannedRun, schedule};
 pub use plan::turns::Flows;

@@ -112,18 +112,17 @@ impl IntendedChange {
         all
     }
 
-    /// The changes as lines, and behind them what undoes all of them by hand, in an order that
-    /// works: the last change first, each command once.
+    /// The commands that undo all of it by hand, in an order that works: the last change first,
+    /// each command once.
     #[must_use]
-    pub fn lines(all: &[Self]) -> Vec<String> {
-        let mut undo: Vec<String> = Vec::new();
-        for one in all.iter().rev().map(|one| format!("  {}", one.undo)) {
-            if !undo.contains(&one) {
-                undo.push(one);
+    pub fn undo_commands(all: &[Self]) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for one in all.iter().rev() {
+            if !commands.contains(&one.undo) {
+                commands.push(one.undo.clone());
             }
         }
-        let head = (!all.is_empty()).then(|| "to undo all of it by hand, in this order:".to_owned());
-        all.iter().map(|one| one.change.clone()).chain(head).chain(undo).collect()
+        commands
     }
 
     /// A kernel that is booted once.
@@ -278,6 +277,7 @@ mod tests {
             &[plain, small.clone(), same, less.clone(), less],
             (&Family::ALL, Scenario::Ssh),
         );
+        let changes = |all: &[IntendedChange]| all.iter().map(|one| one.change.clone()).collect::<Vec<_>>();
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
             lines,
@@ -297,13 +297,10 @@ mod tests {
             (&[], Scenario::SshVxlan),
         );
         assert_eq!(
-            IntendedChange::lines(&told),
-            [
-                "ip link add vxlan2 group 1852142689 type vxlan id 44 dstport 14791 dev eth1 …",
-                "to undo all of it by hand, in this order:",
-                "  ip link del group 1852142689",
-            ]
+            changes(&told),
+            ["ip link add vxlan2 group 1852142689 type vxlan id 44 dstport 14791 dev eth1 …"]
         );
+        assert_eq!(IntendedChange::undo_commands(&told), ["ip link del group 1852142689"]);
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let mut big = small.clone();
         big.own.mtu = Some(9000);
@@ -314,19 +311,22 @@ mod tests {
             (&Family::ALL, Scenario::Vm),
         );
         assert_eq!(
-            IntendedChange::lines(&told),
+            changes(&told),
             [
                 "ip link set dev eth1 mtu 9000",
                 "ip link add bridge2 group 1852142689 type bridge",
                 "ip tuntap add tap-transmit mode tap; ip link set dev tap-transmit group 1852142689",
                 "ip link set dev eth1 master bridge2",
-                "to undo all of it by hand, in this order:",
-                "  ip link set dev eth1 nomaster; ethtool -K eth1 rx-lro on",
-                "  ip link del group 1852142689",
-                "  ip link set dev eth1 mtu 1500",
             ]
         );
-        assert_eq!(IntendedChange::lines(&[]), [""; 0]);
+        assert_eq!(
+            IntendedChange::undo_commands(&told),
+            [
+                "ip link set dev eth1 nomaster; ethtool -K eth1 rx-lro on",
+                "ip link del group 1852142689",
+                "ip link set dev eth1 mtu 1500",
+            ]
+        );
         // Addresses that are there already are nobody's to remove.
         let own = TRAFFIC.transmitter.with_prefixes(&Family::ALL);
         let located = LocatedInterface { addresses: own, ..located.clone() };

@@ -193,7 +193,7 @@ fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
 }
 
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
-                         virtual machine are (--inside guest)";
+                         virtual machine are (inside=guest)";
 
 fn load_nothing() -> io::Result<()> {
     load_return(Program::RawTracepoint, 0).map(drop)
@@ -302,7 +302,7 @@ mod tests {
             [(BTF, &types), ("proc/sys/kernel/osrelease", b"6.1\n"), ("boot/config-6.1", options)];
         let found = ladder(&files, Ok(()));
         assert_eq!(reason(&found, Rung::Trampoline).0, Availability::NotTried, "{found:?}");
-        assert!(reason(&found, Rung::Trampoline).1.contains("--inside guest"), "{found:?}");
+        assert!(reason(&found, Rung::Trampoline).1.contains("inside=guest"), "{found:?}");
         let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
         assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, kprobe));
         assert_eq!(found.obstacle(), None);

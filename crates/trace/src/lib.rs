@@ -4,7 +4,6 @@
 mod account;
 mod btf;
 mod chosen;
-mod estimate;
 mod facts;
 mod ladder;
 mod object;
@@ -17,7 +16,6 @@ mod tracer;
 pub use account::{Round, StageTime, TraceAccount};
 pub use btf::{Arguments, Btf, BtfError, Packet};
 pub use chosen::{Candidates, ChosenStage, ProbeCost, StagePoint, needed, unseen};
-pub use estimate::{TraceEstimate, TraceTarget};
 pub use ladder::{Availability, LadderStep, ProbeLadder, Rung};
 pub use object::{KernelPrograms, ObjectError};
 pub use path::{At, BundledPath, JourneyPhase, Layer, MOST_BYTES, PATHS, PathError, Stage, TracePath};

@@ -108,21 +108,6 @@ impl Programs {
     }
 }
 
-/// The bytes of all maps of a set of programs, with a ring of so many; and those of each CPU.
-pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
-    let object = Object::parse(&COMPILED.0).map_err(ObjectError::from_display)?;
-    let mut bytes = [u64::from(ring), 0];
-    for map in object.maps.values() {
-        let each = u64::from(map.key_size()) + u64::from(map.value_size()).next_multiple_of(8);
-        match MapKind::from_number(map.map_type()) {
-            Some(MapKind::Ring) | None => {}
-            Some(MapKind::ArrayByCpu) => bytes[1] += each * u64::from(map.max_entries()),
-            Some(_) => bytes[0] += each * u64::from(map.max_entries()),
-        }
-    }
-    Ok(bytes)
-}
-
 fn create_map(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::from_number(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;

@@ -102,7 +102,7 @@ const INTERRUPTS: [[(&str, &str); 2]; 3] = [
 const MOST_THREADS: u32 = 64;
 
 /// The bytes of the ring for samples: room for 481 of them, of one batch. And as few as can be.
-pub(crate) const RING: u32 = 512 << 10;
+const RING: u32 = 512 << 10;
 pub(crate) const LEAST_RING: u32 = 64 << 10;
 
 impl KernelPrograms {

@@ -7,10 +7,10 @@ use crate::suggest;
 use crate::traffic::{Traffic, Workload};
 use crate::value::{Field, Mistake, Shape, Value};
 
-/// A key of `[[workload]]`; also a factor and an option of `netassay load`. The table:
+/// A key of `[[workload]]`; also a factor, and a key of `netassay load`. The table:
 /// [`KEYS`](crate::KEYS).
 pub struct Key {
-    /// Its name in files; options have `-` where this has `_`.
+    /// Its name in files and on the command line.
     pub name: &'static str,
     /// The values that it may have.
     pub shape: Shape,

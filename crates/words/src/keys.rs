@@ -1,5 +1,5 @@
 //! The table of keys: each property of traffic once. It makes studies, factors, `--set`, the JSON
-//! schema, the names of conditions, the options of `netassay load` and the tables in `docs/`.
+//! schema, the names of conditions, the keys of `netassay load` and the tables in `docs/`.
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ pub fn frequency(exact: bool) -> u32 {
 pub enum PerfError {
     /// The kernel refuses.
     #[error(
-        "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (--inside guest) it needs neither"
+        "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (inside=guest) it needs neither"
     )]
     Refused {
         errno: io::Error,

@@ -19,7 +19,7 @@ pub enum SymbolsError {
     #[error("/{SYMBOLS} cannot be read: {0}: functions have no names without it (CONFIG_KALLSYMS)")]
     Missing(#[from] io::Error),
     #[error(
-        "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (--inside guest) it needs nothing"
+        "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (inside=guest) it needs nothing"
     )]
     Hidden,
 }

@@ -46,7 +46,7 @@ pub(crate) struct TurnFlags {
     pub(crate) beside: bool,
 }
 
-/// Whether a confidence holds for all of a comparison together.
+/// The correction: a confidence holds for all of a comparison together, or for each by itself.
 pub(crate) fn correction(uncorrected: bool) -> Correction {
     if uncorrected { Correction::None } else { Correction::Family }
 }

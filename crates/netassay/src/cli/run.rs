@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use study::Assignment;
 
 use super::common::{Database, Formatted, Tables, TurnFlags};
-use super::hosts::HostFlags;
+use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(
@@ -38,7 +38,7 @@ pub(crate) struct Aa {
     /// differences. No report is written
     #[arg(long, conflicts_with = "no_report")]
     pub(crate) aa: bool,
-    /// How many experiments [default: 20]
+    /// The number of experiments [default: 20]
     #[arg(long, value_name = "N", requires = "aa", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) experiments: Option<u32>,
     /// Boots of each experiment [default: 3]
@@ -49,11 +49,9 @@ pub(crate) struct Aa {
     pub(crate) from: Option<String>,
 }
 
-/// How a study is measured, wherever its hosts are.
+/// The measurement of a study, wherever its hosts are.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CampaignFlags {
-    #[command(flatten)]
-    pub(crate) set: Changes,
     #[command(flatten)]
     pub(crate) database: Database,
     /// Print the plan, and measure nothing
@@ -71,6 +69,8 @@ pub(crate) struct CampaignFlags {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) set: Changes,
     #[command(flatten)]
     pub(crate) campaign: CampaignFlags,
     /// Use a user namespace even if privileges allow more

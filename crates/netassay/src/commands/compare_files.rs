@@ -26,7 +26,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     output::show_view(&comparisons, &flags.stored.output, flags.tables.wide, views::compare)
 }
 
-/// What is compared, and what is known of its boots, which decides most about trust in the
+/// The files that are compared, and their boots, which decide most about trust in the
 /// intervals.
 fn headline(flags: &Compare, groups: &[ComparedConditions]) -> String {
     let boots = match flags.files.boots.as_deref() {

@@ -2,13 +2,14 @@
 
 use report::views;
 use results::ListedStudy;
+use results::document::Block;
 use store::{Contents, Moved, Store, StudyId};
 
-use crate::cli::{DbCommand, Format, List, Pack, Remove, TagStudy, Unpack};
+use crate::cli::{DbCommand, List, Pack, Remove, TagStudy, Unpack};
 use crate::commands::export::export;
 use crate::commands::stored::newest_called;
 use crate::failure::{Failure, say};
-use crate::output::{self, named, print, print_json};
+use crate::output::{self, named};
 
 pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
     match command {
@@ -72,11 +73,7 @@ fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
 }
 
 fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<(), Failure> {
-    if flags.output.format == Format::Json {
-        return print_json(&serde_json::json!({
-            "study": id, "removed": !flags.dry_run, "contents": contents
-        }));
-    }
+    let json = serde_json::json!({ "study": id, "removed": !flags.dry_run, "contents": contents });
     let Contents { boots, runs, values, series, environments, tags } = *contents;
     let parts = [
         (boots, "boot"),
@@ -89,7 +86,8 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
-    print(&format!("study {id}{parts}: {what}\n"))
+    let sentence = format!("study {id}{parts}: {what}");
+    output::show_view(&json, &flags.output, false, |_, _| vec![Block::Text(sentence)])
 }
 
 fn several(count: u32, noun: &str) -> String {

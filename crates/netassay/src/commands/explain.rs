@@ -1,11 +1,11 @@
 //! `netassay explain`: the glossary.
 
-use results::Layout;
+use results::document::{Block, ListItem};
 
-use crate::cli::{Explain, Format};
+use crate::cli::Explain;
 use crate::failure::Failure;
 use crate::glossary::{Entry, entries, find, near};
-use crate::output::{layout, print, print_json, print_page};
+use crate::output::{print, show_view};
 
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if flags.markdown {
@@ -16,13 +16,13 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if found.is_empty() {
         return Err(Failure::Usage(unknown(&word)));
     }
-    let layout = layout(false);
-    let definitions = || found.iter().map(|entry| definition(entry, layout)).collect::<Vec<_>>();
-    match flags.output.format {
-        Format::Json => print_json(&found),
-        Format::Text if word.is_empty() => print_page(&listing(&found, layout), layout),
-        Format::Text => print_page(&definitions().join("\n"), layout),
-    }
+    show_view(&found, &flags.output, false, |found, _| {
+        if word.is_empty() {
+            names(found)
+        } else {
+            vec![Block::Items(found.iter().map(definition).collect())]
+        }
+    })
 }
 
 fn unknown(word: &str) -> String {
@@ -33,26 +33,22 @@ fn unknown(word: &str) -> String {
     format!("the glossary has no `{word}`{meant}; `netassay explain` lists all terms")
 }
 
-/// All names by section; none is split.
-fn listing(entries: &[Entry], layout: Layout) -> String {
-    const NO_BREAK: &str = "\u{a0}";
+/// All names by section.
+fn names(entries: &[Entry]) -> Vec<Block<'static>> {
     let sections = entries.chunk_by(|a, b| a.section == b.section).map(|section| {
-        let names: Vec<String> = section.iter().map(|entry| entry.name.replace(' ', NO_BREAK)).collect();
-        let names = layout.hang(&format!("  {}", names.join(", ")), 2).replace(NO_BREAK, " ");
-        format!("{}\n{names}\n", section[0].section)
+        let names: Vec<&str> = section.iter().map(|entry| entry.name.as_str()).collect();
+        format!("{}: {}", section[0].section, names.join(", "))
     });
-    let sections: String = sections.collect();
-    format!("{sections}\n`netassay explain WORD` defines a term.\n")
+    let next = "`netassay explain WORD` defines a term.".to_owned();
+    vec![Block::List(sections.collect()), Block::Text(next)]
 }
 
-fn definition(entry: &Entry, layout: Layout) -> String {
-    let also = if entry.also.is_empty() {
-        String::new()
-    } else {
-        layout.hang(&format!("  Also: {}.\n", entry.also.join(", ")), 2)
-    };
-    let meaning = layout.hang(&format!("  {}\n", entry.meaning), 2);
-    format!("{} ({})\n{meaning}{also}", entry.name, entry.section)
+fn definition(entry: &Entry) -> ListItem {
+    let also = Some(entry.also.join(", ")).filter(|also| !also.is_empty());
+    ListItem {
+        sentence: format!("{} ({}): {}", entry.name, entry.section, entry.meaning),
+        facts: also.into_iter().map(|also| ("also".to_owned(), also, false)).collect(),
+    }
 }
 
 /// `docs/glossary.md`.
@@ -74,16 +70,6 @@ fn row(entry: &Entry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn no_name_is_divided_and_none_is_lost() {
-        let all = entries();
-        let text = listing(&all, Layout::PLAIN);
-        assert!(text.lines().all(|line| line.chars().count() <= Layout::PLAIN.width), "{text}");
-        for entry in all {
-            assert!(text.lines().any(|line| line.contains(&entry.name)), "{}", entry.name);
-        }
-    }
 
     #[test]
     fn a_table_has_two_columns_in_every_row() {

@@ -10,7 +10,7 @@ use store::{Store, StoredStudy};
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::load_from;
 use crate::failure::{Failure, say};
-use crate::output::{json, named, print, print_json};
+use crate::output::{named, print};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
@@ -29,13 +29,6 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         }
         ExportFormat::Stat => stat(flags, &stored),
         ExportFormat::Csv => put(flags.output.as_deref(), &store::export::csv(&stored, results::unit_of)),
-        ExportFormat::Json => {
-            let value = store::export::json(&stored, results::unit_of);
-            match &flags.output {
-                Some(path) => write(path, &json(&value)?, MayReplace::OwnFile),
-                None => print_json(&value),
-            }
-        }
     }
 }
 
@@ -52,7 +45,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
         }
         Some(word) => {
-            let key = results::resolve_metric(word).map_err(|error| Failure::Usage(error.to_string()))?;
+            let key = results::resolve_metric(word)?;
             vec![(directory.clone(), key.to_owned())]
         }
         None => {

@@ -1,17 +1,18 @@
 //! `netassay kernel`: kernels for guests.
 
+use results::document::{Block, ListItem};
 use serde_json::json;
 use testbed::guest::{self, Fetched};
 
-use crate::cli::{Format, KernelCommand, Listing};
+use crate::cli::{Formatted, KernelCommand};
 use crate::failure::{Failure, say};
-use crate::output::{layout, print_json, print_page};
+use crate::output::show_view;
 
 pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
     match command {
-        KernelCommand::Fetch(fetch) => {
-            let fetched = guest::fetch(&fetch.package)?;
-            say(&format!("{}: {} is in {}", fetch.package, release(&fetched), fetched.directory.display()));
+        KernelCommand::Fetch { package } => {
+            let fetched = guest::fetch(package)?;
+            say(&format!("{package}: {} is in {}", release(&fetched), fetched.directory.display()));
             say(&format!("in a study: kernel = \"{}\"", fetched.package));
             Ok(())
         }
@@ -19,30 +20,26 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
     }
 }
 
-fn list(flags: &Listing) -> Result<(), Failure> {
+fn list(output: &Formatted) -> Result<(), Failure> {
     let fetched = guest::fetched()?;
-    if flags.output.format == Format::Json {
-        let rows: Vec<_> = fetched
-            .iter()
-            .map(|fetched| {
-                json!({"package": fetched.package, "aliases": fetched.aliases, "version": fetched.version,
-                       "release": fetched.kernel.release, "image": fetched.kernel.image,
-                       "modules": fetched.kernel.modules})
-            })
-            .collect();
-        return print_json(&rows);
-    }
     if fetched.is_empty() {
         say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
-        return Ok(());
     }
-    let texts = fetched.iter().map(|fetched| {
+    let row = |fetched: &Fetched| {
+        json!({"package": fetched.package, "aliases": fetched.aliases, "version": fetched.version,
+               "release": fetched.kernel.release, "image": fetched.kernel.image,
+               "modules": fetched.kernel.modules})
+    };
+    let item = |fetched: &Fetched| {
         let version = fetched.version.as_deref().unwrap_or("not known");
-        let aliases =
-            fetched.aliases.iter().map(|alias| format!("  also called {alias}\n")).collect::<String>();
-        format!("{} (release {}, version {version})\n{aliases}", fetched.package, release(fetched))
-    });
-    print_page(&texts.collect::<String>(), layout(flags.tables.wide))
+        let alias = |alias: &String| ("also called".to_owned(), alias.clone(), false);
+        ListItem {
+            sentence: format!("{} (release {}, version {version})", fetched.package, release(fetched)),
+            facts: fetched.aliases.iter().map(alias).collect(),
+        }
+    };
+    let rows: Vec<_> = fetched.iter().map(row).collect();
+    show_view(&rows, output, false, |_, _| vec![Block::Items(fetched.iter().map(item).collect())])
 }
 
 fn release(fetched: &Fetched) -> String {

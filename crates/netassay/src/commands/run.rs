@@ -17,13 +17,12 @@ use crate::commands::advise::in_short;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
 use crate::commands::stored::newest_called;
-use crate::commands::study_files::{crowding, find};
+use crate::commands::study_files::{crowding, find, refusals};
+use crate::commands::undo::SaysUnrestored;
 use crate::exit;
 use crate::failure::{Failure, say};
-use crate::here;
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
-use crate::refusals::refusals;
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -65,15 +64,15 @@ fn results(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
 /// The study with its changes; on the machines that are named, if any are.
 pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     if !flags.hosts.names_any() {
-        return find(name, &flags.campaign.set);
+        return find(name, &flags.set);
     }
-    let mut set = flags.campaign.set.clone();
+    let mut set = flags.set.clone();
     // Only machines restart, and have kernels that they restart with, and the study is not between
     // them yet.
     set.changes.push(hosts::change("boots.how=")?);
     set.changes.push(hosts::change("kernel=")?);
     let moved = hosts::moved(&find(name, &set)?)?;
-    set.changes.truncate(flags.campaign.set.changes.len());
+    set.changes.truncate(flags.set.changes.len());
     set.changes.extend(moved);
     find(name, &set)
 }
@@ -123,9 +122,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Err(refused) => return Err(refused.into()),
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
     let here = if is_between { &Machines::default() } else { &study.machine };
-    let _says_unrestored = hosts::SaysUnrestored(lab.options.hosts.clone());
+    let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.campaign.resume {
@@ -168,7 +166,7 @@ fn lab(
             hosts,
             families: study.plan().families(),
             // Each boot has its own state.
-            ..here::options(BootState::default(), rootless, interrupt)?
+            ..machine::testbed_options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
         // The program is kept in memory only for machines that need it again.
@@ -190,10 +188,10 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
     let listing = results::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
     let intended = reached.intended(study);
     if flags.output.format == Format::Json {
-        say(&intended);
+        say(&terminal(&intended, results::Layout::WIDE));
     }
     output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
-        terminal(&views::plan(listing, layout.wide), layout) + &intended
+        terminal(&views::plan(listing, layout.wide), layout) + "\n" + &terminal(&intended, layout)
     })
 }
 

@@ -3,14 +3,17 @@
 use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use host::Privileges;
+use host::machine::{Machine, Target};
+use results::document::Block;
 use serde_json::json;
-use study::{Assignment, Study, bundled};
+use study::{Assignment, Side, Study, bundled};
+use testbed::guest::{Kernel, Tools};
 
-use crate::cli::{Changes, Check, Format, Formatted, StudyCommand};
+use crate::cli::{Changes, Check, Formatted, StudyCommand};
 use crate::commands::plan::plan;
 use crate::failure::{Failure, say};
-use crate::output::{layout, named, print, print_json, print_page};
-use crate::refusals::refusals;
+use crate::output::{named, print, show_view};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn study_files(command: &StudyCommand) -> Result<(), Failure> {
@@ -52,27 +55,16 @@ fn print_bundled(name: &str) -> Result<(), Failure> {
 
 /// Lists the bundled studies.
 fn list(output: &Formatted) -> Result<(), Failure> {
-    let mut rows = Vec::new();
+    let (mut rows, mut items) = (Vec::new(), Vec::new());
     for bundled in bundled::list() {
         let study = parse(bundled.name, bundled.text, &[])?;
-        rows.push((bundled.name, study));
+        let expected = study::expected_duration(&study.plan(), &study.protocol);
+        rows.push(json!({"name": bundled.name, "question": &study.question, "scenarios": study.scenarios(),
+                         "expected_s": expected.as_secs_f64()}));
+        let time = results::duration(expected);
+        items.push(format!("{} ({}, {time}): {}", bundled.name, study.scenario_names(), study.question));
     }
-    if output.format == Format::Json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(name, study)| {
-                json!({"name": name, "question": &study.question, "scenarios": study.scenarios(),
-                       "expected_s": study::expected_duration(&study.plan(), &study.protocol).as_secs_f64()})
-            })
-            .collect();
-        return print_json(&rows);
-    }
-    let layout = layout(false);
-    let texts = rows.iter().map(|(name, study)| {
-        let time = results::duration(study::expected_duration(&study.plan(), &study.protocol));
-        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question)
-    });
-    print_page(&texts.collect::<String>(), layout)
+    show_view(&rows, output, false, |_, _| vec![Block::List(items)])
 }
 
 fn new(name: &str) -> Result<(), Failure> {
@@ -118,6 +110,48 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes
+}
+
+/// The requirements of a study that this machine lacks, each with its remedy.
+pub(crate) fn refusals(study: &Study) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |why: String| {
+        if !found.contains(&why) {
+            found.push(why);
+        }
+    };
+    let plan = study.plan();
+    let in_namespaces = plan.conditions.iter().filter(|one| one.boot.scenario.is_of_namespaces());
+    let sides = in_namespaces.flat_map(|one| Side::BOTH.map(|side| one.side(side)));
+    let sysctls = sides.flat_map(|side| side.tuning.sysctl.keys().cloned()).collect();
+    Machine::shared_sysctls(&sysctls).into_iter().for_each(&mut add);
+    let states = plan.states();
+    let (mut is_here, mut has_guests) = (false, false);
+    for state in states {
+        is_here |= !state.scenario.has_machines();
+        let Some(guest) = &state.guest else { continue };
+        has_guests = true;
+        if let Err(error) = Kernel::find(guest.kernel.as_deref()) {
+            add(error.to_string());
+        }
+    }
+    if has_guests && let Err(error) = Tools::of_this_machine().qemu() {
+        add(error.to_string());
+    }
+    for name in study.machine.both.sysctl.keys().filter(|_| is_here) {
+        let sysctl = Target::Sysctl { name: name.clone() };
+        Machine::system().check_writable(&sysctl).unwrap_or_else(|error| add(error.to_string()));
+    }
+    let privileges = Privileges::read();
+    if is_here && !privileges.privileged() {
+        if let Some(obstacle) = privileges.user_namespaces.obstacle() {
+            add(format!("the namespaces of the hosts cannot be made: {obstacle}"));
+        }
+        if !study.machine.is_empty() {
+            add("the settings of `[machine]` need root: run netassay as root, or remove them".to_owned());
+        }
+    }
+    found
 }
 
 fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failure> {

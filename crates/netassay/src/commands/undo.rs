@@ -1,16 +1,24 @@
-//! `netassay undo`: undoes the machine's changes of sessions that are gone.
+//! `netassay undo`: undoes the machine's changes of sessions that are gone; and what a session says
+//! at its end of changes that are not undone.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use agent::Interrupt;
 use host::journal::{JournalReport, RestoreOptions};
 use host::machine::Machine;
+use results::document::Block;
+use testbed::Hosts;
+use testbed::reach::{Launcher, ProgramOutput, RemoteHost};
 
 use crate::cli::{Format, Undo};
-use crate::commands::hosts::elsewhere;
+use crate::commands::hosts::{TO_END, reach_one};
 use crate::exit;
-use crate::failure::Failure;
-use crate::machine::{self, words};
-use crate::output::{layout, print, print_json, print_page};
+use crate::failure::{Failure, say};
+use crate::machine;
+use crate::output::{self, print};
+use crate::signals;
 
 pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     let given = [
@@ -21,20 +29,24 @@ pub(crate) fn undo(flags: &Undo) -> Result<ExitCode, Failure> {
     ];
     let given = given.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word);
     let again: Vec<&str> = std::iter::once("undo").chain(given).collect();
-    if let Some(code) = elsewhere(&flags.on, &again)? {
-        return Ok(code);
+    let interrupt = signals::interrupt()?;
+    if let Some(reached) = reach_one(flags.on.host.as_ref(), &flags.on.login, &interrupt)? {
+        let ProgramOutput { code, stdout, stderr } = reached.run(&again, TO_END, &interrupt)?;
+        // Text of another machine.
+        print(&words::sanitised_lines(&String::from_utf8_lossy(&stdout)))?;
+        if !stderr.is_empty() {
+            say(&format!("{}: {stderr}", reached.launcher));
+        }
+        let code = code.and_then(|code| u8::try_from(code).ok());
+        return Ok(ExitCode::from(code.unwrap_or(exit::ENVIRONMENT)));
     }
     let manner =
         RestoreOptions { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
-    match flags.output.format {
-        Format::Json => print_json(&reports)?,
-        Format::Text if reports.is_empty() => print("nothing to undo\n")?,
-        Format::Text => {
-            let texts = reports.iter().map(|report| words(report, flags.dry_run));
-            print_page(&texts.collect::<String>(), layout(false))?;
-        }
-    }
+    output::show_view(&reports, &flags.output, false, |reports, _| match reports.as_slice() {
+        [] => vec![Block::Text("nothing to undo".to_owned())],
+        some => some.iter().map(|report| machine::journal_block(report, flags.dry_run)).collect(),
+    })?;
     Ok(exit_code(!reports.iter().any(JournalReport::is_left)))
 }
 
@@ -43,6 +55,57 @@ pub(crate) fn unrestored() -> Result<ExitCode, Failure> {
     let unrestored = machine::unrestored()?;
     print(&unrestored)?;
     Ok(exit_code(unrestored.is_empty()))
+}
+
+/// The time limit of a machine to undo the last changes, and to tell the ones that are left.
+const TO_TELL: Duration = Duration::from_secs(10);
+
+/// Says at the end of a session which changes of its machines are not undone. Make it before the
+/// testbed: no agent is there when it is dropped.
+pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
+
+impl Drop for SaysUnrestored {
+    fn drop(&mut self) {
+        let mut asked = BTreeSet::new();
+        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
+            let host = place.to_string();
+            if !asked.insert(host.clone()) {
+                continue;
+            }
+            let unrestored = match &place.by {
+                None => machine::unrestored().map_err(|error| error.to_string()),
+                Some(reached) if reached.is_lost() => {
+                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
+                }
+                Some(reached) => unrestored_on(reached),
+            };
+            let (state, details) = match &unrestored {
+                Ok(nothing) if nothing.is_empty() => continue,
+                Ok(changes) => ("not everything is undone", changes),
+                Err(reason) => ("perhaps not everything is undone", reason),
+            };
+            let command = match place.by.as_ref().map(|reached| &reached.launcher) {
+                Some(Launcher::Ssh { .. }) => format!("`netassay undo --host {host}` from here"),
+                _ => "`netassay undo` there".to_owned(),
+            };
+            say(&format!(
+                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
+                 programs made since:\n{}",
+                details.trim_end()
+            ));
+        }
+    }
+}
+
+fn unrestored_on(reached: &RemoteHost) -> Result<String, String> {
+    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
+    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
+    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.stdout)).into_owned();
+    match ran.code {
+        Some(0) => Ok(String::new()),
+        _ if printed.is_empty() => Err(ran.stderr),
+        _ => Ok(printed),
+    }
 }
 
 fn exit_code(is_all_undone: bool) -> ExitCode {

@@ -1,4 +1,4 @@
-//! What makes measurements on this machine noisy, or different on another day.
+//! Properties of this machine that make measurements noisy, or different on another day.
 
 use host::{Disturbances, Firewall};
 
@@ -72,8 +72,7 @@ pub(super) fn findings() -> Vec<Finding> {
     .collect()
 }
 
-/// What looks at each packet between machines; network namespaces of netassay's own have none of
-/// it.
+/// Filters of packets between machines; network namespaces of netassay's own have none.
 fn filters(found: &Firewall) -> Vec<Finding> {
     let firewall = match (found.filters(), found.rules) {
         (Some(what), _) => {

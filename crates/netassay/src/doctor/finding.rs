@@ -22,17 +22,17 @@ pub(crate) enum Status {
     Fail,
 }
 
-impl Status {
-    pub(super) fn word(self) -> &'static str {
-        match self {
+impl Finding {
+    pub(super) fn sentence(&self) -> String {
+        let status = match self.status {
             Status::Ok => "ok",
             Status::Warn => "warn",
             Status::Fail => "fail",
-        }
+        };
+        let fix = self.fix.as_ref().map_or_else(String::new, |fix| format!(" -> {fix}"));
+        format!("{status:<4}  {}: {}{fix}", self.name, self.what)
     }
-}
 
-impl Finding {
     pub(super) fn ok(area: &'static str, name: impl Into<String>, what: impl Into<String>) -> Self {
         Self { area: area.into(), name: name.into(), status: Status::Ok, what: what.into(), fix: None }
     }

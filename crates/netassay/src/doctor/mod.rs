@@ -1,18 +1,15 @@
 //! The examination: one finding a line, each with its remedy.
 
 mod disturbance;
-mod feature;
 mod finding;
 mod guest;
 mod interface;
 mod pair;
-mod privilege;
-mod profile;
-mod scenario;
+mod testbeds;
 mod tracing;
 
 use agent::Interrupt;
-use results::Layout;
+use results::document::Block;
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck};
@@ -40,18 +37,18 @@ impl Examination {
     pub(crate) fn make(on: Option<&str>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let privileges = host::Privileges::read();
         let mut findings = on.map(interface::findings).unwrap_or_default();
-        findings.extend(privilege::findings(&privileges));
-        findings.extend(scenario::findings(&privileges, interrupt)?);
-        findings.extend(feature::findings(&privileges, interrupt)?);
+        findings.extend(testbeds::privileges(&privileges));
+        findings.extend(testbeds::scenarios(&privileges, interrupt)?);
+        findings.extend(testbeds::features(&privileges, interrupt)?);
         findings.extend(guest::findings());
         let ladder = ProbeLadder::read();
         findings.extend(tracing::findings(&ladder));
-        findings.extend(profile::findings());
+        findings.push(tracing::profile());
         findings.extend(disturbance::findings());
         Ok(Self { findings, probes: rungs(&ladder), sides: Vec::new() })
     }
 
-    /// What was found on two machines, and how they fit together.
+    /// The examination of two machines and of how they fit together.
     pub(crate) fn of_pair(checks: Vec<PairCheck>, found: &BySide<FoundMachine>) -> Self {
         let findings = checks.into_iter().flat_map(pair::findings).collect();
         Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
@@ -68,49 +65,35 @@ impl Examination {
         self.findings.splice(behind..behind, findings);
     }
 
-    /// Whether a scenario works, or two machines are a pair.
+    /// True if a scenario works, or two machines are a pair.
     pub(crate) fn can_measure(&self) -> bool {
-        let area = if self.sides.is_empty() { scenario::AREA } else { pair::AREA };
+        let area = if self.sides.is_empty() { testbeds::SCENARIO } else { pair::AREA };
         let decides = |finding: &&Finding| finding.area == area;
         let mut deciding = self.findings.iter().filter(decides);
         let fails = |finding: &Finding| finding.status == Status::Fail;
         if self.sides.is_empty() { deciding.any(|one| !fails(one)) } else { !deciding.any(fails) }
     }
 
-    pub(crate) fn text(&self, layout: Layout) -> String {
+    pub(crate) fn blocks(&self) -> Vec<Block<'static>> {
         let areas = self.findings.chunk_by(|one, other| one.area == other.area);
-        let text: String = areas.map(|area| format!("{}\n{}", area[0].area, listed(area, layout))).collect();
-        let text = text + &pair::table(&self.sides, layout);
+        let list = |area: &[Finding]| Block::List(area.iter().map(Finding::sentence).collect());
+        let areas = areas.map(|area| Block::Fold(area[0].area.to_string(), vec![list(area)]));
         let count = |status| self.findings.iter().filter(|finding| finding.status == status).count();
-        format!(
-            "{text}\n{} ok, {} warn, {} fail\n",
-            count(Status::Ok),
-            count(Status::Warn),
-            count(Status::Fail)
-        )
+        let counts =
+            format!("{} ok, {} warn, {} fail", count(Status::Ok), count(Status::Warn), count(Status::Fail));
+        areas.chain(pair::table(&self.sides)).chain([Block::Text(counts)]).collect()
     }
-}
-
-fn listed(area: &[Finding], layout: Layout) -> String {
-    let names = area.iter().map(|finding| finding.name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for finding in area {
-        let start = format!("  {:<4}  {:<names$}  ", finding.status.word(), finding.name);
-        let indent = start.chars().count();
-        text.push_str(&layout.hang(&format!("{start}{}\n", finding.what), indent));
-        if let Some(fix) = &finding.fix {
-            text.push_str(&layout.hang(&format!("{:indent$}-> {fix}\n", ""), indent + 3));
-        }
-    }
-    text
 }
 
 #[cfg(test)]
 mod tests {
+    use results::Layout;
+    use results::document::terminal;
+
     use super::*;
 
     fn examination(status: Status) -> Examination {
-        let finding = Finding::warn(scenario::AREA, "veth", "tried", "mend it");
+        let finding = Finding::warn(testbeds::SCENARIO, "veth", "tried", "mend it");
         let findings = vec![Finding { status, ..finding }];
         Examination { findings, probes: Vec::new(), sides: Vec::new() }
     }
@@ -125,10 +108,10 @@ mod tests {
 
     #[test]
     fn nothing_on_this_machine_is_found_amiss_without_a_remedy() {
-        let mut findings = privilege::findings(&host::Privileges::read());
+        let mut findings = testbeds::privileges(&host::Privileges::read());
         findings.extend(guest::findings());
         findings.extend(tracing::findings(&ProbeLadder::read()));
-        findings.extend(profile::findings());
+        findings.push(tracing::profile());
         findings.extend(disturbance::findings());
         assert!(!findings.is_empty());
         for finding in findings.iter().filter(|finding| finding.status != Status::Ok) {
@@ -143,17 +126,13 @@ mod tests {
         there.probes = rungs(&ProbeLadder::read());
         let json = serde_json::to_string(&there).unwrap();
         let mut here: Examination = serde_json::from_str(&json).unwrap();
-        assert_eq!(here.text(Layout::PLAIN), there.text(Layout::PLAIN));
+        let text = |one: &Examination| terminal(&one.blocks(), Layout::PLAIN);
+        assert_eq!(text(&here), text(&there));
         here.add_pair(Err("no network".to_owned()), "root@b:eth1");
-        let text = here.text(Layout { width: 200, ..Layout::PLAIN });
-        let expected = "interface\n  ok    eth1  up\npair\n  warn  this machine  no network\n                      -> netassay doctor \
-                        --transmitter HOST:INTERFACE --receiver root@b:eth1 checks it with another machine\nscenario\n";
-        assert!(text.starts_with(expected) && !here.can_measure(), "{text}");
-    }
-
-    #[test]
-    fn every_finding_shows_its_remedy_and_is_counted() {
-        let text = examination(Status::Fail).text(Layout::PLAIN);
-        assert_eq!(text, "scenario\n  fail  veth  tried\n              -> mend it\n\n0 ok, 0 warn, 1 fail\n");
+        let expected = "interface\n  ok    eth1: up\n\npair\n  warn  this machine: no network -> netassay doctor \
+                        --transmitter HOST:INTERFACE --receiver root@b:eth1 checks it with another machine\n\n\
+                        scenario\n  fail  veth: tried -> mend it\n\n1 ok, 1 warn, 1 fail\n";
+        assert_eq!(text(&here), expected);
+        assert!(!here.can_measure());
     }
 }

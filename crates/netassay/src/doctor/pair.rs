@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::{Hardware, InterfaceEnvironment};
-use results::{Layout, Table};
+use results::document::Block;
+use results::{Table, TitledTable};
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck, PairFault};
@@ -38,7 +39,7 @@ pub(super) fn findings(PairCheck { name, outcome }: PairCheck) -> Vec<Finding> {
     }
 }
 
-/// What both machines are, and every setting of their interfaces in which they differ.
+/// Both machines, and every setting of their interfaces in which they differ.
 pub(super) fn side_by_side(found: &BySide<FoundMachine>) -> Vec<Property> {
     let about = found.each_ref().map(|_, one| one.about());
     let hardware = |of: fn(&Hardware) -> Option<String>| about.map(|_, about| of(&about?.hardware));
@@ -75,14 +76,12 @@ impl Property {
     }
 }
 
-/// Both machines side by side; empty without them.
-pub(super) fn table(sides: &[Property], layout: Layout) -> String {
-    if sides.is_empty() {
-        return String::new();
-    }
-    let mut table = Table::new(&["both machines", "transmitter", "receiver"]);
+/// Both machines side by side; `None` without them.
+pub(super) fn table(sides: &[Property]) -> Option<Block<'static>> {
+    let mut table = Table::new(&["property", "transmitter", "receiver"]);
     for Property { property, transmitter, receiver } in sides {
         table.row(&[property, transmitter, receiver]);
     }
-    format!("\n{}", table.fit(layout))
+    let title = "both machines".to_owned();
+    (!sides.is_empty()).then_some(Block::Table(TitledTable { title, table, notes: Vec::new() }))
 }

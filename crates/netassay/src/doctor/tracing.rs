@@ -1,7 +1,8 @@
-//! The kinds of probe that a kernel allows, best first.
+//! The kinds of probe that a kernel allows, best first; and the sampling of functions.
 
 use std::borrow::Cow;
 
+use host::perf::{Sampler, SamplingScope, Symbols, frequency};
 use serde::{Deserialize, Serialize};
 use trace::{Availability, LadderStep, ProbeLadder};
 
@@ -15,7 +16,7 @@ pub(crate) struct Rung {
     #[serde(flatten)]
     step: LadderStep,
     name: Cow<'static, str>,
-    /// What a trace loses without it.
+    /// The loss of a trace without it.
     without: Cow<'static, str>,
 }
 
@@ -53,4 +54,26 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
         }
     };
     rungs(ladder).into_iter().map(finding).collect()
+}
+
+/// One finding: opens what `trace.profile=true` of `netassay trace` opens, and takes no sample.
+pub(super) fn profile() -> Finding {
+    const NAME: &str = "profile";
+    let opened = Sampler::open(1_000_000_000 / u64::from(frequency(false)), &[std::process::id()]);
+    let means = opened.map_err(|error| error.to_string()).and_then(|sampler| {
+        Symbols::read().map_err(|error| error.to_string())?;
+        Ok(sampler.means())
+    });
+    match means {
+        Ok(SamplingScope::Cpus) => Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples CPUs"),
+        Ok(SamplingScope::Threads) => {
+            Finding::ok(AREA, NAME, "yes: the kernel's CPU clock samples own threads")
+        }
+        Err(why) => Finding::warn(
+            AREA,
+            NAME,
+            format!("no: {why}"),
+            "without: `netassay trace … trace.profile=true` works in a virtual machine only",
+        ),
+    }
 }

@@ -100,8 +100,8 @@ fn run_case(mut command: Command, case: &Case, directory: &Path) -> Ended {
 }
 
 #[test]
-fn equals_debians_program_on_files_for_several_threads() {
-    if !has_debians("equals_debians_program_on_files_for_several_threads") {
+fn equals_debians_program_on_files_of_many_blocks() {
+    if !has_debians("equals_debians_program_on_files_of_many_blocks") {
         return;
     }
     let directory = tempfile::tempdir().unwrap();

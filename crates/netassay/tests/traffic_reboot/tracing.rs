@@ -28,7 +28,8 @@ fn on_b(world: &World, more: &[&str]) -> Output {
 pub(crate) fn a_path_is_traced_at_functions(world: &World) {
     world.bench.write("short.toml", PATH);
     // These machines have no veth.
-    let few = ["--scenario=loopback", "--message=1", "--batch=64", "--rounds=1", "--beside", "--format=json"];
+    let few =
+        ["scenario=loopback", "message=1", "trace.batch=64", "trace.rounds=1", "--beside", "--format=json"];
     let done = on_b(world, &[&["./short.toml"], &few[..]].concat());
     let document: Value = serde_json::from_str(&stdout(&done)).unwrap();
     assert_eq!(document["host"], "b", "{document:#}");

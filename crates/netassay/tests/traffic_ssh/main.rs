@@ -411,7 +411,7 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     assert!(doctor.contains("network namespaces") && doctor.contains("driver veth"), "{doctor}");
     assert!(doctor.contains("packets in a second, both ways"), "{doctor}");
     assert!(doctor.contains("by default in drivers") == (doctor.contains("rx-gro")), "{doctor}");
-    assert!(doctor.contains("firewall  ") && doctor.contains("conntrack  "), "{doctor}");
+    assert!(doctor.contains("firewall: ") && doctor.contains("conntrack: "), "{doctor}");
     assert_eq!(world.on("root@b", &["undo"]), "nothing to undo\n");
     assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
 }

@@ -76,8 +76,8 @@ fn two_machines_are_examined_as_a_pair_and_their_interfaces_found() {
     expect(&done, 0);
     assert!(stderr(&done).contains("transmitter: this machine, interface data0 "), "{}", stderr(&done));
     for part in [
-        "ok    ipv4        packets arrive both ways (10.78.0.1, 10.78.0.2)",
-        "ok    ipv6 ",
+        "ok    ipv4: packets arrive both ways (10.78.0.1, 10.78.0.2)",
+        "ok    ipv6: ",
         "driver",
         "tx-tcp-segmentation",
     ] {

@@ -41,7 +41,7 @@ fn a_path_is_traced_inside_a_machine_and_leaves_nothing_there() {
     };
     let before = world.states();
     let release = world.machines.a.sh("uname -r");
-    let batch = ["--message=1", "--batch=300", "--rounds=2"];
+    let batch = ["message=1", "trace.batch=300", "trace.rounds=2"];
     // Functions would be probed where the kernel is another one: here they must not be.
     let done = world.traced(&[&["udp-tx", "--host", "a", "--format=json"], &batch[..]].concat());
     expect(&done, 0);
@@ -91,8 +91,8 @@ fn a_path_between_two_machines_is_traced_in_the_one_that_asks() {
     };
     let before = world.states();
     let both = ["--transmitter=a:data0", "--receiver=b:data0"];
-    let short = ["--message=1", "--batch=300", "--rounds=2"];
-    for (path, way) in [("tcp-rx", "--asleep"), ("tcp-tx", "--family=ipv6")] {
+    let short = ["message=1", "trace.batch=300", "trace.rounds=2"];
+    for (path, way) in [("tcp-rx", "trace.readers=asleep"), ("tcp-tx", "family=ipv6")] {
         let done = world.traced(&[&[path, way, "--format=json"], &both[..], &short].concat());
         expect(&done, 0);
         let document: Value = serde_json::from_str(&stdout(&done)).unwrap();
@@ -131,7 +131,7 @@ fn tracing(world: &World) -> Vec<String> {
 fn a_trace_whose_controller_is_killed_is_detached() {
     let Some(world) = World::make("a_trace_whose_controller_is_killed_is_detached") else { return };
     let before = world.states();
-    let long = ["udp-tx", "--host", "a", "--message=1", "--rounds=64", "--batch=200000"];
+    let long = ["udp-tx", "--host", "a", "message=1", "trace.rounds=64", "trace.batch=200000"];
     let mut controller = Watched::start(world.trace(&long));
     controller.wait_for("in namespaces of netassay's own");
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -168,13 +168,13 @@ fn what_cannot_be_traced_there_is_refused_with_the_reason() {
     refused(&["udp-tx", "--host", "a-plain"], 3, &plain);
     refused(&["--paths", "--host", "a-plain"], 3, &plain);
     refused(&["udp-tx", "--host", "a:data0"], 2, &["\"data0\"", "leave it out"]);
-    refused(&["udp-tx", "--host", "a", "--exact"], 2, &["--host", "--exact"]);
-    refused(&["udp-tx", "--host", "a", "--inside", "guest"], 2, &["one of --host and --inside guest"]);
-    refused(&["udp-tx", "--host", "a", "--scenario", "ssh"], 2, &["use veth, vxlan or loopback"]);
+    refused(&["udp-tx", "--host", "a", "exact=true"], 2, &["--host", "exact=true"]);
+    refused(&["udp-tx", "--host", "a", "inside=guest"], 2, &["one of --host and inside=guest"]);
+    refused(&["udp-tx", "--host", "a", "scenario=ssh"], 2, &["use veth, vxlan or loopback"]);
     refused(&["path-checksum", "--host", "a"], 2, &["needs virtual machines", "the scenario `loopback`"]);
     world.bench.write("between.toml", &STUDY.replace("loopback", "ssh"));
     refused(&["between.toml", "--host", "a"], 2, &["--host is for a path, and for a study of the scenario"]);
-    let stream = ["udp-tx", "--transmitter", "a:data0", "--receiver", "b:data0", "--exact"];
-    refused(&stream, 2, &["--exact", "--transmitter"]);
-    refused(&["udp-tx", "--scenario", "ssh"], 3, &["--transmitter", "--receiver"]);
+    let stream = ["udp-tx", "--transmitter", "a:data0", "--receiver", "b:data0", "exact=true"];
+    refused(&stream, 2, &["exact=true", "--transmitter"]);
+    refused(&["udp-tx", "scenario=ssh"], 3, &["--transmitter", "--receiver"]);
 }

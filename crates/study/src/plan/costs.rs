@@ -169,16 +169,6 @@ fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duratio
     message.saturating_mul(batch).saturating_mul(rounds).saturating_add(once)
 }
 
-/// The duration of `count` traces of a path, with the boot before them.
-pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
-    let boot = match (exact, guests) {
-        (true, _) => EXACT_BOOT,
-        (false, true) => GUEST_BOOT,
-        (false, false) => BOOT,
-    };
-    one_trace(traces(exact, guests), batch, rounds).saturating_mul(count).saturating_add(boot)
-}
-
 /// The duration of a plan that was not tried here.
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()

@@ -5,35 +5,26 @@ mod wanted;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
-use host::same_network;
+use results::document::Block;
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
-use testbed::reach::{Binary, HostSpec, Launcher, ProgramOutput, RemoteHost, Retention};
+use testbed::reach::{Binary, HostSpec, Launcher, RemoteHost, Retention};
 use testbed::{
     Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
 };
 
-use crate::cli::{AddressesOf, HostFlags, OneHost};
-use crate::doctor::Examination;
-use crate::exit;
-use crate::failure::{self, Failure, say};
-use crate::here::PROGRAM;
-use crate::machine;
-use crate::output::print;
-use crate::signals;
+use crate::cli::{AddressesOf, HostFlags, Login};
+use crate::failure::{Failure, say};
+use crate::machine::{self, PROGRAM};
 use wanted::Wanted;
 
-/// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
-/// a session there that is just ending.
-const TO_END: Duration = Duration::from_secs(120);
-
-/// How long a machine may take to undo the last changes, and to tell those that are left.
-const TO_TELL: Duration = Duration::from_secs(10);
+/// The time limit of a command on another machine: it may boot a guest to try KVM, or wait for a
+/// session there that is just ending.
+pub(crate) const TO_END: Duration = Duration::from_secs(120);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -68,10 +59,7 @@ pub(crate) fn reach(
             ));
         }
     }
-    let places = wanted.places.each_ref().into_iter();
-    let used = places.filter(|(side, _)| *side == Side::Transmitter || !is_of_one);
-    failure::machines_are(used.map(|(_, place)| examining(place.as_ref())).collect());
-    let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
+    let binary = Binary::read(flags.login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> = wanted
         .places
         .each_ref()
@@ -103,14 +91,14 @@ pub(crate) fn reach(
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
-    found: Option<BySide<FoundMachine>>,
-    /// What would be set on the machines themselves.
+    pub(crate) found: Option<BySide<FoundMachine>>,
+    /// The intended changes of the machines themselves.
     of_machines: Option<BySide<Vec<IntendedChange>>>,
     binary: Binary,
     stay: Retention,
 }
 
-/// How long machines may take to restart: servers test their memory first.
+/// The time limit of a restart: servers test their memory first.
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
@@ -118,7 +106,7 @@ impl ReachedHosts {
     /// all.
     ///
     /// # Errors
-    /// What they lack, if no family remains.
+    /// The missing address, if no family remains.
     pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
         type FamilyOf = fn(&Condition) -> Family;
         let Some(found) = &self.found else { return Ok(None) };
@@ -224,16 +212,15 @@ impl ReachedHosts {
         Ok(())
     }
 
-    /// What a study would change on the machines, each change with the command that undoes it by
-    /// hand.
-    pub(crate) fn intended(&self, study: &Study) -> String {
+    /// The changes of a study on the machines, with the commands that undo them by hand.
+    pub(crate) fn intended(&self, study: &Study) -> Vec<Block<'static>> {
         let Some(found) = &self.found else {
             let place = &self.hosts.places.transmitter;
-            return format!("\nOn the transmitter ({place}) would be changed:\n  nothing\n");
+            return vec![intended(format!("On the transmitter ({place}) would be changed:"), &[])];
         };
         let conditions = &study.plan().conditions;
         let both = found.each_ref().map(|_, one| &one.located);
-        let mut text = String::new();
+        let mut blocks = Vec::new();
         for (side, place) in self.hosts.places.each_ref() {
             let (FoundMachine { located, .. }, Some(now)) = (&found[side], found[side].about()) else {
                 continue;
@@ -254,29 +241,32 @@ impl ReachedHosts {
                 all.extend(IntendedChange::on_machine(side, (&both, now), &wanted, (&own, scenario)));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
-            for kernel in kernels_of(study) {
-                all.push(IntendedChange::kernel(&kernel));
-            }
+            all.extend(kernels_of(study).iter().map(|kernel| IntendedChange::kernel(kernel)));
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
-            text +=
-                &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
-            if all.is_empty() {
-                text += "  nothing\n";
-            }
-            for line in IntendedChange::lines(&all) {
-                text += &format!("  {line}\n");
-            }
+            let head =
+                format!("On the {side} ({place}) would be changed, and undone at the end of each boot:");
+            blocks.push(intended(head, &all));
             if located.carries {
-                text += &format!(
-                    "  {} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte\n",
+                blocks.push(Block::Text(format!(
+                    "{} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte",
                     located.interface,
                     format_duration(place.lease)
-                );
+                )));
             }
         }
-        text
+        blocks
     }
+}
+
+/// Changes, and the commands that undo all of them by hand.
+pub(crate) fn intended(head: String, all: &[IntendedChange]) -> Block<'static> {
+    if all.is_empty() {
+        return Block::Fold(head, vec![Block::List(vec!["nothing".to_owned()])]);
+    }
+    let changes = Block::List(all.iter().map(|one| one.change.clone()).collect());
+    let undo = "to undo all of it by hand, in this order:".to_owned();
+    Block::Fold(head, vec![changes, Block::Fold(undo, vec![Block::List(IntendedChange::undo_commands(all))])])
 }
 
 /// The releases of the kernels that a study has the machines boot, each once.
@@ -285,21 +275,27 @@ fn kernels_of(study: &Study) -> BTreeSet<String> {
 }
 
 /// Reaches one machine; `None`: none is named.
-pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<RemoteHost>, Failure> {
-    let Some(mut launcher) = on.host.as_ref().and_then(|host| host.launcher.clone()) else {
-        return Ok(None);
-    };
+pub(crate) fn reach_one(
+    host: Option<&HostSpec>,
+    login: &Login,
+    interrupt: &Interrupt,
+) -> Result<Option<RemoteHost>, Failure> {
+    let Some(mut launcher) = host.and_then(|host| host.launcher.clone()) else { return Ok(None) };
     if let Launcher::Ssh { config, .. } = &mut launcher {
-        config.clone_from(&on.ssh_config);
+        config.clone_from(&login.ssh_config);
     }
-    let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
+    let binary = Binary::read(login.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     Ok(Some(RemoteHost::connect(&launcher, &binary, Retention::default(), interrupt)?))
 }
 
 /// Reaches the machine on which a testbed is made in namespaces, and reports it. `None`: none is
 /// named.
-pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
-    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
+pub(crate) fn namespaces_on(
+    host: Option<&HostSpec>,
+    login: &Login,
+    interrupt: &Interrupt,
+) -> Result<Option<Hosts>, Failure> {
+    let Some(reached) = reach_one(host, login, interrupt)? else { return Ok(None) };
     if !reached.makes_namespaces() {
         return Err(Failure::Environment(format!(
             "{}: the login there lacks {}{}: log in as root, or let it use sudo without a password",
@@ -318,121 +314,6 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
     Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
 
-/// Reaches two machines, and checks them as a pair. Nothing is changed.
-pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {
-    let reached = reach(flags, &[Scenario::Ssh], false, interrupt)?;
-    let Some(ReachedHosts { hosts, found: Some(found), .. }) = &reached else {
-        return Err(Failure::Usage("name two machines: --transmitter and --receiver".to_owned()));
-    };
-    let crossings = Crossing::all_between(found, hosts.own_addresses);
-    let checks = hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
-    Ok(Examination::of_pair(checks, found))
-}
-
-/// Examines another machine, and whether it and this one are a pair over this interface of it.
-/// `None`: no machine is named.
-pub(crate) fn examine_one(
-    on: &OneHost,
-    interface: Option<&str>,
-    interrupt: &Interrupt,
-) -> Result<Option<Examination>, Failure> {
-    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
-    let mut words = vec!["doctor", "--format", "json"];
-    let on_interface = interface.map(|name| format!(":{name}"));
-    words.extend(on_interface.iter().flat_map(|on| ["--host", on]));
-    let ProgramOutput { stdout: printed, stderr: said, .. } = reached.run(&words, TO_END, interrupt)?;
-    let host = reached.launcher.to_string();
-    let mut examination: Examination = serde_json::from_slice(&printed)
-        .map_err(|_| Failure::Environment(format!("{host}: no examination came back; it said: {said}")))?;
-    if !said.is_empty() {
-        say(&format!("{host}: {said}"));
-    }
-    if let Some(interface) = interface {
-        let (lease, named) = (Launch::LEASE, format!("{host}:{interface}"));
-        let here = HostPlace { by: None, interface: None, lease, shares_machine: false };
-        let (by, interface) = (Some(Arc::new(reached)), Some(interface.to_owned()));
-        let there = HostPlace { by, interface, ..here.clone() };
-        let places = BySide { transmitter: here, receiver: there };
-        let mut hosts = Hosts { places, own_addresses: false };
-        let checks = hosts.locate(PROGRAM.as_ref(), interrupt).and_then(|found| {
-            let [one, other] = [&found.transmitter, &found.receiver].map(|end| &end.located.addresses);
-            if !one.iter().any(|one| other.iter().any(|other| same_network(*one, *other))) {
-                return Ok(Err("no interface of this machine is in its network".to_owned()));
-            }
-            let crossings = Crossing::all_between(&found, false);
-            hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt).map(Ok)
-        });
-        let checks = match checks {
-            Err(error) if error.is_interrupt() => return Err(error.into()),
-            checks => checks.unwrap_or_else(|error| Err(error.to_string())),
-        };
-        examination.add_pair(checks, &named);
-    }
-    Ok(Some(examination))
-}
-
-/// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
-/// machine is named.
-pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
-    let interrupt = signals::interrupt()?;
-    let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
-    let ProgramOutput { code, stdout: printed, stderr: said } = reached.run(words, TO_END, &interrupt)?;
-    // Text of another machine.
-    print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
-    if !said.is_empty() {
-        say(&format!("{}: {said}", reached.launcher));
-    }
-    Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
-}
-
-/// Says at the end of a session which changes of its machines are not undone. Make it before the
-/// testbed: no agent is there when it is dropped.
-pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
-
-impl Drop for SaysUnrestored {
-    fn drop(&mut self) {
-        let mut asked = BTreeSet::new();
-        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
-            let host = place.to_string();
-            if !asked.insert(host.clone()) {
-                continue;
-            }
-            let unrestored = match &place.by {
-                None => machine::unrestored().map_err(|error| error.to_string()),
-                Some(reached) if reached.is_lost() => {
-                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
-                }
-                Some(reached) => unrestored_on(reached),
-            };
-            let (state, details) = match &unrestored {
-                Ok(nothing) if nothing.is_empty() => continue,
-                Ok(changes) => ("not everything is undone", changes),
-                Err(reason) => ("perhaps not everything is undone", reason),
-            };
-            let command = match place.by.as_ref().map(|reached| &reached.launcher) {
-                Some(Launcher::Ssh { .. }) => format!("`netassay undo --host {host}` from here"),
-                _ => "`netassay undo` there".to_owned(),
-            };
-            say(&format!(
-                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
-                 programs made since:\n{}",
-                details.trim_end()
-            ));
-        }
-    }
-}
-
-fn unrestored_on(reached: &RemoteHost) -> Result<String, String> {
-    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
-    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
-    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.stdout)).into_owned();
-    match ran.code {
-        Some(0) => Ok(String::new()),
-        _ if printed.is_empty() => Err(ran.stderr),
-        _ => Ok(printed),
-    }
-}
-
 fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {
     let addresses: Vec<String> =
         located.addresses.iter().map(|(address, prefix)| format!("{address}/{prefix}")).collect();
@@ -446,24 +327,6 @@ fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> Stri
     let privileges = place.lacks().map(without).unwrap_or_default();
     let sent = sent(place);
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
-}
-
-/// The command that examines a machine, where this one has one.
-fn examining(place: Option<&HostSpec>) -> String {
-    let interface = place.and_then(|place| place.interface.as_deref());
-    let mut words = vec!["netassay".to_owned(), "doctor".to_owned()];
-    match place.and_then(|place| place.launcher.as_ref()) {
-        Some(host @ Launcher::Ssh { config, .. }) => {
-            let host = interface.map_or_else(|| host.to_string(), |interface| format!("{host}:{interface}"));
-            words.extend(["--host".to_owned(), host]);
-            let config = config.iter().map(|path| path.display().to_string());
-            words.extend(config.flat_map(|path| ["--ssh-config".to_owned(), path]));
-        }
-        _ => words.extend(interface.into_iter().flat_map(|name| ["--host".to_owned(), format!(":{name}")])),
-    }
-    let command = words::shell_command(words.iter().map(String::as_str));
-    let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
-    format!("`{command}`{}", if is_there { " there" } else { "" })
 }
 
 fn in_brackets(words: &str) -> String {
@@ -483,7 +346,7 @@ fn sent(place: &HostPlace) -> String {
     }
 }
 
-/// Whether hosts are in user namespaces: where they are not root, or if it is wanted.
+/// True if hosts are in user namespaces: where they are not root, or if it is wanted.
 pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
     let makes_namespaces = reached.map_or_else(
         || host::Privileges::read().privileged(),

@@ -63,7 +63,7 @@ impl Wanted {
         }
         for (_, place) in places.each_mut() {
             if let Some(HostSpec { launcher: Some(Launcher::Ssh { config, .. }), .. }) = place {
-                config.clone_from(&flags.ssh_config);
+                config.clone_from(&flags.login.ssh_config);
             }
         }
         if places.each_ref().into_iter().all(|(_, place)| place.as_ref().is_none_or(HostSpec::is_here)) {
@@ -121,21 +121,14 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::cli::Login;
 
     fn file(text: &str) -> Result<Option<Wanted>, String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("hosts.toml");
         fs::write(&path, text).unwrap();
-        let flags = HostFlags {
-            transmitter: None,
-            receiver: None,
-            hosts: Some(path),
-            addresses: None,
-            ssh_config: Some("/etc/other".into()),
-            agent_binary: None,
-            keep_agent: false,
-            lease: None,
-        };
+        let login = Login { ssh_config: Some("/etc/other".into()), agent_binary: None };
+        let flags = HostFlags { hosts: Some(path), login, ..HostFlags::default() };
         Wanted::read(&flags).map_err(|failure| failure.to_string())
     }
 

@@ -1,13 +1,14 @@
 //! The command line as a study of one condition.
 
 use agent::Interrupt;
-use study::{Condition, CongestionControl, Diagnostics, Scenario, Study};
-use testbed::{Options, RunOrder};
-use words::Kind;
+use study::{Assignment, Condition, CongestionControl, Family, Scenario, Study};
+use testbed::{Options, RunOrder, Testbed};
+use words::{Kind, suggest};
 
-use crate::cli::{Load, Said, option};
+use crate::cli::{HostFlags, Load, traffic_keys};
+use crate::commands::hosts::{ReachedHosts, reach};
 use crate::failure::Failure;
-use crate::here;
+use crate::machine;
 
 /// One workload, and where it runs.
 #[derive(Debug, Clone)]
@@ -31,7 +32,7 @@ impl Asked {
             true => Scenario::Veth,
             false => Scenario::Discard,
         };
-        let asked = Self::of(kind, scenario, &flags.said)?;
+        let asked = Self::of(kind, scenario, &flags.keys)?;
         if flags.discard_device.is_some() && asked.scenario != Scenario::Discard {
             return Err(Failure::Usage(format!(
                 "--discard-device: {} does not discard packets; use it with the scenario discard",
@@ -42,19 +43,32 @@ impl Asked {
         Ok(Self { order: RunOrder { step, ..asked.order }, discard_device: flags.discard_device, ..asked })
     }
 
-    /// Reads options as a study of this kind of traffic, in this scenario unless they name another.
+    /// Reads keys as a study of this kind of traffic, in this scenario unless they name another.
     ///
     /// # Errors
     /// As [`Asked::read`].
-    pub(in crate::commands) fn of(kind: Kind, scenario: Scenario, said: &Said) -> Result<Self, Failure> {
+    pub(in crate::commands) fn of(
+        kind: Kind,
+        scenario: Scenario,
+        keys: &[Assignment],
+    ) -> Result<Self, Failure> {
+        if let Some(other) = keys.iter().find(|one| traffic_keys().all(|known| known != one.key)) {
+            let known: Vec<String> = traffic_keys().collect();
+            let near = suggest::nearest(&other.key, known.iter().map(String::as_str));
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(Failure::Usage(format!(
+                "`{}` is no key of the traffic or its testbed{near}",
+                other.key
+            )));
+        }
+        if let Some(several) = keys.iter().find(|one| one.values.len() > 1) {
+            let key = &several.key;
+            return Err(Failure::Usage(format!("{key}: one value; to compare several, write a study")));
+        }
         let text = format!(
             "name = \"load\"\nquestion = \"How fast?\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"\n"
         );
-        let study = Study::parse_with("load", &text, &said.0).map_err(|why| refused(&why))?;
-        if let Some(several) = said.0.iter().find(|said| said.values.len() > 1) {
-            let option = option(&several.key);
-            return Err(Failure::Usage(format!("{option}: one value; to compare several, write a study")));
-        }
+        let study = study_of_keys(&text, keys)?;
         let plan = study.plan();
         let Some(condition) = plan.conditions.into_iter().next() else {
             let why = plan.excluded.into_iter().next().map(|dropped| dropped.why);
@@ -69,10 +83,30 @@ impl Asked {
         })
     }
 
-    /// Whether the testbed chooses TCP's congestion control.
-    pub(in crate::commands) fn leaves_congestion_control_open(&self) -> bool {
-        let traffic = &self.order.traffic;
-        traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced
+    /// Reaches the machines of the user's, if any are named, and checks them as a pair.
+    pub(in crate::commands) fn reach(
+        &self,
+        flags: &HostFlags,
+        interrupt: &Interrupt,
+    ) -> Result<Option<ReachedHosts>, Failure> {
+        let reached = reach(flags, &[self.scenario], self.inside_guest, interrupt)?;
+        if let Some(reached) = &reached {
+            reached.check_pair(std::slice::from_ref(&self.condition), interrupt)?;
+        }
+        Ok(reached)
+    }
+
+    /// Chooses TCP's congestion control where the keys leave it to the testbed.
+    pub(in crate::commands) fn choose_congestion_control(
+        &mut self,
+        testbed: &mut Testbed,
+    ) -> Result<(), Failure> {
+        let traffic = &mut self.order.traffic;
+        if traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced {
+            let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, Family::Ipv4))?;
+            traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
+        }
+        Ok(())
     }
 
     pub(in crate::commands) fn options(
@@ -85,16 +119,21 @@ impl Asked {
             families: vec![self.condition.family],
             state: self.condition.boot.clone(),
             inside_guest: self.inside_guest,
-            ..here::options(self.scenario, rootless, interrupt)?
+            ..machine::testbed_options(self.scenario, rootless, interrupt)?
         })
     }
 }
 
-/// What is wrong with the options, without the lines of the study: the user did not write it.
-fn refused(diagnostics: &Diagnostics) -> Failure {
-    let sentences = diagnostics.problems.iter().map(|problem| match &problem.help {
-        Some(help) => format!("{}; {help}", problem.message),
-        None => problem.message.clone(),
-    });
-    Failure::Usage(sentences.collect::<Vec<_>>().join("\n"))
+/// Reads keys as changes of a study that the user did not write, so that its lines are not quoted.
+///
+/// # Errors
+/// [`Failure::Usage`] with every problem and its remedy.
+pub(in crate::commands) fn study_of_keys(text: &str, keys: &[Assignment]) -> Result<Study, Failure> {
+    Study::parse_with("load", text, keys).map_err(|diagnostics| {
+        let sentences = diagnostics.problems.iter().map(|problem| match &problem.help {
+            Some(help) => format!("{}; {help}", problem.message),
+            None => problem.message.clone(),
+        });
+        Failure::Usage(sentences.collect::<Vec<_>>().join("\n"))
+    })
 }

@@ -1,7 +1,8 @@
 //! `netassay load KIND --latency-curve`: latency against offered load, and the knee of the curve.
 
 use load::Traffic;
-use results::{Layout, Table, counted, figure};
+use results::document::Block;
+use results::{Table, TitledTable, counted, figure};
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
 use testbed::{RunOrder, Testbed};
@@ -11,21 +12,21 @@ use crate::commands::load::asked::Asked;
 use crate::failure::Failure;
 use crate::terminal::Windows;
 
-/// How many loads: tenths of the most.
+/// The number of loads: tenths of the most.
 const LOADS: u32 = 10;
-/// How often each is measured. The least and the largest of six knees hold the median knee with
+/// The number of windows of each load. The least and the largest of six knees hold the median knee with
 /// 96.9 % confidence; of five it would be 93.8 %.
 const REPEATS: u32 = 6;
 
-/// How many windows there are: of each load its repeats, and one that finds the most where no rate
-/// says it.
+/// The number of windows: of each load its repeats, and one that finds the most where no rate says
+/// it.
 fn windows(rate: Option<u32>) -> u32 {
     LOADS * REPEATS + u32::from(rate.is_none())
 }
 
-/// What was measured.
+/// Latency against offered load.
 #[derive(Debug, Serialize)]
-pub(super) struct Curve {
+pub(super) struct LatencyCurve {
     netassay: &'static str,
     asked: Traffic,
     seconds: f64,
@@ -34,18 +35,18 @@ pub(super) struct Curve {
     /// fast as possible, or `rate`.
     most: u32,
     /// The medians of the repeats, by rising load.
-    points: Vec<Row>,
+    points: Vec<LoadPoint>,
     /// In requests per second.
     knee: Option<Knee>,
-    /// How many windows something disturbed.
+    /// The number of disturbed windows.
     disturbed: usize,
     /// Why windows failed that were made again.
     failures: Vec<String>,
 }
 
-/// What one window gave, or the medians of several: rates in 1/s, times in ns.
+/// The result of a window, or the medians of several: rates in 1/s, times in ns.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Row {
+struct LoadPoint {
     asked: f64,
     answered: f64,
     latency_mean: f64,
@@ -53,7 +54,7 @@ struct Row {
     latency_p99: f64,
 }
 
-/// What does not go together with a curve.
+/// Refuses traffic that has no curve.
 pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
     let traffic = &asked.order.traffic;
     if !traffic.kind.is_rr() {
@@ -68,13 +69,13 @@ pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
 
 /// Measures the curve: each load as often as any other, rising and falling in turns, so that what
 /// drifts in time meets all alike. Beside another session every window is disturbed.
-pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<Curve, Failure> {
+pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<LatencyCurve, Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let (mut disturbed, mut failures) = (0, Vec::new());
     let count = windows(asked.order.traffic.rate);
     let flow = asked.order.ramp + asked.order.window;
     let progress = Windows::begin(&format!("{count} windows"), count, flow);
-    let mut at = |rate: u32| -> Result<Row, Failure> {
+    let mut at = |rate: u32| -> Result<LoadPoint, Failure> {
         let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
         let order = RunOrder { traffic, ..asked.order.clone() };
         let run = || runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}));
@@ -84,7 +85,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         let metrics = runner::metrics(&order.traffic, &judged.account);
         let metric =
             |key: &str| metrics.iter().find(|(known, _)| known == key).map_or(0.0, |(_, value)| *value);
-        Ok(Row {
+        Ok(LoadPoint {
             asked: f64::from(rate),
             answered: metric("transactions"),
             latency_mean: metric("latency_mean"),
@@ -96,7 +97,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         Some(rate) => rate,
         None => at(MAX_RATE)?.answered as u32,
     };
-    let mut rows: Vec<Vec<Row>> = Vec::new();
+    let mut rows: Vec<Vec<LoadPoint>> = Vec::new();
     for repeat in 0..REPEATS {
         let mut row = Vec::new();
         for part in 1..=LOADS {
@@ -107,7 +108,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         row.sort_by(|one, other| one.asked.total_cmp(&other.asked));
         rows.push(row);
     }
-    Ok(Curve {
+    Ok(LatencyCurve {
         netassay: env!("CARGO_PKG_VERSION"),
         asked: asked.order.traffic.clone(),
         seconds: asked.order.window.as_secs_f64(),
@@ -120,8 +121,8 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
     })
 }
 
-fn knee(rows: &[Vec<Row>]) -> Option<Knee> {
-    let curve = |row: &Vec<Row>| {
+fn knee(rows: &[Vec<LoadPoint>]) -> Option<Knee> {
+    let curve = |row: &Vec<LoadPoint>| {
         let points = row.iter().map(|one| Point {
             offered: one.asked,
             served: one.answered,
@@ -133,13 +134,13 @@ fn knee(rows: &[Vec<Row>]) -> Option<Knee> {
 }
 
 /// Each figure's median, of an even number of rows.
-fn medians(rows: Vec<Row>) -> Row {
-    let median = |of: fn(&Row) -> f64| {
+fn medians(rows: Vec<LoadPoint>) -> LoadPoint {
+    let median = |of: fn(&LoadPoint) -> f64| {
         let mut values: Vec<f64> = rows.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
     };
-    Row {
+    LoadPoint {
         asked: median(|row| row.asked),
         answered: median(|row| row.answered),
         latency_mean: median(|row| row.latency_mean),
@@ -148,8 +149,8 @@ fn medians(rows: Vec<Row>) -> Row {
     }
 }
 
-impl Curve {
-    pub(super) fn text(&self, layout: Layout) -> String {
+impl LatencyCurve {
+    pub(super) fn blocks(&self) -> Vec<Block<'static>> {
         let mut table = Table::new(&["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
         for (row, part) in self.points.iter().zip(1..) {
             let times = [row.latency_mean, row.latency_p50, row.latency_p99].map(|ns| figure(ns / 1e3));
@@ -158,48 +159,51 @@ impl Curve {
             cells.extend(times);
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        let mut text = format!(
-            "{}: latency against offered load; medians of {} windows of {} s each\n\n{}\n",
-            self.asked.kind,
-            self.repeats,
-            self.seconds,
-            table.fit(layout)
+        let title = format!(
+            "{}: latency against offered load; medians of {} windows of {} s each",
+            self.asked.kind, self.repeats, self.seconds
         );
-        let mut say = |sentence: String| text.push_str(&layout.hang(&format!("  {sentence}\n"), 4));
-        match &self.knee {
+        let knee = match &self.knee {
             Some(knee) if knee.is_beyond(self.points.last().map_or(0.0, |last| last.asked)) => {
-                say("knee: none; up to the highest load each step brings more than it costs in latency"
-                    .to_owned());
+                "none; up to the highest load each step brings more than it costs in latency".to_owned()
             }
-            Some(knee) => say(format!(
-                "knee: {:.0} requests/s, between {:.0} and {:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
+            Some(knee) => format!(
+                "{:.0} requests/s, between {:.0} and {:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
                 knee.load,
                 knee.lower,
                 knee.upper,
                 knee.confidence * 100.0
-            )),
-            None => say("knee: none; a window was without any answer".to_owned()),
-        }
+            ),
+            None => "none; a window was without any answer".to_owned(),
+        };
+        let mut facts = vec![("knee", knee)];
         if self.disturbed > 0 {
-            let all = windows(self.asked.rate);
-            say(format!(
-                "disturbed: {} of {all}; they are in the medians",
-                counted(self.disturbed, "window")
-            ));
+            let (disturbed, all) = (counted(self.disturbed, "window"), windows(self.asked.rate));
+            facts.push(("disturbed", format!("{disturbed} of {all}; they are in the medians")));
         }
-        if let Some(why) = self.failures.last() {
-            say(format!("failed and made again: {}: {why}", counted(self.failures.len(), "window")));
-        }
-        text
+        let failed = || counted(self.failures.len(), "window");
+        facts.extend(
+            self.failures.last().map(|why| ("failed and made again", format!("{}: {why}", failed()))),
+        );
+        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Facts(facts)]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use results::Layout;
+    use results::document::terminal;
+
     use super::*;
 
-    fn row(asked: f64, latency: f64) -> Row {
-        Row { asked, answered: asked, latency_mean: latency, latency_p50: latency, latency_p99: latency }
+    fn row(asked: f64, latency: f64) -> LoadPoint {
+        LoadPoint {
+            asked,
+            answered: asked,
+            latency_mean: latency,
+            latency_p50: latency,
+            latency_p99: latency,
+        }
     }
 
     #[test]
@@ -211,12 +215,12 @@ mod tests {
     #[test]
     fn a_knee_is_told_with_its_interval_or_its_absence() {
         let text = |latencies: [f64; 3]| {
-            let rows: Vec<Row> = [100.0, 200.0, 300.0]
+            let rows: Vec<LoadPoint> = [100.0, 200.0, 300.0]
                 .into_iter()
                 .zip(latencies)
                 .map(|(asked, latency)| row(asked, latency))
                 .collect();
-            let curve = Curve {
+            let curve = LatencyCurve {
                 netassay: "",
                 asked: Traffic::new(load::Kind::UdpRr),
                 seconds: 1.0,
@@ -227,7 +231,7 @@ mod tests {
                 disturbed: 2,
                 failures: vec!["late".to_owned()],
             };
-            curve.text(Layout { wide: true, ..Layout::PLAIN })
+            terminal(&curve.blocks(), Layout::WIDE)
         };
         let bent = text([1e3, 1.2e3, 9e3]);
         assert!(bent.contains("knee: 200 requests/s, between 200 and 200 with 96.9 % confidence"), "{bent}");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use results::{Layout, Table, figure, percent};
+use results::{Table, figure, percent};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,7 @@ struct Part {
 
 /// A line for each part of this length. A part ends at a row of the series, so it may be a step
 /// longer or shorter.
-pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: Layout) -> String {
+pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     let parts = parts(&series.at_ns, interval);
     let moved = |column: &[u64], part: &Part| {
         let at = |row: Option<usize>| row.and_then(|row| column.get(row)).copied().unwrap_or(0);
@@ -42,10 +42,10 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: La
         }
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    table.fit(layout)
+    table
 }
 
-/// What a counter is shown as.
+/// The heading of a counter.
 fn heading(column: &Column<'_>) -> String {
     let spoken = column.name.replace('_', " ");
     match column.counts {
@@ -104,12 +104,12 @@ mod tests {
             cpu_busy_ns: vec![250_000_000, 500_000_000, 500_000_000, 500_000_000],
             ..Series::default()
         };
-        let text = table(&series, 1, Duration::from_secs(1), Layout::PLAIN);
-        let lines: Vec<Vec<&str>> =
-            text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(lines[0], ["0.00", "1.00", "0.00001600", "10", "50.0"]);
-        assert_eq!(lines[1], ["1.00", "2.00", "2.000", "20", "0.0"]);
-        assert!(!text.contains("drops") && !text.contains("received"), "{text}");
+        let table = table(&series, 1, Duration::from_secs(1));
+        let rows: Vec<&[String]> = table.rows().collect();
+        assert_eq!(rows[0], ["0.00", "1.00", "0.00001600", "10", "50.0"]);
+        assert_eq!(rows[1], ["1.00", "2.00", "2.000", "20", "0.0"]);
+        let heads = table.heads().join(" ");
+        assert!(!heads.contains("drops") && !heads.contains("received"), "{heads}");
     }
 
     proptest! {

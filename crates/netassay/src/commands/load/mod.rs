@@ -2,25 +2,23 @@
 
 mod asked;
 mod curve;
-mod document;
-mod found;
 mod intervals;
-mod text;
+mod load_result;
+mod view;
 
 use runner::TRIALS;
-use study::CongestionControl;
 use testbed::Testbed;
 
 use crate::cli::Load;
 use crate::commands::hosts;
+use crate::commands::undo::SaysUnrestored;
 use crate::failure::Failure;
-use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::terminal::Windows;
 use crate::turn;
-pub(super) use asked::Asked;
-use document::Document;
+pub(super) use asked::{Asked, study_of_keys};
+use load_result::LoadResult;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
@@ -29,34 +27,25 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
-    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, &interrupt)?;
-    if let Some(reached) = &reached {
-        reached.check_pair(std::slice::from_ref(&asked.condition), &interrupt)?;
-    }
+    let reached = asked.reach(&flags.hosts, &interrupt)?;
     let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
     options.hosts = reached.map(|reached| reached.hosts);
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
-    let _says_unrestored = hosts::SaysUnrestored(options.hosts.clone());
+    let _says_unrestored = SaysUnrestored(options.hosts.clone());
     let mut testbed = Testbed::build(&options, &interrupt)?;
-    if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
-        asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
-    }
+    asked.choose_congestion_control(&mut testbed)?;
     if flags.latency_curve {
         let curve = curve::measure(&asked, &mut testbed, session.disturbance().is_some())?;
-        return output::show(&curve, &flags.output, flags.tables.wide, |curve, layout| curve.text(layout));
+        return output::show_view(&curve, &flags.output, flags.tables.wide, |one, _| one.blocks());
     }
-    let mut document = measure(&asked, &mut testbed)?;
-    document.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
-    output::show(&document.json(), &flags.output, flags.tables.wide, |_, layout| {
-        document.text(flags.interval, layout)
-    })
+    let mut result = measure(&asked, &mut testbed)?;
+    result.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
+    output::show_view(&result.json(), &flags.output, flags.tables.wide, |_, _| result.blocks(flags.interval))
 }
 
-fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
+fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<LoadResult, Failure> {
     let lacking = testbed.lacking(&asked.order.traffic, asked.order.family)?;
     if !lacking.is_empty() {
         return Err(Failure::Environment(format!(
@@ -75,5 +64,5 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         Ok(account)
     })?;
     let device = testbed.discard_device();
-    Ok(Document::new(asked.clone(), effective, device, testbed, judged))
+    Ok(LoadResult::new(asked.clone(), effective, device, testbed, judged))
 }

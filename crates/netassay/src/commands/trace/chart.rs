@@ -6,24 +6,24 @@ use std::collections::BTreeSet;
 use results::chart::{Arrow, ArrowCost, Figure, Id, Interval, LanePlot, LaneStage, Quantity};
 use trace::{Layer, StageTime};
 
-use super::document::{Document, Place};
+use super::path_trace::{PathTrace, Place};
 
 /// The chart; `None` where no packet was followed.
-pub(super) fn of(document: &Document) -> Option<Figure> {
-    let (steps, first) = (document.steps(), document.traces.first()?);
+pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
+    let (steps, first) = (found.steps(), found.traces.first()?);
     // The places that are passed, in the order of the path.
     let passed: BTreeSet<Place<'_>> = steps.iter().flatten().copied().collect();
     let lane = |place: &Place<'_>| first.account.stages[place.0].lane;
     let is_passed = |one: &Layer| passed.iter().any(|place| lane(place) == *one);
     let lanes: Vec<Layer> = Layer::ALL.into_iter().filter(is_passed).collect();
     let stages = passed.iter().map(|place| LaneStage {
-        name: document.name(*place),
+        name: found.name(*place),
         lane: lanes.iter().position(|one| *one == lane(place)).unwrap_or_default(),
     });
     let number = |place: Place<'_>| passed.iter().position(|one| *one == place);
-    let alone = document.traces.len() == 1;
+    let alone = found.traces.len() == 1;
     let arrows = steps.iter().filter_map(|step| {
-        let rows = document.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
+        let rows = found.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
         let waits = rows.clone().any(|(_, row)| row.waits);
         let costs = rows.map(|(traced, row)| {
             let value = Interval::new(row.corrected, None);
@@ -33,24 +33,24 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
-    let quantity = Quantity::new("cost", document.unit(), results::figure);
+    let quantity = Quantity::new("cost", found.unit(), results::figure);
     let names = lanes.iter().map(Layer::to_string).collect();
     let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect())?;
-    let title = format!("{}: {}", document.path, document.about);
-    let open = document
+    let title = format!("{}: {}", found.path, found.about);
+    let open = found
         .traces
         .iter()
-        .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(document.is_exact())?)));
+        .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(found.exact)?)));
     let open: String = open.collect();
     let said = format!(
         "{}; for a packet, less the cost of probes{open}; {}",
-        document.traffic(),
-        document.origin().join("; ")
+        found.traffic(),
+        found.origin().join("; ")
     );
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 
-/// How single packets spread, as measured.
+/// The spread of single packets, as measured.
 fn spread(row: &StageTime) -> String {
     let [half, most, nearly_all] = row.quantiles.map(|time| results::figure(time as f64));
     format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")

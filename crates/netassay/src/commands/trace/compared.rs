@@ -8,12 +8,12 @@ use results::document::Block;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};
-use study::{Scenario, Study, bundled};
+use study::{Assignment, Scenario, Study, bundled};
 
-use super::flame::{self, Flames};
-use super::options;
+use super::flame::{FileForm, Flames};
+use super::place;
 use crate::again;
-use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
+use crate::cli::{Changes, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::{load_from, study_of};
@@ -25,7 +25,7 @@ use crate::output::{self, named};
 /// The confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// Whether a name is a study's, not a path's: of a bundled one, or of a file with traffic.
+/// True for the name of a bundled study, and of a file with traffic; false for that of a path.
 pub(super) fn is_meant(name: &str) -> bool {
     let has_traffic = |text: String| text.lines().any(|line| line.trim_start().starts_with("[[workload]]"));
     bundled::find(name).is_some()
@@ -33,14 +33,11 @@ pub(super) fn is_meant(name: &str) -> bool {
             && read_text(Path::new(name), study::MAX_TEXT as u64, "a study").is_ok_and(has_traffic))
 }
 
-/// Measures a study and traces it, and prints what its stages explain.
-pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(what) = options::of_paths(flags) {
-        return Err(Failure::Usage(format!(
-            "{what} needs a path, and {name:?} is a study: change the study instead (`--set trace.rounds=3`)"
-        )));
-    }
-    let mut run = run_flags(flags);
+/// Measures a study with these changes and traces it, and prints what its stages explain.
+pub(super) fn trace(name: &str, changes: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
+    let of_path = [(flags.tracepoints, "--tracepoints"), (!flags.chart.is_empty(), "--chart")];
+    place::refuse(of_path, "a path", name)?;
+    let mut run = run_flags(flags, changes);
     let mut study = run::asked(name, &run)?;
     if flags.host.is_some() {
         check_host(&study)?;
@@ -52,17 +49,17 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         )));
     }
     // Before anything is measured.
-    flags.flame.as_deref().map(flame::form).transpose()?;
-    if flags.profile || flags.flame.is_some() {
-        run.campaign.set.changes.push(hosts::change("trace.profile=true")?);
+    if let Some(path) = &flags.flame {
+        FileForm::of_flame_graph(path)?;
+        run.set.changes.push(hosts::change("trace.profile=true")?);
         study = run::asked(name, &run)?;
     }
     if flags.host.is_some() {
-        run.hosts = HostFlags::from(&flags.on());
+        run.hosts.transmitter.clone_from(&flags.host);
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
     match print(summary.study, flags) {
-        // What was measured is stored, and how the session ended is told.
+        // The runs are stored, and the end of the session is told.
         Err(failure @ Failure::Usage(_)) => say(&format!("netassay: {failure}")),
         printed => printed?,
     }
@@ -83,12 +80,6 @@ fn check_host(study: &Study) -> Result<(), Failure> {
 
 /// Prints the stages of a stored study.
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
-    let given = options::of_paths(flags).or_else(|| options::of_studies(flags));
-    if let Some(what) = given.or_else(|| options::of_machines(flags)) {
-        return Err(Failure::Usage(format!(
-            "{what} needs a new measurement, and --from prints a stored one: leave one of them out"
-        )));
-    }
     let store = Store::open_read_only(&flags.campaign.database.db)?;
     print(study_of(&store, Some(word))?, flags)
 }
@@ -98,7 +89,7 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let stored = Store::open_read_only(db)?.load(study)?.sanitised();
     let stages = StageDifferences::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
-        Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
+        Flames::of_study(&stages, &stored.row.name).write(path, &FileForm::of_flame_graph(path)?)?;
     }
     let next = format!(
         "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes",
@@ -112,7 +103,7 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     })
 }
 
-/// What is printed, with the command and the version that do.
+/// A result with the command and the version that print it.
 #[derive(Serialize)]
 struct Printed<F> {
     netassay: &'static str,
@@ -131,8 +122,9 @@ impl<F> Printed<F> {
     }
 }
 
-fn run_flags(flags: &Trace) -> RunFlags {
+fn run_flags(flags: &Trace, changes: Vec<Assignment>) -> RunFlags {
     RunFlags {
+        set: Changes { changes },
         campaign: flags.campaign.clone(),
         rootless: false,
         change_machine: false,

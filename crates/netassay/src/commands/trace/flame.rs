@@ -1,34 +1,43 @@
-//! The stacks that were sampled, as a flame graph or as text for programs that draw one.
+//! The stacks that were sampled, as flame graphs; and the forms of files.
 
 use std::path::Path;
 
 use results::StageDifferences;
 use results::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
 
-use super::document::Document;
+use super::path_trace::{PathTrace, SizedTrace};
 use crate::again;
 use crate::commands::figure;
 use crate::failure::{Failure, say};
 use crate::output;
 use crate::written::{self, MayReplace};
 
-/// How the file is written.
-pub(super) enum Form {
-    Chart(figure::Write),
-    /// A line for each stack, with its cost; of two conditions with both, as `difffolded.pl` has
-    /// them.
+/// The form of a file, by the end of its name.
+pub(super) enum FileForm {
+    Figure(figure::Write),
+    /// Folded stacks, for programs that draw flame graphs.
     Folded,
+    /// Single packets in the Trace Event Format.
+    Packets,
 }
 
-/// How a file of this name is written.
-pub(super) fn form(path: &Path) -> Result<Form, Failure> {
-    match path.extension().is_some_and(|extension| extension == "folded") {
-        true => Ok(Form::Folded),
-        false => figure::written_to(path).map(Form::Chart),
+impl FileForm {
+    pub(super) fn of_chart(path: &Path) -> Result<Self, Failure> {
+        match path.extension().is_some_and(|extension| extension == "json") {
+            true => Ok(Self::Packets),
+            false => Self::of_flame_graph(path),
+        }
+    }
+
+    pub(super) fn of_flame_graph(path: &Path) -> Result<Self, Failure> {
+        match path.extension().is_some_and(|extension| extension == "folded") {
+            true => Ok(Self::Folded),
+            false => figure::written_to(path).map(Self::Figure),
+        }
     }
 }
 
-/// What is drawn: one graph for each size of the message, or each two conditions.
+/// Flame graphs: one for each size of the message, or each two conditions.
 pub(super) struct Flames {
     title: String,
     said: String,
@@ -44,9 +53,9 @@ struct Graph {
 }
 
 impl Flames {
-    /// Of a path.
-    pub(super) fn of_path(document: &Document) -> Self {
-        let graph = |traced: &super::document::OfSize| {
+    /// The functions of a path.
+    pub(super) fn of_path(found: &PathTrace) -> Self {
+        let graph = |traced: &SizedTrace| {
             let profile = traced.account.profile.as_ref()?;
             let owned = |frames: Vec<&str>| frames.into_iter().map(str::to_owned).collect();
             let stacks =
@@ -55,19 +64,19 @@ impl Flames {
             Some(Graph { title: traced.size(), baseline: None, stacks: stacks.chain([other]).collect() })
         };
         Self {
-            title: format!("{}: functions", document.path),
+            title: format!("{}: functions", found.path),
             said: format!(
                 "{}; CPU for a message {}, without probes; {}",
-                document.traffic(),
-                document.whose(),
-                document.origin().join("; ")
+                found.traffic(),
+                found.whose(),
+                found.origin().join("; ")
             ),
-            unit: document.unit(),
-            graphs: document.traces.iter().filter_map(graph).collect(),
+            unit: found.unit(),
+            graphs: found.traces.iter().filter_map(graph).collect(),
         }
     }
 
-    /// Of the conditions of a study.
+    /// The differences of the conditions of a study.
     pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
         let graph = |pair: &results::Stacks| Graph {
             title: format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader),
@@ -94,19 +103,18 @@ impl Flames {
         }
     }
 
-    pub(super) fn write(self, path: &Path, form: &Form) -> Result<(), Failure> {
+    pub(super) fn write(self, path: &Path, form: &FileForm) -> Result<(), Failure> {
         if self.graphs.is_empty() {
             return Err(Failure::Nothing(
-                "no functions were sampled: `--profile`, or `[trace] profile = true`, asks for them"
-                    .to_owned(),
+                "no functions were sampled: `trace.profile=true` asks for them".to_owned(),
             ));
         }
-        let (what, text) = match form {
-            Form::Folded => ("stacks", self.folded()),
-            Form::Chart(write) => ("flame graph", write(&self.figure())),
+        let (content, text) = match form {
+            FileForm::Figure(write) => ("flame graph", write(&self.figure())),
+            _ => ("stacks", folded(self.stacks())),
         };
         written::write(path, &text, MayReplace::OwnFile)?;
-        say(&format!("wrote the {what} to {}", output::named(path)));
+        say(&format!("wrote the {content} to {}", output::named(path)));
         Ok(())
     }
 
@@ -120,22 +128,27 @@ impl Flames {
         Figure { id: Id::new("flame"), title: self.title, description: self.said, panels: panels.collect() }
     }
 
-    fn folded(&self) -> String {
-        let alone = self.graphs.len() == 1;
-        let mut text = String::new();
-        for graph in &self.graphs {
-            for FlameStack { frames, before, now } in &graph.stacks {
-                let root = (!alone).then_some(&graph.title);
-                let frames: Vec<String> =
-                    root.into_iter().chain(frames).map(|frame| frame.replace(';', ",")).collect();
-                let costs = [graph.baseline.is_some().then_some(*before), Some(*now)];
-                let costs: Vec<f64> = costs.into_iter().flatten().map(f64::round).collect();
-                if costs.iter().any(|cost| *cost > 0.0) {
-                    let costs: Vec<String> = costs.iter().map(f64::to_string).collect();
-                    text += &format!("{} {}\n", frames.join(";"), costs.join(" "));
-                }
-            }
-        }
-        text
+    /// Each stack with its cost; of two conditions with both, as `difffolded.pl` reads them.
+    fn stacks(self) -> impl Iterator<Item = (Vec<String>, Vec<f64>)> {
+        let is_alone = self.graphs.len() == 1;
+        self.graphs.into_iter().flat_map(move |graph| {
+            let (root, has_baseline) = ((!is_alone).then_some(graph.title), graph.baseline.is_some());
+            graph.stacks.into_iter().map(move |FlameStack { frames, before, now }| {
+                let costs = if has_baseline { vec![before, now] } else { vec![now] };
+                (root.clone().into_iter().chain(frames).collect(), costs)
+            })
+        })
     }
+}
+
+/// Folded stacks: a line for each stack that costs anything, with its frames and its costs.
+pub(super) fn folded(stacks: impl IntoIterator<Item = (Vec<String>, Vec<f64>)>) -> String {
+    let line = |(frames, costs): (Vec<String>, Vec<f64>)| {
+        let frames: Vec<String> = frames.iter().map(|frame| frame.replace(';', ",")).collect();
+        let costs: Vec<f64> = costs.into_iter().map(f64::round).collect();
+        let shown: Vec<String> = costs.iter().map(f64::to_string).collect();
+        let is_dear = costs.iter().any(|cost| *cost > 0.0);
+        is_dear.then(|| format!("{} {}\n", frames.join(";"), shown.join(" ")))
+    };
+    stacks.into_iter().filter_map(line).collect()
 }

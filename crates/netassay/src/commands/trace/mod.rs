@@ -2,39 +2,35 @@
 
 mod chart;
 mod compared;
-mod document;
+mod files;
 mod flame;
-mod folded;
-mod functions;
-mod options;
 mod packets;
+mod path_trace;
 mod paths;
 mod place;
-mod planned;
+mod view;
 
 use std::process::ExitCode;
 
 use agent::message::TraceOptions;
 use results::counted;
-use study::{CongestionControl, Kind, Tracing};
-use testbed::RunOrder;
+use study::{Assignment, AssignmentError, Kind};
 use trace::{MOST_BYTES, TracePath};
 
-use crate::cli::{Said, Trace, TraceAction};
-use crate::commands::figure;
-use crate::commands::hosts::SaysUnrestored;
+use crate::again;
+use crate::cli::{Trace, TraceAction};
+use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
+use crate::commands::undo::SaysUnrestored;
 use crate::exit;
-use crate::failure::{Failure, say};
-use crate::machine;
+use crate::failure::Failure;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use crate::written::{self, MayReplace};
-use document::{Document, OfSize};
-use flame::Flames;
-use planned::Planned;
+use files::TraceFiles;
+use path_trace::{PathTrace, SizedTrace, unlike};
+use place::PathKeys;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(TraceAction::Merge(flags)) = &flags.action {
@@ -43,11 +39,15 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(word) = &flags.from {
         return compared::stored(word, flags).map(done);
     }
-    match (&flags.paths, &flags.path) {
-        (Some(names), _) => paths::list(names, flags).map(done),
-        (None, Some(name)) if compared::is_meant(name) => compared::trace(name, flags),
-        (None, Some(path)) => measure(path, flags),
-        (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
+    let (names, keys) = names_and_keys(&flags.words)?;
+    match names.as_slice() {
+        names if flags.paths => paths::list(names, &PathKeys::read(keys, flags)?, flags).map(done),
+        [name] if compared::is_meant(name) => compared::trace(name, keys, flags),
+        [path] => measure(path, keys, flags),
+        [] => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
+        [_, other, ..] => Err(Failure::Usage(format!(
+            "{other:?} is no KEY=VALUE, and one path or study is traced at a time"
+        ))),
     }
 }
 
@@ -55,67 +55,70 @@ fn done((): ()) -> ExitCode {
     ExitCode::from(exit::OK)
 }
 
-fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
-    let (text, path) = read(name)?;
-    if let Some(what) = options::of_studies(flags) {
-        return Err(Failure::Usage(format!(
-            "{what} needs a study, and {name:?} is a path: it has the options of `netassay load`"
-        )));
+/// The words of the command line: names of paths or of a study, and keys with their values.
+fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Failure> {
+    let (mut names, mut keys) = (Vec::new(), Vec::new());
+    for word in words {
+        match word.parse::<Assignment>() {
+            Ok(key) => keys.push(key),
+            Err(AssignmentError::NoValue(_) | AssignmentError::NoKey(_)) => names.push(word.as_str()),
+            Err(error) => return Err(Failure::Usage(error.to_string())),
+        }
     }
-    let said = place::said(flags)?;
-    let scenario = place::scenario(&said, flags);
+    Ok((names, keys))
+}
+
+fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
+    let (text, path) = read(name)?;
+    let of_study = [
+        (flags.campaign.resume.is_some(), "--resume"),
+        (flags.campaign.keep_disturbed, "--keep-disturbed"),
+        (flags.campaign.dry_run, "--dry-run"),
+    ];
+    place::refuse(of_study, "a study", name)?;
+    let keys = PathKeys::read(keys, flags)?;
+    let (exact, scenario) = (keys.exact, keys.scenario(flags));
     // A reader sleeps where it waits for an answer; between two machines the other one answers.
     let workload = match path.workload.is_udp() {
-        _ if !flags.asleep && scenario.is_of_namespaces() => path.workload,
+        _ if !keys.is_asleep() && scenario.is_of_namespaces() => path.workload,
         true => Kind::UdpRr,
         false => Kind::TcpRr,
     };
-    let mut all = Vec::new();
-    for said in sizes(&said, workload)? {
-        all.push(Asked::of(workload, scenario, &said)?);
-    }
-    let flame = flags.flame.as_deref().map(|path| Ok::<_, Failure>((path, flame::form(path)?)));
-    let flame = flame.transpose()?;
-    let charts = flags.chart.iter().map(|path| Ok((path.as_path(), Form::by_extension(path)?)));
-    let charts = charts.collect::<Result<Vec<_>, Failure>>()?;
-    let asked = &all[0];
-    place::check(asked, flags)?;
-    let Tracing { batch, rounds, .. } = Tracing::default();
-    let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
-    if flags.campaign.dry_run {
-        let planned = Planned::of(name, &path, &all, flags, [batch, rounds])?;
-        return output::show_view(&planned, &flags.output, flags.tables.wide, |planned, _| planned.blocks())
-            .map(done);
-    }
+    let sizes = sizes(&keys, workload)?;
+    let mut all: Vec<Asked> =
+        sizes.iter().map(|keys| Asked::of(workload, scenario, keys)).collect::<Result<_, _>>()?;
+    let files = TraceFiles::read(flags)?;
+    place::check(&all[0], flags)?;
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
-    machine::recover()?;
-    let hosts = place::hosts(asked, flags, &interrupt)?;
+    let hosts = place::hosts(&all[0], flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
-    testbed.settle(&runner::switches_of(&asked.condition))?;
-    let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    let has_packets = charts.iter().any(|(_, form)| matches!(form, Form::Packets));
-    let every = if has_packets { flags.every } else { 0 };
-    let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
-    let wanted = TraceOptions { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
-    let on = place::on(&mut testbed, hosts.as_ref())?;
-    let mut orders: Vec<RunOrder> = all.iter().map(|asked| asked.order.clone()).collect();
-    if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
-        for order in &mut orders {
-            order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
-        }
+    let mut testbed = place::testbed(&all[0], exact, hosts.as_ref(), &interrupt)?;
+    testbed.settle(&runner::switches_of(&all[0].condition))?;
+    for asked in &mut all {
+        asked.choose_congestion_control(&mut testbed)?;
     }
+    let functions = !flags.tracepoints && testbed.may_probe_functions()?;
+    let is_profiled = keys.tracing.profile || files.flame.is_some();
+    let wanted = TraceOptions {
+        path: text,
+        functions,
+        batch: keys.tracing.batch,
+        rounds: keys.tracing.rounds,
+        asleep: keys.is_asleep(),
+        every: if files.has_packets() { flags.every } else { 0 },
+        profile: if is_profiled { host::perf::frequency(exact) } else { 0 },
+    };
+    let on = place::on(&mut testbed, hosts.as_ref())?;
     let mut traces = Vec::new();
     let mut ended = None;
-    for order in &orders {
+    for Asked { order, .. } in &all {
         let mut finished = None;
         let (account, failure) = match testbed.trace(order, wanted.clone(), &mut finished) {
             Ok(account) => (Some(account), None),
             Err(error) => (finished, Some(Failure::from(error))),
         };
-        traces.extend(account.map(|account| OfSize::new(order.traffic.clone(), account, flags.exact)));
+        traces.extend(account.map(|account| SizedTrace::new(order.traffic.clone(), account, exact)));
         ended = failure;
         if let Some(failure) = ended.take_if(|_| traces.is_empty()) {
             return Err(failure);
@@ -126,105 +129,67 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     }
     let mut notes: Vec<String> = testbed.notes.iter().map(ToString::to_string).collect();
     if ended.is_some() {
-        notes.push(finished_rounds(&orders, &traces, rounds));
+        notes.push(finished_rounds(&all, &traces, wanted.rounds));
     }
     if !functions && !flags.tracepoints {
         notes.extend(on.is_this_kernel());
     }
-    let disturbed = session.disturbance().map(|cause| cause.to_string());
-    let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
-    let written = write(&document, flags, &charts, flame);
-    output::show_view(&document, &flags.output, flags.tables.wide, |document, _| document.blocks())?;
+    let asked = &all[0];
+    let found = PathTrace {
+        netassay: env!("CARGO_PKG_VERSION"),
+        command: again::command(),
+        path: name.to_owned(),
+        about: path.about,
+        scenario: asked.scenario,
+        inside_guest: asked.inside_guest,
+        on,
+        exact,
+        family: asked.order.family,
+        notes,
+        disturbed: session.disturbance().map(|cause| cause.to_string()),
+        unlike: unlike(&traces),
+        traces,
+    };
+    let written = files.write(&found, flags.every);
+    output::show_view(&found, &flags.output, flags.tables.wide, |found, _| view::blocks(found))?;
     written?;
     Ok(ended.map_or_else(|| done(()), Failure::report))
 }
 
-/// What was finished of a trace that ended early.
-fn finished_rounds(orders: &[RunOrder], traces: &[OfSize], rounds: u32) -> String {
-    let of_size = |(number, order): (usize, &RunOrder)| {
+/// The finished rounds of a trace that ended early.
+fn finished_rounds(all: &[Asked], traces: &[SizedTrace], rounds: u32) -> String {
+    let of_size = |(number, Asked { order, .. }): (usize, &Asked)| {
         let finished = traces.get(number).map_or(0, |traced| traced.account.all.len());
         format!("{finished} of {rounds} with {}", counted(order.traffic.message as usize, "byte"))
     };
-    let of_sizes: Vec<String> = orders.iter().enumerate().map(of_size).collect();
+    let of_sizes: Vec<String> = all.iter().enumerate().map(of_size).collect();
     format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
 }
 
-/// The content of a `--chart` file, by the end of its name.
-enum Form {
-    Chart(figure::Write),
-    /// Folded stacks of the stages.
-    Stacks,
-    /// Single packets in the Trace Event Format.
-    Packets,
-}
-
-impl Form {
-    fn by_extension(path: &std::path::Path) -> Result<Self, Failure> {
-        match path.extension().and_then(std::ffi::OsStr::to_str) {
-            Some("folded") => Ok(Self::Stacks),
-            Some("json") => Ok(Self::Packets),
-            _ => figure::written_to(path).map(Self::Chart),
-        }
-    }
-}
-
-/// Writes the files that were asked for.
-fn write(
-    document: &Document,
-    flags: &Trace,
-    charts: &[(&std::path::Path, Form)],
-    flame: Option<(&std::path::Path, flame::Form)>,
-) -> Result<(), Failure> {
-    for (path, form) in charts {
-        let (text, said) = match form {
-            Form::Chart(write) => {
-                let drawn = chart::of(document).ok_or_else(|| {
-                    Failure::Nothing("no packet was followed: there is no chart".to_owned())
-                })?;
-                (write(&drawn), "the chart".to_owned())
-            }
-            Form::Stacks => (folded::of(document), "the stacks".to_owned()),
-            Form::Packets => {
-                let written = packets::of(document, flags.every)?;
-                (written.json, written.said)
-            }
-        };
-        written::write(path, &text, MayReplace::OwnFile)?;
-        say(&format!("wrote {said} to {}", output::named(path)));
-    }
-    if let Some((path, form)) = flame {
-        Flames::of_path(document).write(path, &form)?;
-    }
-    Ok(())
-}
-
-/// The options for each size of the message: the one that was said, or 1 and 1400 bytes. Answers
-/// are as long, so that all packets are alike.
-fn sizes(said: &Said, kind: Kind) -> Result<Vec<Said>, Failure> {
-    let says = |key: &str| said.0.iter().any(|one| one.key == key);
+/// The keys for each size of the message: the one that is named, or 1 and 1400 bytes. Answers are
+/// as long, so that all packets are alike.
+fn sizes(keys: &PathKeys, kind: Kind) -> Result<Vec<Vec<Assignment>>, Failure> {
     // Packets without a receiver are as short as can be.
-    if says("message") || kind == Kind::Pps {
-        return Ok(vec![said.clone()]);
+    if keys.names("message") || kind == Kind::Pps {
+        return Ok(vec![keys.traffic.clone()]);
     }
-    let answers = kind.is_rr() && !says("response");
-    let of = |size: &u32| {
-        let mut own = said.clone();
-        for key in ["message", "response"].iter().take(if answers { 2 } else { 1 }) {
-            let one = format!("{key}={size}").parse();
-            own.0.push(one.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
+    let of_size = |size: u32| {
+        let mut own = keys.traffic.clone();
+        own.push(hosts::change(&format!("message={size}"))?);
+        if kind.is_rr() && !keys.names("response") {
+            own.push(hosts::change(&format!("response={size}"))?);
         }
         Ok(own)
     };
-    [1, 1400].iter().map(of).collect()
+    [1, 1400].map(of_size).into_iter().collect()
 }
 
 /// The text of a path's file, and the path.
 fn read(name: &str) -> Result<(String, TracePath), Failure> {
-    if let Ok(bundled) = paths::find(name) {
-        return Ok((bundled.text.to_owned(), bundled.path()));
-    }
-    if !name.contains(['.', '/']) {
-        return Err(paths::find(name).err().unwrap_or_else(|| Failure::Usage(name.to_owned())));
+    match paths::find(name) {
+        Ok(bundled) => return Ok((bundled.text.to_owned(), bundled.path())),
+        Err(unknown) if !name.contains(['.', '/']) => return Err(unknown),
+        Err(_) => {}
     }
     let text = read_text(std::path::Path::new(name), MOST_BYTES as u64, "a path's file")?;
     let path = TracePath::parse(name, &text).map_err(|error| Failure::Usage(error.to_string()))?;

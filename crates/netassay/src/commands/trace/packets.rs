@@ -5,43 +5,33 @@ use results::counted;
 use serde_json::{Value, json};
 use trace::StampedPacket;
 
-use super::document::{Document, OfSize};
+use super::path_trace::{PathTrace, SizedTrace};
 use crate::failure::Failure;
 
-pub(super) struct Written {
-    pub(super) json: String,
-    /// How many they are, and how many are not.
-    pub(super) said: String,
-}
-
-/// The file, of one packet in `every`.
-pub(super) fn of(document: &Document, every: u32) -> Result<Written, Failure> {
-    let sampled = || document.traces.iter().filter_map(|traced| traced.account.sampled.as_ref());
+/// The file of one packet in `every`, and how many packets are in it.
+pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, String), Failure> {
+    let sampled = || found.traces.iter().filter_map(|traced| traced.account.sampled.as_ref());
     let count: usize = sampled().map(|sampled| sampled.packets.len()).sum();
     let missed: u64 = sampled().map(|sampled| sampled.missed).sum();
     if count == 0 {
         return Err(Failure::Nothing(format!(
-            "no packet was sampled: one in {every} is; use a larger --batch or a smaller --every"
+            "no packet was sampled: one in {every} is; use a larger `trace.batch` or a smaller --every"
         )));
     }
-    let clock = if document.is_exact() {
+    let clock = if found.exact {
         "a us is 1000 instructions: instructions were counted, not time"
     } else {
         "time, as measured: with the cost of the probes"
     };
-    let events: Vec<Value> = document
-        .traces
-        .iter()
-        .zip(1..)
-        .flat_map(|(traced, process)| of_size(document, traced, process))
-        .collect();
-    let [kernel, command] = document.origin();
+    let events: Vec<Value> =
+        found.traces.iter().zip(1..).flat_map(|(traced, process)| of_size(found, traced, process)).collect();
+    let [kernel, command] = found.origin();
     let file = json!({
         "traceEvents": events,
         "displayTimeUnit": "ns",
         "otherData": {
-            "path": document.path,
-            "traffic": document.traffic(),
+            "path": found.path,
+            "traffic": found.traffic(),
             "traced": kernel,
             "by": command,
             "clock": clock,
@@ -49,29 +39,26 @@ pub(super) fn of(document: &Document, every: u32) -> Result<Written, Failure> {
         },
     });
     let beyond = if missed == 0 { String::new() } else { format!("; no room for {missed} more") };
-    let said = format!("{} (one in {every}{beyond})", counted(count, "packet"));
-    Ok(Written { json: format!("{file}\n"), said })
+    Ok((format!("{file}\n"), format!("{} (one in {every}{beyond})", counted(count, "packet"))))
 }
 
 /// The packets of one size of the message are the tracks of one process.
-fn of_size(document: &Document, traced: &OfSize, process: u64) -> Vec<Value> {
+fn of_size(found: &PathTrace, traced: &SizedTrace, process: u64) -> Vec<Value> {
     let packets = traced.account.sampled.as_ref().map_or(&[][..], |sampled| &sampled.packets);
     let start = |packet: &StampedPacket| packet.stamps.first().map_or(0, |stamp| stamp.at);
     let first = packets.first().map_or(0, start);
-    let unit = if document.is_exact() { ", 1000 instructions as 1 us" } else { "" };
-    let name = format!("{}, {}{unit}", document.path, traced.size());
+    let unit = if found.exact { ", 1000 instructions as 1 us" } else { "" };
+    let name = format!("{}, {}{unit}", found.path, traced.size());
     let mut events = vec![named("process_name", process, 0, &name)];
     for (packet, track) in packets.iter().zip(1..) {
         events.push(named("thread_name", process, track, &format!("packet {track}")));
-        events.extend(
-            of_packet(document, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
-                |mut event| {
-                    event["pid"] = json!(process);
-                    event["tid"] = json!(track);
-                    event
-                },
-            ),
-        );
+        events.extend(of_packet(found, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
+            |mut event| {
+                event["pid"] = json!(process);
+                event["tid"] = json!(track);
+                event
+            },
+        ));
     }
     events
 }
@@ -82,18 +69,18 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
 
 /// The whole packet, and in it its stages. Every packet begins at 0, so that packets can be
 /// compared one below the other; `came` tells when it came.
-fn of_packet(document: &Document, traced: &OfSize, packet: &StampedPacket, came: u64) -> Vec<Value> {
-    let unit = document.unit();
+fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, came: u64) -> Vec<Value> {
+    let unit = found.unit();
     let stage = |point: u8| {
         traced
             .account
             .stage_at(point)
-            .map_or_else(|| format!("point {point}"), |at| document.name(traced.place(at)))
+            .map_or_else(|| format!("point {point}"), |at| found.name(traced.place(at)))
     };
     let slices: Vec<_> = packet.slices().collect();
     let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));
     let own = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });
-    let mut whole = slice("packet", &document.path, (0, takes), own(takes, aside));
+    let mut whole = slice("packet", &found.path, (0, takes), own(takes, aside));
     whole["args"]["behind the first"] = json!(came);
     let mut events = vec![whole];
     for one in slices {

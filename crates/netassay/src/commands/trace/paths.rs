@@ -5,19 +5,19 @@ use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};
 
-use super::place::{self, OnMachine};
+use super::place::{self, OnMachine, PathKeys};
 use crate::cli::Trace;
-use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
+use crate::commands::undo::SaysUnrestored;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
 use crate::output::show_view;
 use crate::signals;
 
-/// What a kernel has for paths.
+/// The places of paths on a kernel.
 #[derive(Serialize)]
 struct List {
-    /// Whether it is that of a virtual machine.
+    /// True for the kernel of a virtual machine.
     inside_guest: bool,
     /// The machine, if it is not this one.
     #[serde(flatten)]
@@ -35,27 +35,26 @@ struct Listed {
     stages: Vec<ResolvedStage>,
 }
 
-pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
+pub(super) fn list(names: &[&str], keys: &PathKeys, flags: &Trace) -> Result<(), Failure> {
     let wanted: Vec<&BundledPath> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    let said = place::said(flags)?;
     // Nothing is sent, and a machine without veth has its loopback.
     let default = match flags.hosts.names_any() {
         true => Scenario::Ssh,
         false if flags.host.is_some() => Scenario::Loopback,
         false => Scenario::Veth,
     };
-    let asked = Asked::of(Traffic::UdpStream, default, &said)?;
+    let asked = Asked::of(Traffic::UdpStream, default, &keys.traffic)?;
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
         let paths: Vec<trace::TracePath> = wanted.iter().map(|bundled| bundled.path()).collect();
         (Survey::make(&paths, false), None)
     } else {
-        elsewhere(&asked, flags, &wanted)?
+        elsewhere(&asked, keys.exact, flags, &wanted)?
     };
     let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| Listed {
         name: bundled.name,
@@ -69,19 +68,20 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
         probes,
         paths: listed.collect(),
     };
-    show_view(&list, &flags.output, false, |list, _| list.blocks())
+    show_view(&list, &flags.output, false, |one, _| one.blocks())
 }
 
 /// Boots the kernel, or reaches the machine, and asks it.
 fn elsewhere(
     asked: &Asked,
+    exact: bool,
     flags: &Trace,
     wanted: &[&BundledPath],
 ) -> Result<(Survey, Option<OnMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
     let _says_unrestored = SaysUnrestored(hosts.clone());
-    let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
+    let mut testbed = place::testbed(asked, exact, hosts.as_ref(), &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))
@@ -101,16 +101,20 @@ impl List {
             None if self.inside_guest => "the virtual machine's kernel".to_owned(),
             None => "this kernel".to_owned(),
         };
-        let probes = self.probes.iter().map(Rung::sentence).collect();
-        let head = format!("probes at places of {whose}, best first");
-        let paths = self.paths.iter().map(|path| {
-            let both = |stage: &&ResolvedStage| is_there(&stage.ipv4) && is_there(&stage.ipv6);
-            let (resolved, all) = (path.stages.iter().filter(both).count(), path.stages.len());
-            let head = format!("{}: {} ({resolved} of {all} stages resolved)", path.name, path.about);
-            (head, path.stages.iter().map(line).collect())
-        });
-        let lists = [(head, probes)].into_iter().chain(paths);
-        lists.map(|(head, lines)| Block::Fold(head, vec![Block::List(lines)])).collect()
+        let rungs = self.probes.iter().map(Rung::sentence).collect();
+        let probes =
+            Block::Fold(format!("probes at places of {whose}, best first"), vec![Block::List(rungs)]);
+        std::iter::once(probes).chain(self.paths.iter().map(Listed::block)).collect()
+    }
+}
+
+impl Listed {
+    fn block(&self) -> Block<'static> {
+        let both = |stage: &&ResolvedStage| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
+        let resolved = self.stages.iter().filter(both).count();
+        let title =
+            format!("{}: {} ({resolved} of {} stages resolved)", self.name, self.about, self.stages.len());
+        Block::Fold(title, vec![Block::List(self.stages.iter().map(line).collect())])
     }
 }
 

@@ -2,58 +2,104 @@
 
 use agent::Interrupt;
 use serde::Serialize;
-use study::Scenario;
+use study::{Assignment, Scenario, Tracing, Waiting};
 use testbed::{Hosts, Options, Testbed};
 use trace::ProbeLadder;
 
-use crate::cli::{Said, Trace};
+use crate::cli::Trace;
 use crate::commands::hosts;
-use crate::commands::load::Asked;
+use crate::commands::load::{Asked, study_of_keys};
 use crate::failure::Failure;
 
-const INSIDE: &str = "inside";
-const SCENARIO: &str = "scenario";
+/// A study in which the keys of a path's trace mean something.
+const TRACED: &str = "name = \"trace\"\nquestion = \"Where?\"\nscenario = \"veth\"\ninside = \"guest\"\n\
+    [[workload]]\nkind = \"udp_rr\"\n[trace]\npaths = [\"udp-tx\"]\n";
+
+/// The keys of a path's trace.
+pub(super) struct PathKeys {
+    /// The keys of the traffic and its testbed.
+    pub(super) traffic: Vec<Assignment>,
+    /// True if instructions are counted.
+    pub(super) exact: bool,
+    pub(super) tracing: Tracing,
+}
+
+impl PathKeys {
+    /// Reads them. Instructions are counted inside a virtual machine, or in one of two.
+    pub(super) fn read(keys: Vec<Assignment>, flags: &Trace) -> Result<Self, Failure> {
+        let is_own = |one: &Assignment| {
+            one.key == "exact" || (one.key.starts_with("trace.") && one.key != "trace.paths")
+        };
+        let (own, traffic): (Vec<_>, Vec<_>) = keys.into_iter().partition(is_own);
+        let study = study_of_keys(TRACED, &own)?;
+        let tracing = study.tracing.clone().unwrap_or_default();
+        let mut keys = Self { traffic, exact: study.exact, tracing };
+        if keys.tracing.readers.len() > 1 {
+            let why = "trace.readers: one value; to compare both, trace a study";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if keys.exact && flags.names_a_machine() {
+            return Err(Failure::Usage(
+                "exact=true counts the instructions of a virtual machine on this machine: leave out --host, --transmitter and \
+                 --receiver"
+                    .to_owned(),
+            ));
+        }
+        if keys.exact && keys.scenario(flags).is_of_namespaces() && !keys.names("inside") {
+            keys.traffic.push(hosts::change("inside=guest")?);
+        }
+        Ok(keys)
+    }
+
+    pub(super) fn names(&self, key: &str) -> bool {
+        self.traffic.iter().any(|one| one.key == key)
+    }
+
+    /// True if readers sleep until a packet wakes them.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.tracing.readers == [Waiting::Asleep]
+    }
+
+    /// The scenario that is named, or the default. Inside one machine one thread holds the sockets
+    /// of both ends. In a virtual machine and on a machine of the user's it may enter the other
+    /// end's namespace; here that needs a privilege that agents give up.
+    pub(super) fn scenario(&self, flags: &Trace) -> Scenario {
+        let named = self.traffic.iter().rev().find(|one| one.key == "scenario");
+        // Another word is refused where all keys are read.
+        let named = named.and_then(|one| one.values.first()?.parse().ok());
+        named.unwrap_or(match flags.hosts.names_any() {
+            true => Scenario::Ssh,
+            false if self.names("inside") || flags.host.is_some() => Scenario::Veth,
+            false => Scenario::Loopback,
+        })
+    }
+}
 
 /// The machine that is traced.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct OnMachine {
     /// Its name, if it is one of the user's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<String>,
+    pub(super) host: Option<String>,
     /// The release of its kernel.
-    kernel: Option<String>,
-    kernel_version: Option<String>,
-    kernel_command_line: Option<String>,
+    pub(super) kernel: Option<String>,
+    pub(super) kernel_version: Option<String>,
+    pub(super) kernel_command_line: Option<String>,
     /// All that as a clause.
     #[serde(skip)]
     pub(super) described: String,
 }
 
-/// The options of the traffic and its testbed; instructions are counted inside a virtual machine,
-/// or in one of two.
-pub(super) fn said(flags: &Trace) -> Result<Said, Failure> {
-    let mut said = flags.said.clone();
-    let is_one = scenario(&said, flags).is_of_namespaces();
-    if flags.exact && is_one && !said.0.iter().any(|one| one.key == INSIDE) {
-        let inside = format!("{INSIDE}=guest").parse();
-        said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
+/// Refuses the first of these options that was given: it needs something else than this name.
+pub(super) fn refuse<const N: usize>(
+    options: [(bool, &str); N],
+    needs: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    match options.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Failure::Usage(format!("{option} needs {needs}: {name:?} is none"))),
+        None => Ok(()),
     }
-    Ok(said)
-}
-
-/// The scenario that the options name, or the default. Inside one machine one thread holds the
-/// sockets of both ends. In a virtual machine and on a machine of the user's it may enter the other
-/// end's namespace; here that needs a privilege that agents give up.
-pub(super) fn scenario(said: &Said, flags: &Trace) -> Scenario {
-    let named = said.0.iter().rev().find(|one| one.key == SCENARIO);
-    // What is no scenario is refused where all options are read.
-    let named = named.and_then(|one| one.values.first()?.parse().ok());
-    let inside = said.0.iter().any(|one| one.key == INSIDE);
-    named.unwrap_or(match flags.hosts.names_any() {
-        true => Scenario::Ssh,
-        false if inside || flags.host.is_some() => Scenario::Veth,
-        false => Scenario::Loopback,
-    })
 }
 
 /// Refuses what cannot be traced there.
@@ -72,13 +118,13 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     }
     if asked.scenario != Scenario::Loopback {
         return Err(Failure::Usage(format!(
-            "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, --inside guest, or the scenario `vm`",
+            "scenario={}: on this machine's own kernel only `loopback` is traced; use it, inside=guest, or the scenario `vm`",
             asked.scenario
         )));
     }
     if let Some(obstacle) = ProbeLadder::read().obstacle() {
         return Err(Failure::Environment(format!(
-            "this kernel cannot be traced from here: {obstacle}; --inside guest traces in a virtual machine, which needs no root"
+            "this kernel cannot be traced from here: {obstacle}; inside=guest traces in a virtual machine, which needs no root"
         )));
     }
     Ok(())
@@ -88,10 +134,10 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
 pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     let Some(host) = &flags.host else { return Ok(()) };
     let why = if asked.inside_guest {
-        "virtual machines run on this machine only: use one of --host and --inside guest".to_owned()
+        "virtual machines run on this machine only: use one of --host and inside=guest".to_owned()
     } else if !asked.scenario.is_of_namespaces() {
         format!(
-            "--scenario {}: --host traces inside one machine: use veth, vxlan or loopback, or name two machines with --transmitter and --receiver",
+            "scenario={}: --host traces inside one machine: use veth, vxlan or loopback, or name two machines with --transmitter and --receiver",
             asked.scenario
         )
     } else if let Some(interface) = &host.interface {
@@ -105,13 +151,9 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
 /// Reaches the machines of the user's, if any are named.
 pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
     if flags.host.is_some() {
-        return hosts::namespaces_on(&flags.on(), interrupt);
+        return hosts::namespaces_on(flags.host.as_ref(), &flags.hosts.login, interrupt);
     }
-    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, interrupt)?;
-    if let Some(reached) = &reached {
-        reached.check_pair(std::slice::from_ref(&asked.condition), interrupt)?;
-    }
-    Ok(reached.map(|reached| reached.hosts))
+    Ok(asked.reach(&flags.hosts, interrupt)?.map(|reached| reached.hosts))
 }
 
 /// Makes the testbed; on the machine that was reached, if one was. The connection must outlive it.
@@ -139,11 +181,6 @@ pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<OnMachi
 }
 
 impl OnMachine {
-    #[cfg(test)]
-    pub(super) fn described(described: &str) -> Self {
-        Self { described: described.to_owned(), ..Self::default() }
-    }
-
     /// Why no function of a machine of the user's is probed.
     pub(super) fn is_this_kernel(&self) -> Option<String> {
         let host = self.host.as_ref()?;

@@ -8,9 +8,17 @@ use crate::kernel;
 
 /// The only trace of a command's answer.
 fn traced(bench: &Bench, more: &[&str]) -> Value {
-    let kernel = kernel::directory().display().to_string();
-    let words = ["trace", "udp-rx", "--scenario=vm", "--exact", "--asleep", "--message=1", "--format=json"];
-    let short = ["--batch=256", "--rounds=2", "--kernel", &kernel];
+    let kernel = format!("kernel={}", kernel::directory().display());
+    let words = [
+        "trace",
+        "udp-rx",
+        "scenario=vm",
+        "exact=true",
+        "trace.readers=asleep",
+        "message=1",
+        "--format=json",
+    ];
+    let short = ["trace.batch=256", "trace.rounds=2", &kernel];
     let output = bench.run(&[&words[..], &short[..], more].concat());
     expect(&output, 0);
     let mut document: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -53,7 +61,7 @@ fn interrupts_and_polling_readers_are_told_apart() {
     for stage in ["\"interrupt\" \"net_rx_action\" \"poll\" \"dev_gro_receive\"", "\"sk_data_ready\""] {
         assert!(stages.contains(stage), "{stage}: {stages}");
     }
-    let polled = traced(&bench, &["--busy-poll=10ms"]);
+    let polled = traced(&bench, &["busy_poll=10ms"]);
     let stages = passed(&polled);
     assert_eq!(stages[0], "\"poll\"", "{stages:?}");
     for one in [&interrupted, &polled] {

@@ -57,7 +57,7 @@ fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_check
     kernel::copy_to(&bench.path("kernel"));
     let kernel = format!("kernel={}", bench.path("kernel").display());
     let changes = SHORT.iter().copied().chain([kernel.as_str()]);
-    let changes: Vec<&str> = changes.flat_map(|change| ["--set", change]).collect();
+    let changes: Vec<&str> = changes.collect();
     let flame = bench.path("checksum.svg").display().to_string();
     let arguments =
         [&["trace", "path-checksum", "--format=json", "--flame", &flame], changes.as_slice()].concat();

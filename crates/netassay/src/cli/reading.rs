@@ -1,13 +1,71 @@
-//! The command line of `compare`.
+//! The command lines of the commands that read results: `show`, `report`, `compare`, `history`.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use results::HistoryOrder;
 use samples::InputFormat;
 use stats::{Design, Margin};
+use study::Percent;
 use words::metric::Better;
 
-use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
+use super::common::{Choice, DESIGNS, Database, Stored, Tables, one_of};
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
+    pub(crate) study: Option<String>,
+    /// Show every run, not only the conditions
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Show the environment of every boot
+    #[arg(long)]
+    pub(crate) environment: bool,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One HTML file, which loads nothing
+    Html,
+    /// Markdown, for a pull request or a mailing list
+    Md,
+    /// One JSON document, for programs
+    Json,
+}
+
+impl ReportFormat {
+    /// The ending of the files.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Md => "md",
+            Self::Json => "json",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay report\n  netassay report 3 -o tso.html\n  netassay report 3 4 5 6\n  netassay report main --format md -o -"
+)]
+pub(crate) struct Report {
+    /// The studies, side by side: numbers, tags or names (`netassay db list`) [default: the newest]
+    pub(crate) studies: Vec<String>,
+    /// Where to write; - is standard output [default: NAME-NUMBER.html beside the database]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The format of the page
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -67,7 +125,7 @@ fn margin(text: &str) -> Result<Margin, String> {
     }
 }
 
-/// How to read files of measurements (docs/files.md).
+/// The reading of files of measurements (docs/files.md).
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
@@ -111,6 +169,51 @@ const FORMATS: &[Choice<InputFormat>] = &[
     (InputFormat::Iperf3, "iperf3", "iperf3 -J, or --json-stream"),
     (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
     (InputFormat::Go, "go", "go test -bench"),
+];
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay history\n  netassay history quick --condition 'ipv4 offloads=none' -o history.svg\n  netassay history --tags 'v6.*' --metric receiver.cpu\n  netassay history nightly --last 30 --format json"
+)]
+pub(crate) struct History {
+    /// The name of the studies; a number or a tag means the name of that study [default: the name
+    /// of the newest study]
+    #[arg(value_name = "STUDY")]
+    pub(crate) study: Option<String>,
+    /// The metric, such as throughput, receiver.cpu, latency_p99 [default: those of the newest
+    /// study's comparisons]
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// A condition of the newest study, by its label or its short name; repeatable [default: all]
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) condition: Vec<String>,
+    /// Only studies with a tag like this: * stands for any text, ? for any character; repeatable
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) tags: Vec<String>,
+    /// The order of the studies [default: version with --tags, else time]
+    #[arg(long, value_parser = one_of(ORDERS))]
+    pub(crate) order: Option<HistoryOrder>,
+    /// Only so many studies, the newest
+    #[arg(long, value_name = "COUNT", default_value = "200")]
+    pub(crate) last: NonZeroUsize,
+    /// The confidence with which a history without a change shows none
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
+    pub(crate) confidence: Percent,
+    /// Apply the confidence to each condition by itself, not to all together
+    #[arg(long)]
+    pub(crate) uncorrected: bool,
+    /// Also write the chart to this file: .svg, or .html with its table
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+}
+
+const ORDERS: &[Choice<HistoryOrder>] = &[
+    (HistoryOrder::Time, "time", "The time at which they began"),
+    (HistoryOrder::Version, "version", "The versions in their tags: v6.2 before v6.12"),
 ];
 
 #[cfg(test)]

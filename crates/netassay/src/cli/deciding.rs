@@ -1,11 +1,64 @@
-//! The command line of `gate`.
+//! The command lines of `advise` and `gate`.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
+use results::advice::AdviceGoal;
 use results::gate::{Bound, GateOutcome};
+use study::Percent;
 
 use super::common::{Choice, Database, Tables, one_of};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay advise\n  netassay advise 3 4 5 6 --goal throughput\n  netassay advise 3 --format md\n  netassay advise 3 --goal throughput --format sh > advice.sh\n  IF=eth0 sh advice.sh apply transmitter"
+)]
+pub(crate) struct Advise {
+    /// Stored studies: numbers, tags or names (`netassay db list`) [default: the newest]
+    #[arg(value_name = "STUDY")]
+    pub(crate) studies: Vec<String>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// The form of the advice
+    #[arg(long, value_enum, default_value_t = AdviceFormat::Text)]
+    pub(crate) format: AdviceFormat,
+}
+
+/// The question to the studies.
+#[derive(Debug, Args)]
+pub(crate) struct Wanted {
+    /// A goal; repeatable [default: all that the studies measured]
+    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
+    pub(crate) goals: Vec<AdviceGoal>,
+    /// The smallest difference that matters, in % of its base
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
+    pub(crate) matters: Percent,
+    /// Confidence of all that is called proven in one study, together
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
+    pub(crate) confidence: Percent,
+}
+
+const GOALS: &[Choice<AdviceGoal>] = &[
+    (AdviceGoal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
+    (AdviceGoal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
+    (AdviceGoal::Latency, "latency", "The time that 99 % of the transactions stay within"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AdviceFormat {
+    /// For people
+    Text,
+    /// Markdown, for a pull request or a mailing list
+    Md,
+    /// One JSON document
+    Json,
+    /// A script that applies and undoes what is recommended; it changes nothing by itself
+    Sh,
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -28,7 +81,7 @@ pub(crate) struct Gate {
     /// baseline), 'latency_p99 > +20us'; repeatable
     #[arg(long, value_name = "BOUND", required = true)]
     pub(crate) fail_if: Vec<Bound>,
-    /// What the gate comes to where no check fails and some are inconclusive
+    /// The outcome where no check fails and some are inconclusive
     #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
     pub(crate) inconclusive: GateOutcome,
     /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and
@@ -44,7 +97,7 @@ pub(crate) struct Gate {
     /// Confidence that the gate does not err, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 95.0)]
     pub(crate) confidence: f64,
-    /// How to print the result; with --output only the file has this format
+    /// The form of the result; with --output only the file has this format
     #[arg(long, value_enum, default_value_t = GateFormat::Text)]
     pub(crate) format: GateFormat,
     /// Write the result to this file too

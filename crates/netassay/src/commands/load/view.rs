@@ -1,57 +1,54 @@
-//! The result of a run for people.
+//! The view of one run.
 
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use results::{Layout, counted, figure, percent};
+use results::document::Block;
+use results::{TitledTable, counted, figure, percent};
 use study::{Family, Side};
 use words::{KEYS, Workload};
 
-use crate::commands::load::document::Document;
 use crate::commands::load::intervals;
+use crate::commands::load::load_result::LoadResult;
 
-impl Document {
-    /// A few lines, each with its word; `interval` adds a table of the run's parts.
-    pub(super) fn text(&self, interval: Option<Duration>, layout: Layout) -> String {
-        let mut text = format!("{}\n", self.heading());
-        if let Some(interval) = interval {
-            for (side, own) in self.account.sides() {
+/// The bytes of an Ethernet header, as qdiscs and shapers count them: without preamble, checksum
+/// and gap.
+const ETHERNET: u32 = 14;
+
+impl LoadResult {
+    /// `interval`: adds a table of the run's parts.
+    pub(super) fn blocks(&self, interval: Option<Duration>) -> Vec<Block<'static>> {
+        let parts = interval.into_iter().flat_map(|interval| {
+            self.account.sides().map(move |(side, own)| {
                 let window = &own.window;
-                let table = intervals::table(&window.series, window.cpus.len(), interval, layout);
-                text.push_str(&format!("\nthe {side}'s counters:\n{table}"));
-            }
-            text.push('\n');
-        }
-        for (word, what) in self.lines() {
-            let indent = what.len() - what.trim_start().len();
-            text.push_str(&layout.hang(&format!("  {word:<13}{what}\n"), 2 + 13 + indent));
-        }
-        text
+                let table = intervals::table(&window.series, window.cpus.len(), interval);
+                let title = format!("the {side}'s counters:");
+                Block::Table(TitledTable { title, table, notes: Vec::new() })
+            })
+        });
+        let parts: Vec<Block<'static>> = parts.collect();
+        [vec![Block::Text(self.heading())], parts, vec![Block::Facts(self.facts())]].concat()
     }
 
-    fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = self.found();
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = self.found_rate();
         if let Some(rate) = self.metric("throughput") {
-            lines.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
+            facts.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
         }
         if let Some(rate) = self.metric("packets") {
-            lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));
+            facts.push(("packets", format!("{rate:.0}/s {}", self.counter())));
         }
         if let Some(rate) = self.handed_over() {
-            lines.push(("", format!("{rate:.0}/s sent by the program")));
+            facts.push(("packets", format!("{rate:.0}/s sent by the program")));
         }
         if let Some(rate) = self.metric("transactions") {
-            lines.push(("transactions", format!("{rate:.0}/s")));
+            facts.push(("transactions", format!("{rate:.0}/s")));
         }
-        if let Some(line) = self.latency() {
-            lines.push(("latency", line));
-        }
-        if let Some(line) = self.losses() {
-            lines.push(("messages", line));
-        }
+        facts.extend(self.latency().map(|line| ("latency", line)));
+        facts.extend(self.losses().map(|line| ("messages", line)));
         if let Some(account) = self.discarded() {
             let [sent, refused, queue, interface, counted] = account.map(|(_, count)| count);
-            lines.push((
+            facts.push((
                 "messages",
                 format!("in the whole run {sent} sent, {refused} rejected for lack of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
             ));
@@ -63,24 +60,71 @@ impl Document {
                 }
                 _ => String::new(),
             };
-            lines.push(("retransmits", counted(count as usize, "segment") + &needless));
+            facts.push(("retransmits", counted(count as usize, "segment") + &needless));
         }
         if self.asked.order.traffic.flows > 1 {
-            lines.push(("threads", self.threads()));
+            facts.push(("threads", self.threads()));
         }
-        for (side, own) in self.account.sides() {
-            let word = if side == Side::Transmitter { "CPU" } else { "" };
-            lines.push((word, self.cpu(side, own.window.cpus.len())));
+        facts.extend(self.account.sides().map(|(side, own)| ("CPU", self.cpu(side, own.window.cpus.len()))));
+        let evidence: Vec<String> = self.limited_by.evidence.iter().map(ToString::to_string).collect();
+        let because = if evidence.is_empty() { String::new() } else { format!(": {}", evidence.join("; ")) };
+        facts.push(("limited by", format!("{}{because}", self.limited_by.label)));
+        facts.extend(self.disturbed.iter().map(|cause| ("disturbed", cause.clone())));
+        facts.extend(self.notes.iter().map(|note| ("note", note.clone())));
+        facts
+    }
+
+    /// The rate that a search found, how sure that is, and what it is in packets and on the link.
+    fn found_rate(&self) -> Vec<(&'static str, String)> {
+        let Some(search) = &self.account.search else { return Vec::new() };
+        let megabits = |rate: f64| format!("{} Mbit/s", figure(rate / 1e6));
+        let bound = if search.bound > 0.0 {
+            format!("at most {} % loss", percent(search.bound * 100.0))
+        } else {
+            "no loss".to_owned()
+        };
+        let confidence = format!("{:.0} % confidence", search.confidence * 100.0);
+        let seconds = self.asked.order.window.as_secs_f64();
+        let within = format!("in windows of {seconds} s, where a growing queue counts as loss");
+        let mut lines = Vec::new();
+        match (search.lower, search.upper) {
+            (Some(lower), Some(upper)) => lines.push(format!(
+                "{} of payload with {bound} {within}; shown to stay within it, and {} to exceed it, with {confidence}",
+                megabits(lower),
+                megabits(upper)
+            )),
+            (Some(lower), None) => {
+                let why = match (search.complete, self.asked.order.traffic.pacing) {
+                    (false, _) => "the trials were used up before a higher rate was shown to exceed it",
+                    (true, Some(_)) => "the most that `pacing` allows was not shown to exceed it",
+                    (true, None) => {
+                        "the sender is the limit: the most that it can send was not shown to exceed it"
+                    }
+                };
+                lines.push(format!(
+                    "at least {} of payload with {bound} {within}, with {confidence}; {why}",
+                    megabits(lower)
+                ));
+            }
+            (None, _) => lines.extend(runner::no_rate(&self.account)),
         }
-        lines.push(("limited by", self.limited_by.label.to_string()));
-        let evidence = self.limited_by.evidence.iter();
-        lines.extend(evidence.map(|sentence| ("", format!("  {sentence}"))));
-        let sentences = [("disturbed", &self.disturbed), ("notes", &self.notes)];
-        for (word, list) in sentences {
-            let words = std::iter::once(word).chain(std::iter::repeat(""));
-            lines.extend(words.zip(list.iter().cloned()));
+        if let Some(lower) = search.lower {
+            lines.push(on_the_link(lower, &self.asked.order.traffic, self.asked.order.family));
         }
-        lines
+        let repeated = search.trials.iter().filter(|trial| trial.disturbed).count();
+        let mut more =
+            if repeated > 0 { format!(", {repeated} of them disturbed and repeated") } else { String::new() };
+        if let Some(why) = search.failures.last() {
+            more.push_str(&format!(", {} more failed and repeated ({why})", search.failures.len()));
+        }
+        // `runner` hands on the account of one trial.
+        let last = if search.lower.is_some() { "the last that showed that rate" } else { "the last" };
+        lines.push(format!(
+            "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the best of those with the most \
+             that can be offered",
+            counted(search.trials.len(), "trial")
+        ));
+        lines.into_iter().map(|line| ("found rate", line)).collect()
     }
 
     fn heading(&self) -> String {
@@ -185,6 +229,18 @@ impl Document {
     }
 }
 
+/// A rate of payload in datagrams, and with the headers of each where it is one packet.
+fn on_the_link(rate: f64, traffic: &Traffic, family: Family) -> String {
+    let payload = f64::from(traffic.message);
+    let frame = f64::from(traffic.message + family.udp_headers() + ETHERNET);
+    format!(
+        "{:.0} packets/s of {} bytes; {} Mbit/s with Ethernet, IP and UDP headers, if no datagram is fragmented",
+        rate / 8.0 / payload,
+        traffic.message,
+        figure(rate * frame / payload / 1e6)
+    )
+}
+
 /// The traffic in words: sizes, and values that are not the default.
 fn described(traffic: &Traffic) -> Vec<String> {
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
@@ -221,5 +277,15 @@ mod tests {
         let mut traffic = Traffic::new(Kind::Pps);
         (traffic.flows, traffic.checksum, traffic.pacing) = (2, false, load::Pacing::of_bits(1000));
         assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, pacing 1kbit, checksum off");
+    }
+
+    #[test]
+    fn headers_count_on_the_link() {
+        // 97.189 Mbit/s of 1452 bytes in frames of 1494 fill 100 Mbit/s.
+        let rate = 1e8 * 1452.0 / 1494.0;
+        let text = on_the_link(rate, &Traffic::new(Kind::UdpStream), Family::Ipv4);
+        assert!(text.starts_with("8367 packets/s of 1452 bytes; 100.0 Mbit/s with"), "{text}");
+        let text = on_the_link(rate, &Traffic::new(Kind::UdpStream), Family::Ipv6);
+        assert!(text.contains("; 101.3 Mbit/s with"), "{text}");
     }
 }

@@ -12,7 +12,7 @@ use crate::commands::load::asked::Asked;
 
 /// One run: its request, its applied state, and its result.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(super) struct LoadResult {
     pub(super) asked: Asked,
     pub(super) effective: Effective,
     pub(super) discard_device: Option<host::DiscardDevice>,
@@ -24,7 +24,7 @@ pub(super) struct Document {
     pub(super) account: RunAccount,
 }
 
-impl Document {
+impl LoadResult {
     pub(super) fn new(
         asked: Asked,
         effective: Effective,

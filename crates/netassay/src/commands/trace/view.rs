@@ -1,0 +1,423 @@
+//! The view of a path's trace: its stages, and the functions that take the CPU.
+
+use host::perf::{FunctionCost, Profile};
+use results::document::Block;
+use results::{Table, TitledTable, beyond_rounding, counted, figure, listed, stages_by_end};
+use trace::{At, Attachment, JourneyPhase, Journeys, ProbeCost, StageTime};
+
+use super::path_trace::{PathTrace, Place, SizedTrace};
+
+pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
+    let table = |title, table| Block::Table(TitledTable { title, table, notes: Vec::new() });
+    let mut blocks = vec![
+        Block::Text(format!("{}: {}", found.path, found.about)),
+        table(found.traffic(), stages(found)),
+        Block::List(sentences(found)),
+    ];
+    let sampled: Vec<(&SizedTrace, &Profile)> =
+        found.traces.iter().filter_map(|traced| Some((traced, traced.account.profile.as_ref()?))).collect();
+    if !sampled.is_empty() {
+        let whose = found.whose();
+        let title = format!("functions; {} of CPU for a message {whose}, without probes", found.unit());
+        blocks.push(table(title, functions(&sampled, found.exact)));
+        blocks.push(Block::List(profile_sentences(&sampled, found.unit())));
+    }
+    blocks
+}
+
+/// The unit in the heading of a table.
+fn short_unit(exact: bool) -> &'static str {
+    if exact { "instr." } else { "ns" }
+}
+
+fn cost(traced: &SizedTrace, row: &StageTime) -> String {
+    figure(beyond_rounding(row.corrected, traced.sum()))
+}
+
+fn share(traced: &SizedTrace, row: &StageTime) -> String {
+    traced.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * beyond_rounding(part, 1.0)))
+}
+
+fn stages(found: &PathTrace) -> Table {
+    let unit = short_unit(found.exact);
+    let steps = found.steps();
+    let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| found.name(place))).collect();
+    let stages = stages_by_end(names.iter().map(|[from, to]| (from.as_str(), to.as_str())));
+    match found.traces.as_slice() {
+        [one] => alone(one, &stages, unit),
+        several => beside_each_other(several, steps.into_iter().zip(stages), unit),
+    }
+}
+
+/// The table of one trace, whose rows are called so.
+fn alone(traced: &SizedTrace, stages: &[String], unit: &str) -> Table {
+    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).uncut(&[0, 1]);
+    for (stage, row) in stages.iter().zip(&traced.rows) {
+        let [p50, _, p99] = row.quantiles;
+        let cells = [
+            stage.clone(),
+            cost(traced, row),
+            share(traced, row),
+            figure(p50 as f64),
+            figure(p99 as f64),
+            figure(row.outside),
+        ];
+        table.row(&cells.each_ref().map(String::as_str));
+    }
+    table
+}
+
+/// The table of several sizes of one path.
+fn beside_each_other<'d>(
+    traces: &[SizedTrace],
+    steps: impl Iterator<Item = ([Place<'d>; 2], String)>,
+    unit: &str,
+) -> Table {
+    let (mut sizes, mut units) = (vec!["up to".to_owned()], vec![""]);
+    for traced in traces {
+        sizes.extend(vec![format!("{} B", traced.asked.message); 2]);
+        units.extend([unit, "%"]);
+    }
+    let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
+    let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
+        .units(&units)
+        .optional(&shares)
+        .uncut(&[&[0], &costs[..]].concat());
+    for (step, stage) in steps {
+        let mut cells = vec![stage];
+        for traced in traces {
+            let shown = traced.row(step).map(|row| [cost(traced, row), share(traced, row)]);
+            cells.extend(shown.unwrap_or_else(|| ["-", "-"].map(str::to_owned)));
+        }
+        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    table
+}
+
+fn sentences(found: &PathTrace) -> Vec<String> {
+    let is_alone = found.traces.len() == 1;
+    let more = if is_alone {
+        "; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
+    } else {
+        ""
+    };
+    let mut sentences = vec![format!("{} for a packet, less the cost of probes{more}", found.unit())];
+    if found.traces.iter().flat_map(|traced| &traced.rows).any(|row| row.waits) {
+        let waits =
+            "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
+        sentences.push(waits.to_owned());
+    }
+    sentences.extend(stand_ins(found));
+    for traced in &found.traces {
+        let of = if is_alone { String::new() } else { format!("{}: ", traced.size()) };
+        let own = size_sentences(traced, found);
+        sentences.extend(own.into_iter().map(|sentence| format!("{of}{sentence}")));
+    }
+    for reason in found.traces.iter().flat_map(|traced| trace::unseen(traced.account.stages.iter())) {
+        let sentence = format!("not seen: {reason}");
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences.extend(found.origin());
+    sentences.extend(found.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
+    sentences.extend(found.notes.iter().map(|note| format!("note: {note}")));
+    sentences
+}
+
+/// The functions that stood for stages of other names.
+fn stand_ins(found: &PathTrace) -> Vec<String> {
+    let Some(first) = found.traces.first() else { return Vec::new() };
+    let (mut named, mut sentences): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (stage, chosen) in first.account.stages.iter().enumerate() {
+        let Some(traced) = found.traces.iter().find(|traced| traced.passes(stage)) else { continue };
+        if found.unlike.contains(&stage) {
+            let at = |traced: &SizedTrace| format!("at {} with {}", traced.place(stage).1, traced.size());
+            let seen = found.traces.iter().filter(|traced| traced.passes(stage)).map(at);
+            sentences.push(format!(
+                "{} is seen {}: unlike places are not compared",
+                chosen.name(),
+                listed(&seen.collect::<Vec<_>>())
+            ));
+        } else if traced.place(stage).1 != chosen.label {
+            let seen = format!("{} at {}", chosen.label, traced.place(stage).1);
+            named.extend((!named.contains(&seen)).then_some(seen));
+        }
+    }
+    if !named.is_empty() {
+        sentences.insert(0, format!("seen: {}, others at places of their names", named.join(", ")));
+    }
+    sentences
+}
+
+fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
+    let unit = found.unit();
+    let mut sentences = Vec::new();
+    if let (Some(whole), Some(closure)) = (traced.whole, traced.closure) {
+        sentences.push(format!(
+            "closure {:.1} %: the stages add up to that share of the whole, which takes {} {unit} with the fewest probes",
+            closure.share() * 100.0,
+            figure(whole)
+        ));
+        sentences.extend(traced.breach(found.exact));
+    }
+    let probe =
+        |(kind, cost): &(ProbeCost, f64)| format!("{} {unit} ({})", figure(*cost), kind_of_probe(*kind));
+    let costs: Vec<String> = traced.probes.iter().map(probe).collect();
+    if !costs.is_empty() {
+        sentences.push(format!("a probe costs {}", costs.join(", ")));
+    }
+    if let Some([without, with]) = traced.account.a_message() {
+        sentences.push(format!(
+            "a message takes {} {unit} without probes, {} with all of them",
+            figure(without),
+            figure(with)
+        ));
+    }
+    sentences.push(packets(traced));
+    sentences
+}
+
+fn packets(traced: &SizedTrace) -> String {
+    let Journeys { arrived, lost, stray, repeated, crowded, unread, .. } = traced.journeys;
+    let mut packets = format!("packets: {arrived} followed");
+    for (count, what) in [
+        (lost, "lost on the way"),
+        (repeated, "became several or passed a stage twice"),
+        (crowded, "took rare ways"),
+        (unread, "came in and were not read (dropped, merged into another, acknowledgements, or for others)"),
+        (
+            stray,
+            "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted",
+        ),
+    ] {
+        if count > 0 {
+            packets.push_str(&format!(", {count} {what}"));
+        }
+    }
+    let account = &traced.account;
+    let reading = account.reading();
+    let all: u64 = reading.ways.iter().map(|way| way.whole.count).sum();
+    if let Some(main) = reading.most_used(account.avoiding)
+        && main.whole.count < all
+    {
+        let of = if account.avoiding.is_some() { ", and found their reader asleep" } else { "" };
+        packets.push_str(&format!(
+            "; the table is of the {} % that passed all of its stages{of}",
+            figure(100.0 * main.whole.count as f64 / all as f64)
+        ));
+    }
+    packets
+}
+
+fn kind_of_probe(kind: ProbeCost) -> String {
+    let means = match (kind.mean, kind.at) {
+        (Attachment::Trampoline, At::Entry) => "fentry",
+        (Attachment::Trampoline, At::Return) => "fexit",
+        (Attachment::Kprobe, At::Entry) => "kprobe",
+        (Attachment::Kprobe, At::Return) => "kretprobe",
+        (Attachment::Tracepoint, _) => "tracepoint",
+    };
+    let whose = match kind.phase {
+        JourneyPhase::Out => "",
+        JourneyPhase::Leading => " before the packet",
+        JourneyPhase::Arriving => " before the reader",
+        JourneyPhase::Reading => " of the reader",
+    };
+    let listed = if kind.listed { ", packet in a list" } else { "" };
+    format!("{means}{whose}{listed}")
+}
+
+/// The most functions that are shown; the rest is one row.
+const MOST_FUNCTIONS: usize = 15;
+
+fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
+    let unit = short_unit(exact);
+    // Of several sizes the shares have no room.
+    let columns = if sampled.len() == 1 { 3 } else { 2 };
+    let mut heads = vec!["function".to_owned()];
+    for (traced, _) in sampled {
+        let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", traced.asked.message) };
+        heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
+    }
+    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).uncut(&[0, 1]);
+    let names = dearest(sampled);
+    let (shown, rest) = names.split_at(names.len().min(MOST_FUNCTIONS));
+    for name in shown {
+        let mut cells = vec![(*name).to_owned()];
+        for (traced, _) in sampled {
+            let cost = traced.functions.iter().find(|cost| cost.name == **name);
+            let numbers = cost.map_or([0.0; 3], |cost| [cost.cost, cost.error, 100.0 * cost.share]);
+            cells.extend(numbers[..columns].iter().map(|number| figure(*number)));
+        }
+        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    if rest.is_empty() {
+        return table;
+    }
+    let mut cells = vec![format!("{} more", rest.len())];
+    for (traced, profile) in sampled {
+        let costs = traced.functions.iter().filter(|cost| shown.contains(&cost.name.as_str()));
+        let rest = (profile.message - costs.map(|cost| cost.cost).sum::<f64>()).max(0.0);
+        let rest = beyond_rounding(rest, profile.message);
+        let share = figure(100.0 * rest / profile.message.max(1e-9));
+        cells.extend([figure(rest), String::new(), share].into_iter().take(columns));
+    }
+    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    table
+}
+
+/// The functions, those first that cost most with any size.
+fn dearest<'d>(sampled: &[(&'d SizedTrace, &Profile)]) -> Vec<&'d str> {
+    let mut costs: Vec<&FunctionCost> = sampled.iter().flat_map(|(traced, _)| &traced.functions).collect();
+    costs.sort_by(|one, other| other.cost.total_cmp(&one.cost));
+    let mut names: Vec<&str> = Vec::new();
+    for cost in costs {
+        if !names.contains(&cost.name.as_str()) {
+            names.push(&cost.name);
+        }
+    }
+    names
+}
+
+fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<String> {
+    let mut sentences = vec![
+        "the cost of a function is its own, with what the compiler copied into it; ±: standard error, by how far the parts \
+         of the profile differ; [return to user]: the kernel's way out of system calls, which interrupts meet behind it"
+            .to_owned(),
+    ];
+    for (traced, profile) in sampled {
+        let of = if sampled.len() == 1 { String::new() } else { format!("{}: ", traced.size()) };
+        let samples = counted(profile.samples as usize, "sample");
+        let mut sentence = format!(
+            "{of}a message takes {} {unit} of CPU; {samples} of {}, one each {} {unit}",
+            figure(profile.message),
+            profile.means,
+            figure(profile.period as f64)
+        );
+        for (count, what) in [
+            (profile.elsewhere, "of other threads and of idle CPUs left out"),
+            (profile.lost, "lost: the kernel had no room for them"),
+        ] {
+            if count > 0 {
+                sentence.push_str(&format!("; {count} {what}"));
+            }
+        }
+        sentences.push(sentence);
+    }
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Layout;
+    use results::document::terminal;
+    use trace::{ChosenStage, Layer, ProbeCounts, Round, Segment, StagePoint, TraceAccount, Way};
+
+    use super::super::path_trace::unlike;
+    use super::super::place::OnMachine;
+    use super::*;
+
+    /// A trace of stages, each with the function that stood for it and what it takes from there.
+    fn traced(message: u32, stages: &[(&str, &str, u64)]) -> SizedTrace {
+        let stage = |(point, (label, function, _)): (u8, &(&str, &str, u64))| ChosenStage {
+            label: (*label).to_owned(),
+            lane: Layer::Protocol,
+            at: At::Entry,
+            optional: false,
+            phase: JourneyPhase::Out,
+            seen: Ok(StagePoint {
+                point,
+                name: (*function).to_owned(),
+                mean: Attachment::Trampoline,
+                packet: None,
+            }),
+        };
+        let segment = |(point, (_, _, takes)): (u8, &(&str, &str, u64))| Segment {
+            point,
+            count: 1,
+            sum: *takes,
+            ..Segment::default()
+        };
+        let segments: Vec<Segment> = (1..).zip(stages).map(segment).take(stages.len() - 1).collect();
+        let whole = Segment { count: 1, sum: segments.iter().map(|one| one.sum).sum(), ..Segment::default() };
+        let reading = ProbeCounts { ways: vec![Way { whole, segments }], ..ProbeCounts::default() };
+        let account = TraceAccount {
+            batch: 1,
+            stages: (0..).zip(stages).map(stage).collect(),
+            avoiding: None,
+            untraced: Vec::new(),
+            ends: Vec::new(),
+            one_more: Vec::new(),
+            all: vec![Round { reading, ..Round::default() }],
+            sampled: None,
+            profile: None,
+        };
+        let asked = load::Traffic { message, ..load::Traffic::new(load::Kind::TcpRr) };
+        SizedTrace::new(asked, account, true)
+    }
+
+    fn document(traces: Vec<SizedTrace>) -> PathTrace {
+        PathTrace {
+            netassay: "0.1.0",
+            command: "netassay trace tcp-rx exact=true".to_owned(),
+            path: "tcp-rx".to_owned(),
+            about: "a TCP segment".to_owned(),
+            scenario: study::Scenario::Veth,
+            inside_guest: true,
+            on: OnMachine {
+                described: "kernel 6.1.0, command line `quiet`".to_owned(),
+                ..OnMachine::default()
+            },
+            exact: true,
+            family: study::Family::Ipv4,
+            notes: Vec::new(),
+            disturbed: None,
+            unlike: unlike(&traces),
+            traces,
+        }
+    }
+
+    #[test]
+    fn stages_for_which_another_function_stood_are_not_beside_each_other() {
+        let small = [
+            ("tcp_rcv_established", "tcp_rcv_established", 90),
+            ("tcp_data_queue", "tcp_queue_rcv", 1600),
+            ("copy", "skb_copy_datagram_iter", 0),
+        ];
+        let large = [(small[0].0, small[0].1, 1540), ("tcp_data_queue", "tcp_data_queue", 150), small[2]];
+        let found = document(vec![traced(1, &small), traced(1400, &large)]);
+        let text = |found| Layout::PLAIN.wrap(&terminal(&blocks(found), Layout::PLAIN));
+        insta::assert_snapshot!("unlike_functions", text(&found));
+        assert_eq!(serde_json::to_value(&found).unwrap()["unlike"], serde_json::json!([1]));
+        // By the same functions they are.
+        let same = document(vec![traced(1, &small), traced(1400, &small)]);
+        let text = text(&same);
+        assert!(!text.contains("unlike") && same.unlike.is_empty(), "{text}");
+        assert!(
+            text.contains("seen: tcp_data_queue at tcp_queue_rcv, copy at skb_copy_datagram_iter"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn no_name_is_cut_at_any_width() {
+        let stages = [
+            ("sk_data_ready", "sock_def_readable", 100),
+            ("wait_for_packet", "__skb_wait_for_more_packets", 2000),
+            ("__skb_recv_datagram", "__skb_recv_udp", 4000),
+            ("skb_free_datagram", "__skb_free_datagram_locked", 0),
+        ];
+        for traces in [vec![traced(1, &stages)], vec![traced(1, &stages), traced(1400, &stages)]] {
+            let found = document(traces);
+            for width in [40, 60, 80, 120] {
+                let text = super::stages(&found).fit(Layout { width, ..Layout::PLAIN });
+                assert!(
+                    !text.contains('…') && text.lines().all(|line| line.chars().count() <= width),
+                    "{text}"
+                );
+                assert!(text.contains("__skb_recv_datagram") && text.contains("4000"), "{text}");
+            }
+        }
+    }
+}
