@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../results/tests/made_up/mod.rs"]
 mod made_up;
 mod shown;
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
-#[path = "../../results/tests/stored/mod.rs"]
+#[path = "stored/mod.rs"]
 mod rows;
 mod shown;
 

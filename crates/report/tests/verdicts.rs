@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod shown;
-#[path = "../../results/tests/stored/mod.rs"]
 mod stored;
 
 use record::{Detail, Response, Turns, sample};

@@ -116,7 +116,7 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
     let size = if is_percent { "diff. %" } else { "difference" };
     let heads = [value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
     let mut table = Table::new(&chosen("condition", heads, &shown));
-    if place(ONLY_FULL[0]).is_some() {
+    if place(ONLY_FULL[0]).is_some() && !unit.is_empty() {
         table = table.units(&chosen("", ["", unit, unit, "", "", "", "", ""], &shown));
     }
     table = table.named(0).optional(&OPTIONAL.into_iter().filter_map(place).collect::<Vec<_>>());

@@ -200,7 +200,7 @@ fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3
     );
     let truth = credits.truth.map(|truth| format!("({truth})"));
     [
-        Block::Text(format!("Credit ({}), what is proven", design(credits))),
+        Block::Text(format!("Credit ({}), what is proven:", design(credits))),
         Block::List(firsts().map(line).collect()),
         Block::List([note].into_iter().chain(truth).collect()),
     ]

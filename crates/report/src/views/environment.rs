@@ -122,7 +122,8 @@ fn recorded(boots: impl Iterator<Item = (String, Values, String)>) -> String {
         match nearest {
             None => {
                 text.push_str(&format!("{name}:\n"));
-                text.extend(own.iter().map(|(path, value)| format!("    {path}: {value}\n")));
+                let known = own.iter().filter(|(_, value)| !value.is_empty());
+                text.extend(known.map(|(path, value)| format!("    {path}: {value}\n")));
             }
             Some((_, differ)) if differ.is_empty() => {}
             Some((known, differ)) => text.push_str(&format!("{name}, against {known}:\n{differ}")),

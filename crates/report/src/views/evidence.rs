@@ -2,35 +2,34 @@
 //! counters.
 
 use results::document::Block;
-use results::{Results, TURN_PARTS, Table, TitledTable, figure, in_turns, percent};
+use results::{ConditionResult, Results, TURN_PARTS, Table, TitledTable, figure, in_turns, percent};
+
+use super::means_table::{LOSS, MetricColumn, column, means};
 
 // The largest number of notes below a table: there may be one for each condition.
 const NOTES: usize = 8;
 
-/// A column of a metric: its heading, its unit, and its key.
-type MetricColumn = (&'static str, &'static str, &'static str);
-
 const COUNTERS: [MetricColumn; 9] = [
-    ("wire packets", "tx, 1/run", "transmitter.wire_packets"),
-    ("bytes per", "wire packet", "transmitter.bytes_per_wire_packet"),
-    ("segments per", "wire packet", "transmitter.segments_per_wire_packet"),
-    ("segments", "1/run", "transmitter.segments"),
-    ("retransmits", "1/run", "transmitter.retransmits"),
-    ("drops tx", "1/run", "transmitter.drops"),
-    ("drops rx", "1/run", "receiver.drops"),
-    ("switches tx", "1/run", "transmitter.context_switches"),
-    ("switches rx", "1/run", "receiver.context_switches"),
+    column("wire packets", "tx, 1/run", &["transmitter.wire_packets"]),
+    column("bytes per", "wire packet", &["transmitter.bytes_per_wire_packet"]),
+    column("segments per", "wire packet", &["transmitter.segments_per_wire_packet"]),
+    column("segments", "1/run", &["transmitter.segments"]),
+    column("retransmits", "1/run", &["transmitter.retransmits"]),
+    column("drops tx", "1/run", &["transmitter.drops"]),
+    column("drops rx", "1/run", &["receiver.drops"]),
+    column("switches tx", "1/run", &["transmitter.context_switches"]),
+    column("switches rx", "1/run", &["receiver.context_switches"]),
 ];
 
 const LOSSES: [MetricColumn; 8] = [
-    ("offered", "1/run", "offered"),
-    ("received", "1/run", "received"),
-    ("lost", "1/run", "lost"),
-    ("loss", "%", "loss"),
-    ("queue", "1/run", "lost_queue"),
-    ("device", "1/run", "lost_device"),
-    ("socket", "1/run", "lost_socket"),
-    ("unaccounted", "1/run", "lost_unaccounted"),
+    column("offered", "1/run", &["offered"]),
+    column("received", "1/run", &["received"]),
+    column("lost", "1/run", &["lost"]),
+    LOSS,
+    column("queue", "1/run", &["lost_queue"]),
+    column("device", "1/run", &["lost_device"]),
+    column("socket", "1/run", &["lost_socket"]),
+    column("unaccounted", "1/run", &["lost_unaccounted"]),
 ];
 
 /// The state of each condition's switches, and the conditions that were not measured for that;
@@ -60,7 +59,7 @@ pub fn evidence(results: &Results) -> Vec<Block<'static>> {
     }
     let counters = "Proof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver)";
     let blocks = [
-        titled(counters, metrics(results, &COUNTERS, |_| true), Vec::new()),
+        titled(counters, means(results.conditions.iter(), COUNTERS.iter().collect()), Vec::new()),
         acted(results),
         losses(results),
         turns(results),
@@ -79,23 +78,6 @@ fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'st
     }
     let is_shown = !table.is_empty();
     is_shown.then(|| Block::Table(TitledTable { title: title.to_owned(), table, notes }))
-}
-
-/// Metrics of the conditions that are shown.
-fn metrics(results: &Results, columns: &[MetricColumn], is_shown: impl Fn(usize) -> bool) -> Table {
-    let head: Vec<&str> = ["condition"].into_iter().chain(columns.iter().map(|(head, ..)| *head)).collect();
-    let units: Vec<&str> = [""].into_iter().chain(columns.iter().map(|(_, unit, _)| *unit)).collect();
-    let mut table = Table::new(&head).units(&units);
-    for (_, condition) in results.conditions.iter().enumerate().filter(|(index, _)| is_shown(*index)) {
-        let cell = |(_, unit, key): &MetricColumn| {
-            let shown = if *unit == "%" { percent } else { figure };
-            condition.means.get(*key).map_or_else(|| "-".to_owned(), |value| shown(*value))
-        };
-        let cells: Vec<String> =
-            [condition.label.to_string()].into_iter().chain(columns.iter().map(cell)).collect();
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
-    }
-    table
 }
 
 fn acted(results: &Results) -> Option<Block<'static>> {
@@ -124,9 +106,10 @@ fn acted(results: &Results) -> Option<Block<'static>> {
 
 /// The losses of UDP messages.
 fn losses(results: &Results) -> Option<Block<'static>> {
-    let is_udp = |index: usize| !results.conditions[index].kind.is_tcp();
+    let is_udp = |condition: &&ConditionResult| !condition.kind.is_tcp();
+    let conditions = || results.conditions.iter().filter(is_udp);
     let mut notes = Vec::new();
-    for condition in results.conditions.iter().filter(|condition| !condition.kind.is_tcp()) {
+    for condition in conditions() {
         let parts = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"];
         let parts: f64 = parts.iter().filter_map(|part| condition.means.get(*part)).sum();
         let lost = condition.means.get("lost").copied().unwrap_or(0.0);
@@ -141,7 +124,7 @@ fn losses(results: &Results) -> Option<Block<'static>> {
         }
     }
     let title = "Where messages were lost, over the whole run (lost = queue + device + socket + unaccounted)";
-    titled(title, metrics(results, &LOSSES, is_udp), notes)
+    titled(title, means(conditions(), LOSSES.iter().collect()), notes)
 }
 
 /// The response of conditions that take turns to a switch.

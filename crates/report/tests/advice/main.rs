@@ -12,5 +12,5 @@ mod markdown;
 #[path = "../../../stats/tests/sizes/mod.rs"]
 mod sizes;
 mod simulated;
-#[path = "../../../results/tests/stored/mod.rs"]
+#[path = "../stored/mod.rs"]
 mod stored;

@@ -13,6 +13,6 @@ mod overview;
 #[path = "../shown/mod.rs"]
 mod shown;
 mod states;
-#[path = "../../../results/tests/stored/mod.rs"]
+#[path = "../stored/mod.rs"]
 mod stored;
 mod truth;

@@ -30,5 +30,5 @@ fn a_comparison_of_states_is_sized_by_its_boots() {
     let sizing = Sizing::new(&study, spread, &request).unwrap();
     let text = sizing.text(results::Layout::WIDE);
     assert!(text.contains("spread, in % of the mean: between boots "), "{text}");
-    assert!(text.contains("Boots are of each of 2 states of the testbed."), "{text}");
+    assert!(text.contains("(boots are of each of 2 states of the testbed)"), "{text}");
 }

@@ -14,5 +14,5 @@ mod made_up;
 mod near_zero;
 mod seen;
 mod size;
-#[path = "../../../results/tests/stored/mod.rs"]
+#[path = "../stored/mod.rs"]
 mod stored;

@@ -8,7 +8,7 @@
 #[path = "../../../results/tests/drawn/check.rs"]
 mod check;
 mod hostile;
-#[path = "../../../results/tests/made_up/mod.rs"]
+#[path = "../made_up/mod.rs"]
 mod made_up;
 mod partial;
 mod size;

@@ -14,6 +14,7 @@ use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 use crate::data::exact::{self, RESOLUTION, UnequalCounts};
 use crate::data::limits;
 use crate::data::truth::truth;
+use crate::switches::switch_effect::rate_and_costs;
 pub(crate) use effects::contexts;
 
 use combination::Combination;
@@ -141,22 +142,14 @@ fn unreachable(design: &Design) -> Vec<UnreachableState> {
     unreachable
 }
 
-/// The metrics of credit: the rate, and the CPU per unit of work on each side, for guests also the
-/// host's; in exact mode the instructions per unit of work. Unrecorded metrics are left out.
+/// The metrics of credit; in exact mode the instructions per unit of work.
 fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         let per = kind.counted_work();
         let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));
         return keys.iter().filter_map(|key| study::metric::find(key)).collect();
     }
-    let per = kind.unit_of_work();
-    let mut keys = vec![kind.primary_metric().key.to_owned()];
-    for host in ["", "host_"] {
-        for side in ["transmitter", "receiver"] {
-            keys.push(format!("{side}.{host}service_demand_{per}"));
-        }
-    }
-    keys.iter().filter_map(|key| study::metric::find(key)).collect()
+    rate_and_costs(kind)
 }
 
 impl Credit {

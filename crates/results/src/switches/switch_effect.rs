@@ -156,15 +156,21 @@ pub(crate) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         return vec![kind.main_metric(true)];
     }
-    let per = kind.unit_of_work();
-    let mut keys = vec![kind.primary_metric().key.to_owned()];
-    keys.extend(kind.is_rr().then(|| LATENCY.to_owned()));
+    let mut metrics = rate_and_costs(kind);
+    metrics.splice(1..1, study::metric::find(LATENCY).filter(|_| kind.is_rr()));
+    metrics
+}
+
+/// The rate, and the CPU time per unit of work on each side, of guests also the host's.
+pub(crate) fn rate_and_costs(kind: Kind) -> Vec<&'static Metric> {
+    let mut metrics = vec![kind.primary_metric()];
     for host in ["", "host_"] {
         for side in study::Side::BOTH {
-            keys.push(format!("{side}.{host}service_demand_{per}"));
+            let key = format!("{side}.{host}service_demand_{}", kind.unit_of_work());
+            metrics.extend(study::metric::find(&key));
         }
     }
-    keys.iter().filter_map(|key| study::metric::find(key)).collect()
+    metrics
 }
 
 // The metric of latency that advice is about.

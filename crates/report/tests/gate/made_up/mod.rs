@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
-#[path = "../../../../results/tests/stored/mod.rs"]
+#[path = "../../stored/mod.rs"]
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
