@@ -6,15 +6,12 @@
 //! HTML names no other file and loads nothing; its security policy allows only its own style and
 //! script.
 
-mod chapters;
 mod data;
 pub mod figures;
 mod html;
 mod page;
-mod section;
 pub mod views;
 
 pub use data::{Download, PackedStudy, file_stem};
 pub use html::figure_page;
-pub use page::Page;
-pub use section::{FigureSection, ReportedStudy};
+pub use page::{FigureSection, Page, ReportedStudy};

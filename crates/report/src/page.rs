@@ -1,11 +1,55 @@
-//! The report of one or several studies.
+//! The report of one or several studies: its chapters, in their order, and the page in Markdown.
 
-use results::chart::Id;
+use results::chart::{Figure, Id};
 use results::document::bounded::line;
 use results::document::{Block, escaped, markdown};
+use results::{Results, capital, distinct};
+use store::StoredSeries;
 
 use crate::data::Download;
-use crate::section::{FigureSection, ReportedStudy};
+use crate::views;
+
+// The title of the fold with the figures that not every reader wants.
+const FOLD: &str = "More figures";
+
+// A note on seeming contradictions between the advice and the answer.
+const APART: &str = "The advice has questions of its own. The answer and the tables of conditions judge other \
+                     comparisons together, so one of them may prove what the other leaves open.";
+
+// The sections whose figures show the answer: that of the first which a page has.
+const ANSWERING: [&str; 2] = ["effects", "rates"];
+
+// The largest number of conditions of which a page shows all; of more it leaves out what it says
+// elsewhere, and says so.
+const MANY: usize = 64;
+
+/// Whether a study has so many conditions that repetition would be most of the page.
+pub(crate) fn is_vast(results: &Results) -> bool {
+    results.conditions.len() > MANY
+}
+
+/// A study that a page shows.
+pub struct ReportedStudy {
+    /// The results of the study.
+    pub results: Results,
+    /// The counters of its runs over time.
+    pub series: Vec<StoredSeries>,
+}
+
+/// Figures under one heading.
+pub struct FigureSection {
+    /// Its name in the page.
+    pub id: Id,
+    /// Its heading.
+    pub title: String,
+    /// Sentences on all figures together; empty if none are needed.
+    pub about: Vec<String>,
+    /// The figures, in the order of the page.
+    pub figures: Vec<Figure>,
+    /// Figures that a reader opens on demand, below the others: of more conditions, or for few
+    /// readers.
+    pub folded: Vec<Figure>,
+}
 
 /// The report of one or several studies.
 #[derive(Default)]
@@ -55,9 +99,7 @@ impl Page<'_> {
         match self.studies {
             [one] => line(&one.results.question),
             several => {
-                let mut names: Vec<&str> = several.iter().map(|study| study.results.name.as_str()).collect();
-                names.dedup();
-                let names: Vec<String> = names.into_iter().map(line).collect();
+                let names = distinct(several.iter().map(|study| line(&study.results.name)));
                 format!("{} studies: {}", several.len(), names.join(", "))
             }
         }
@@ -70,9 +112,100 @@ impl Page<'_> {
             _ => format!("{}: report", self.heading()),
         }
     }
+
+    /// Every chapter that has something to say.
+    pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
+        let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
+        let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
+        let is_alone = self.studies.len() == 1;
+        // The figure of the only study stands under its answer, those of several studies after all
+        // answers.
+        let beside = answering.filter(|_| is_alone);
+        let answers = self.of_all_studies(|study| answer(study, is_alone, beside));
+        let mut chapters = vec![Chapter::new("answer", "Answer", answers)];
+        chapters.extend(answering.map(|section| figures(section, is_alone)));
+        if !self.advice.is_empty() {
+            let mut advice = self.advice.clone();
+            if self.studies.iter().any(|study| !study.results.comparisons.is_empty()) {
+                advice.push(Block::Text(APART.to_owned()));
+            }
+            chapters.push(Chapter::new("advice", "Advice", advice));
+        }
+        chapters.push(Chapter::new(
+            "conditions",
+            "Conditions",
+            self.of_all_studies(|study| views::conditions(&study.results)),
+        ));
+        let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
+        chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
+        chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
+        chapters.push(Chapter::new(
+            "left-out",
+            "Failed and disturbed runs",
+            self.of_all_studies(|study| views::left_out(&study.results)),
+        ));
+        chapters.push(Chapter::new(
+            "method",
+            "Method",
+            self.of_all_studies(|study| views::method(&study.results.comparisons)),
+        ));
+        chapters.push(Chapter { downloads: &self.data, ..Chapter::new("data", "Data", Vec::new()) });
+        chapters.retain(|chapter| !chapter.blocks.is_empty() || !chapter.downloads.is_empty());
+        chapters
+    }
+
+    /// The blocks of all studies, each under its name if there are several.
+    fn of_all_studies<'b>(&self, blocks: impl Fn(&ReportedStudy) -> Vec<Block<'b>>) -> Vec<Block<'b>> {
+        let mut all = Vec::new();
+        for study in self.studies {
+            let own = blocks(study);
+            if self.studies.len() > 1 && !own.is_empty() {
+                let Results { study, name, .. } = &study.results;
+                all.push(Block::Heading(format!("Study {study}: {}", line(name))));
+            }
+            all.extend(own);
+        }
+        all
+    }
 }
 
-/// The heading of one of several studies.
-pub(crate) fn study_heading(study: &ReportedStudy) -> String {
-    format!("Study {}: {}", study.results.study, line(&study.results.name))
+/// `is_alone`: the question is the heading of the page. `beside`: the section whose first figure
+/// shows the answer.
+fn answer<'p>(study: &ReportedStudy, is_alone: bool, beside: Option<&'p FigureSection>) -> Vec<Block<'p>> {
+    let results = &study.results;
+    let question = (!is_alone).then(|| Block::Question(results.question.clone()));
+    let mut blocks: Vec<Block<'p>> = question.into_iter().chain(views::answer(results)).collect();
+    if let Some(section) = beside {
+        blocks.extend(section.figures.first().map(Block::Figure));
+        blocks.extend(section.about.iter().cloned().map(Block::Text));
+    }
+    blocks.extend(results.truth.map(|truth| Block::Text(format!("{}.", capital(truth)))));
+    blocks.push(views::facts(results));
+    blocks.extend(views::answers_in_full(results));
+    blocks
+}
+
+/// The chapter of a section; without its first figure and its sentences where the answer has them.
+fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
+    let (about, shown) = if is_first_shown { (&[][..], 1) } else { (&section.about[..], 0) };
+    let about = about.iter().cloned().map(Block::Text);
+    let figures = section.figures.iter().skip(shown).map(Block::Figure);
+    let mut blocks: Vec<Block<'_>> = about.chain(figures).collect();
+    if !section.folded.is_empty() {
+        let folded = section.folded.iter().map(Block::Figure).collect();
+        blocks.push(Block::Fold(FOLD.to_owned(), folded));
+    }
+    Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+}
+
+/// The states of switches, the evidence of them, and the hosts.
+fn environment(study: &ReportedStudy) -> Vec<Block<'static>> {
+    let results = &study.results;
+    let mut blocks: Vec<Block<'static>> = views::switch_states(results).into_iter().collect();
+    let evidence = views::evidence(results);
+    if !evidence.is_empty() {
+        blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), evidence));
+    }
+    blocks.extend(views::environment(results));
+    blocks
 }

@@ -6,7 +6,7 @@ use results::{counted, distinct, percent};
 use super::Ids;
 use super::view::StudyView;
 use super::words::{ends, percent_of};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // Units of time in s, with the length of a campaign from which on they are used.
 const UNITS: [(&str, f64, f64); 3] = [("h", 3600.0, 3.0 * 3600.0), ("min", 60.0, 180.0), ("s", 1.0, 0.0)];

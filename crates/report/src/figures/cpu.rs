@@ -8,7 +8,7 @@ use super::Ids;
 use super::grid::{BarSheet, on_one_scale};
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{CHOSEN, extremes, metric_quantity};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 /// A CPU account: its owner, the metric of the whole, and the metrics and names of its parts.
 struct CpuAccount {

@@ -9,7 +9,7 @@ use study::DesignKind;
 use super::Ids;
 use super::view::StudyView;
 use super::words::{metric_quantity, percent_of};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The largest number of pairs in a sentence.
 const NAMED: usize = 3;

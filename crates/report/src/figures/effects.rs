@@ -7,7 +7,7 @@ use stats::{Comparison, Margin, Verdict};
 use super::Ids;
 use super::view::{MOST, StudyView};
 use super::words::{ALL, CHOSEN, metric_quantity, others_folded, percent_of};
-use crate::section::{FigureSection, is_vast};
+use crate::page::{FigureSection, is_vast};
 
 // The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
 // those of the others.

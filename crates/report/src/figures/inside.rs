@@ -8,7 +8,7 @@ use study::Kind;
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ends, metric_quantity};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The largest number of conditions with a line in a figure.
 const CURVES: usize = 4;

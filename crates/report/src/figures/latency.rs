@@ -7,7 +7,7 @@ use super::histogram;
 use super::offered;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{latency, others_folded};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The metrics of quantiles, with the share of the transactions that they stay within.
 const QUANTILES: [(&str, f64); 5] = [

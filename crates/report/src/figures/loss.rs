@@ -5,7 +5,7 @@ use results::{counted, percent, rounded};
 
 use super::Ids;
 use super::view::StudyView;
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The largest number of conditions in a figure: those that lose most.
 const PANELS: usize = 4;

@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 use results::chart::Id;
 
 use crate::figures::view::StudyView;
-use crate::section::{FigureSection, ReportedStudy};
+use crate::page::{FigureSection, ReportedStudy};
 
 pub use history::history;
 

@@ -10,7 +10,7 @@ use super::Ids;
 use super::grid::{BarSheet, on_one_scale};
 use super::view::StudyView;
 use super::words::{CHOSEN, extremes, metric_quantity, paragraph};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The largest number of panels in a figure; the others are folded.
 const PANELS: usize = 8;

@@ -9,7 +9,7 @@ use stats::{Component, Components};
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ALL, extremes, metric_quantity, of_mean, others_folded, paragraph};
-use crate::section::{FigureSection, is_vast};
+use crate::page::{FigureSection, is_vast};
 
 // The note of the section if the runs of other metrics are left out.
 const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \

@@ -10,7 +10,7 @@ use store::StoredRun;
 use super::Ids;
 use super::view::StudyView;
 use super::words::{ends, percent_of};
-use crate::section::FigureSection;
+use crate::page::FigureSection;
 
 // The largest number of flows in a figure.
 const PANELS: usize = 4;

@@ -8,7 +8,7 @@ use study::{Kind, Name};
 
 use super::Ids;
 use super::words::paragraph;
-use crate::section::ReportedStudy;
+use crate::page::ReportedStudy;
 
 /// Figures of more conditions than this are folded; one of the most telling conditions is shown.
 pub(super) const MOST: usize = 12;

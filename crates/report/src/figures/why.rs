@@ -7,7 +7,7 @@ use results::{ActedOffloads, ExplainingCounter, capital, distinct, figure as dig
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ends, of_mean};
-use crate::section::{FigureSection, is_vast};
+use crate::page::{FigureSection, is_vast};
 
 // The largest number of counters in a figure, and the largest for a study with very many
 // conditions.

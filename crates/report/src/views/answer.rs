@@ -5,7 +5,7 @@ use results::{
     ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts,
 };
 
-use crate::section::is_vast;
+use crate::page::is_vast;
 
 // The largest number of letters of an answer that is read at a glance; a longer one is replaced by
 // its summary.

@@ -19,15 +19,16 @@ const BETWEEN: f64 = 8.0;
 /// The layout of rows: their names, values and plots.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    width: f64,
+    /// The right edge of the drawing, where values of parts end.
+    pub(crate) width: f64,
     /// The width of the names; none where they are above the rows.
     names: Option<f64>,
     /// The width of the values beside the rows.
     values: f64,
     /// The left edge of the names of a row's parts.
     pub(crate) parts: f64,
-    left: f64,
-    right: f64,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
     /// Names stand above all rows, and values too.
     under: bool,
     stretches: Vec<(f64, f64)>,
@@ -77,15 +78,6 @@ impl Frame {
 
     pub(crate) fn x(&self, axis: &Axis, value: f64) -> f64 {
         self.left + axis.place(value) * (self.right - self.left)
-    }
-
-    pub(crate) fn across(&self) -> (f64, f64) {
-        (self.left, self.right)
-    }
-
-    /// The right edge of the drawing, where values of parts end.
-    pub(crate) fn end(&self) -> f64 {
-        self.width
     }
 
     /// Begins a row of this height, in px, with its name and value; returns its upper edge.

@@ -19,10 +19,10 @@ pub(crate) struct Plane {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     left: f64,
-    right: f64,
-    top: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
     bottom: f64,
-    foot: f64,
+    pub(crate) foot: f64,
 }
 
 /// A quantity with the scale and the values of its axis.
@@ -101,14 +101,6 @@ impl Plane {
     pub(crate) fn place(&self, x: f64, y: f64) -> (f64, f64) {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
-    }
-
-    pub(crate) fn across(&self) -> (f64, f64) {
-        (self.left, self.right)
-    }
-
-    pub(crate) fn up(&self) -> (f64, f64) {
-        (self.top, self.foot)
     }
 
     pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: f64) {

@@ -118,23 +118,21 @@ impl Plot for Curves {
             });
         }
         if room > 0.0 {
-            let (top, bottom) = plane.up();
-            let right = plane.across().1;
             let name = |index: usize| fit(&self.curves[index].name, room);
             // What ends early has its name there, if it is free.
             ends.retain(|(index, (x, y))| {
-                let early = x + 8.0 + measure::width(&name(*index)) <= right;
+                let early = x + 8.0 + measure::width(&name(*index)) <= plane.right;
                 !early || !drawing.text_if_free("", Anchor::Start, x + 8.0, y + 4.0, &name(*index))
             });
             let wanted: Vec<f64> = ends.iter().map(|end| end.1.1).collect();
-            for ((index, at), y) in ends.iter().zip(spread(&wanted, LINE, top, bottom - 12.0)) {
+            for ((index, at), y) in ends.iter().zip(spread(&wanted, LINE, plane.top, plane.foot - 12.0)) {
                 let class = format!("thin {}", series(*index));
-                drawing.behind(|back| back.line(&class, *at, (right + 9.0, y)));
-                drawing.text("", Anchor::Start, right + 12.0, y + 4.0, &name(*index));
+                drawing.behind(|back| back.line(&class, *at, (plane.right + 9.0, y)));
+                drawing.text("", Anchor::Start, plane.right + 12.0, y + 4.0, &name(*index));
             }
         }
         let said = drawn_note(drawn, points().count(), "points");
-        remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
+        remark(&mut drawing, said.as_slice());
         drawing
     }
 

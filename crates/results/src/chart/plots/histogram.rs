@@ -147,17 +147,16 @@ impl Plot for Histogram {
         let abouts = self.series.iter().map(|one| one.about.clone());
         let mut frame = Frame::new(across, top, names, abouts, [ticks, 0.0]);
         let axis = frame.axis(self.across.1, self.values(), &self.across.0);
-        let (left, right) = frame.across();
         let mut flat = false;
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;
             let high = |share: f64| axis_up.place(share) * HEIGHT;
             for tick in &axis_up.ticks {
                 let y = base - tick.at * HEIGHT;
-                drawing.behind(|back| back.line("grid", (left, y), (right, y)));
+                drawing.behind(|back| back.line("grid", (frame.left, y), (frame.right, y)));
                 drawing.text_if_free("muted", Anchor::End, frame.parts + ticks, y + 4.0, &tick.label);
             }
-            drawing.line("axis", (left, base), (right, base));
+            drawing.line("axis", (frame.left, base), (frame.right, base));
             flat |= one.buckets.iter().any(|bucket| bucket.count > 0 && high(one.share(bucket)) < LEAST);
             let path = self.outline(one, base, |value| frame.x(&axis, value), high);
             drawing.mark(&format!("{}: {}", one.name, self.words(one)), |mark| {
@@ -166,8 +165,7 @@ impl Plot for Histogram {
             });
         }
         let least = format!("Each bucket with any {} is at least {LEAST} px high.", self.noun);
-        let remarks: Vec<String> = flat.then_some(least).into_iter().collect();
-        frame.close(&mut drawing, &axis, &self.across.0, false, &remarks);
+        frame.close(&mut drawing, &axis, &self.across.0, false, flat.then_some(least).as_slice());
         drawing
     }
 

@@ -74,13 +74,12 @@ impl Plot for HistoryPlot {
             let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.value));
             drawing.line("stroke c1", ends[0], ends[1]);
         }
-        let (top, bottom) = plane.up();
         for (index, point) in self.points.iter().enumerate() {
             let words = self.quantity.interval(&point.value, self.quantity.show);
             let (x, y) = plane.place(index as f64, point.value.estimate);
             let end =
                 |value: Option<f64>, edge| value.map_or(edge, |value| plane.place(index as f64, value).1);
-            let (low, high) = (end(point.value.low, bottom), end(point.value.high, top));
+            let (low, high) = (end(point.value.low, plane.foot), end(point.value.high, plane.top));
             let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
             drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
                 mark.line("thin c0", (x, low), (x, high));

@@ -151,7 +151,7 @@ impl Plot for Timeline {
             });
         }
         let said = drawn_note(drawn, self.runs.len(), "runs");
-        remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
+        remark(&mut drawing, said.as_slice());
         drawing
     }
 
