@@ -24,14 +24,9 @@ pub enum Error {
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface { action: String, name: String },
-    #[error("interface {interface:?} has no queue {queue} now")]
-    NoQueue {
-        interface: String,
-        /// The queue, for example `rx-1`.
-        queue: String,
-    },
-    #[error("there is no interrupt {irq} now")]
-    NoInterrupt { irq: u32 },
+    /// A queue or an interrupt does not exist any more.
+    #[error("{0}")]
+    Gone(String),
     #[error("cannot read {}: {errno}", path.display())]
     Read {
         /// The file.
@@ -65,7 +60,7 @@ impl Error {
     /// Whether the interface, the queue or the interrupt does not exist any more: its settings went
     /// with it.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. } | Self::NoInterrupt { .. })
+        matches!(self, Self::NoInterface { .. } | Self::Gone(_))
     }
 
     /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
