@@ -1,6 +1,5 @@
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
 
 use nix::errno::Errno;
 use thiserror::Error;
@@ -27,12 +26,6 @@ pub enum Error {
     /// A queue or an interrupt does not exist any more.
     #[error("{0}")]
     Gone(String),
-    #[error("cannot read {}: {errno}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        errno: io::Error,
-    },
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.
@@ -50,11 +43,7 @@ impl From<String> for Error {
 impl Error {
     /// The kernel's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {
-        match self {
-            Self::Read { errno, .. } => errno.raw_os_error(),
-            Self::Failed { errno, .. } => *errno,
-            _ => None,
-        }
+        if let Self::Failed { errno, .. } = self { *errno } else { None }
     }
 
     /// Whether the interface, the queue or the interrupt does not exist any more: its settings went
@@ -68,6 +57,12 @@ impl Error {
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }
+    }
+
+    /// Makes the error of a file that cannot be read.
+    pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self + use<> {
+        let what = format!("cannot read {path}");
+        move |errno| Self::failed(what, errno, "")
     }
 
     /// The error of `action` on the interface `name`.
