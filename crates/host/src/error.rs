@@ -60,9 +60,8 @@ impl Error {
     }
 
     /// Makes the error of a file that cannot be read.
-    pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self + use<> {
-        let what = format!("cannot read {path}");
-        move |errno| Self::failed(what, errno, "")
+    pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self {
+        move |errno| Self::failed(format_args!("cannot read {path}"), errno, "")
     }
 
     /// The error of `action` on the interface `name`.
