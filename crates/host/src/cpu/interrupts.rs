@@ -136,8 +136,8 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
     }
 }
 
-/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its start
-/// until it is dropped, on a machine with one CPU.
+/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its
+/// start until it is dropped, on a machine with one CPU.
 ///
 /// The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with
 /// `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is counted in steps of
