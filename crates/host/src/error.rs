@@ -1,6 +1,5 @@
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
 
 use nix::errno::Errno;
 use thiserror::Error;
@@ -24,20 +23,9 @@ pub enum Error {
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface { action: String, name: String },
-    #[error("interface {interface:?} has no queue {queue} now")]
-    NoQueue {
-        interface: String,
-        /// The queue, for example `rx-1`.
-        queue: String,
-    },
-    #[error("there is no interrupt {irq} now")]
-    NoInterrupt { irq: u32 },
-    #[error("cannot read {}: {errno}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        errno: io::Error,
-    },
+    /// A queue or an interrupt does not exist any more.
+    #[error("{0}")]
+    Gone(String),
     #[error("{what}")]
     Failed {
         /// The failure, its cause and its remedy.
@@ -55,17 +43,13 @@ impl From<String> for Error {
 impl Error {
     /// The kernel's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {
-        match self {
-            Self::Read { errno, .. } => errno.raw_os_error(),
-            Self::Failed { errno, .. } => *errno,
-            _ => None,
-        }
+        if let Self::Failed { errno, .. } = self { *errno } else { None }
     }
 
     /// Whether the interface, the queue or the interrupt does not exist any more: its settings went
     /// with it.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. } | Self::NoInterrupt { .. })
+        matches!(self, Self::NoInterface { .. } | Self::Gone(_))
     }
 
     /// Makes the error of an action: its failure, the kernel's error, and (with its separator) the
@@ -73,6 +57,11 @@ impl Error {
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }
+    }
+
+    /// Makes the error of a file that cannot be read.
+    pub(crate) fn unreadable(path: &str) -> impl FnOnce(io::Error) -> Self {
+        move |errno| Self::failed(format_args!("cannot read {path}"), errno, "")
     }
 
     /// The error of `action` on the interface `name`.

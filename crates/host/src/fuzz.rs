@@ -78,7 +78,7 @@ mod tests {
         let flat = (kind.clone(), value);
         let tree = flat.prop_recursive(3, 30, 6, move |inside| {
             let list = prop::collection::vec(inside, 0..6);
-            (kind.clone(), list).prop_map(|(kind, list)| (kind % 12 | NESTED, encode(&list)))
+            (kind.clone(), list).prop_map(|(kind, list)| ((kind % 12) | NESTED, encode(&list)))
         });
         prop::collection::vec(tree, 0..8)
     }

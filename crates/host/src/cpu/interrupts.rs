@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::affinity;
 use crate::error::Error;
-use crate::kernel::bpf::{Attached, Instruction, Program, SharedNumber, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Instruction, Map, MapKind, Program, attach_to_tracepoint, load};
 
 /// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,8 +136,8 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
     }
 }
 
-/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its start
-/// until it is dropped, on a machine with one CPU.
+/// Counts the time in soft interrupts, where packets are received, to the nanosecond: from its
+/// start until it is dropped, on a machine with one CPU.
 ///
 /// The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with
 /// `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is counted in steps of
@@ -148,7 +148,8 @@ pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts
 /// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
-    sum: SharedNumber,
+    /// A map with one number.
+    sum: Map,
     _attached: [Attached; 2],
 }
 
@@ -156,15 +157,15 @@ impl Softirqs {
     /// Starts counting.
     ///
     /// # Errors
-    /// Several CPUs, or what the kernel said to the program (Linux 5.2 has all that it
-    /// needs, and `CONFIG_BPF_EVENTS`).
+    /// Several CPUs, or the kernel's error (Linux 5.2 has all that it needs, and
+    /// `CONFIG_BPF_EVENTS`).
     pub fn count() -> Result<Self, Error> {
         let cpus = affinity::online_cpus().len();
         if cpus != 1 {
             return Err(format!("soft interrupts are counted on one CPU, and there are {cpus}").into());
         }
         let counting = || {
-            let sum = SharedNumber::new()?;
+            let sum = Map::new(MapKind::Array, KEY.len(), 8, 1)?;
             let program = load(Program::RawTracepoint, &program(&sum))?;
             let attached = [
                 attach_to_tracepoint(c"softirq_entry", &program)?,
@@ -172,7 +173,7 @@ impl Softirqs {
             ];
             // Soft interrupts may have begun between the two. None is under way now, because this
             // program runs.
-            sum.write(0)?;
+            sum.write(&KEY, &[0; 8])?;
             Ok(Self { sum, _attached: attached })
         };
         counting()
@@ -181,18 +182,22 @@ impl Softirqs {
 
     /// The time in soft interrupts so far, in ns.
     pub fn inside_ns(&self) -> io::Result<u64> {
-        self.sum.read()
+        Ok(self.sum.read(&KEY)?.try_into().map_or(0, u64::from_ne_bytes))
     }
 }
 
+// The key of the one number.
+const KEY: [u8; 4] = [0; 4];
+
 /// `sum = now - sum`.
-fn program(sum: &SharedNumber) -> [Instruction; 8] {
+fn program(sum: &Map) -> [Instruction; 8] {
     const KTIME_GET_NS: i32 = 5;
-    let [address, address_again] = sum.address(1);
+    const MAP_VALUE: u8 = 2;
     [
         Instruction(0x85, 0, 0, KTIME_GET_NS), // r0 = now
-        address,                               // r1 = &sum
-        address_again,
+        // r1 = &sum, in two instructions.
+        Instruction(0x18, (MAP_VALUE << 4) | 1, 0, sum.number()),
+        Instruction(0, 0, 0, 0),
         Instruction(0x79, 0x12, 0, 0), // r2 = *r1
         Instruction(0x1f, 0x20, 0, 0), // r0 -= r2
         Instruction(0x7b, 0x01, 0, 0), // *r1 = r0

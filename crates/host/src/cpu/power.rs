@@ -1,5 +1,5 @@
-//! The frequency, the temperature and the idle states of a host's CPUs, and a bound on their wake-up
-//! time.
+//! The frequency, the temperature and the idle states of a host's CPUs, and a bound on their
+//! wake-up time.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -104,9 +104,9 @@ const FILE: &str = "dev/cpu_dma_latency";
 // The kernel's value without a bound, in µs (`PM_QOS_CPU_LATENCY_DEFAULT_VALUE`).
 const UNBOUND: i32 = 2_000_000_000;
 
-/// A bound on the wake-up time of the CPUs, which ends when this is dropped: the kernel keeps it for
-/// as long as the file is open (`Documentation/power/pm_qos_interface.rst`), so nothing has to be
-/// undone, however its holder ends.
+/// A bound on the wake-up time of the CPUs, which ends when this is dropped: the kernel keeps it
+/// for as long as the file is open (`Documentation/power/pm_qos_interface.rst`), so nothing has to
+/// be undone, however its holder ends.
 #[derive(Debug)]
 pub struct HeldLatency {
     /// The bound, in µs.

@@ -71,11 +71,11 @@ impl Tasks {
     /// Reads the threads of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
     ///
     /// # Errors
-    /// [`Error::Read`] without `/proc`. Skips a process that ends meanwhile.
+    /// Without `/proc`. Skips a process that ends meanwhile.
     pub fn read() -> Result<Self, Error> {
         let tick = tick()?;
         let mut threads = BTreeMap::new();
-        let processes: Vec<u32> = numbers(PROC).map_err(|errno| Error::Read { path: PROC.into(), errno })?;
+        let processes: Vec<u32> = numbers(PROC).map_err(Error::unreadable(PROC))?;
         for process in processes {
             let tasks = format!("{PROC}/{process}/task");
             for thread in numbers(&tasks).unwrap_or_default() {

@@ -36,7 +36,7 @@ counted! {
 impl CpuTimes {
     /// Reads the time since boot of each of `cpus`, in their order.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
-        let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
+        let text = std::fs::read_to_string(STAT).map_err(Error::unreadable(STAT))?;
         let table = parse(&text, tick()?);
         let find = |cpu: &u32| {
             table.get(cpu).copied().ok_or_else(|| {

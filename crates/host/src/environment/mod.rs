@@ -263,8 +263,8 @@ fn build_id(program: &[u8]) -> Option<String> {
 /// Facts about this machine that make measurements noisy, or different on another day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disturbances {
-    /// The machine. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system
-    /// call per reading, or an exit to the hypervisor.
+    /// The machine. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a
+    /// system call per reading, or an exit to the hypervisor.
     pub environment: Environment,
     /// Whether two threads share a core, and slow each other down.
     pub multithreading_active: Option<bool>,

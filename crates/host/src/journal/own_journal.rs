@@ -264,8 +264,8 @@ impl Journal {
         changed.as_str().into()
     }
 
-    /// Notes the values of the settings of these changes after the changes, and closes those without
-    /// a change. Requested settings stay open, so that they are watched.
+    /// Notes the values of the settings of these changes after the changes, and closes those
+    /// without a change. Requested settings stay open, so that they are watched.
     fn end(&mut self, numbers: &[u32], requested: &[(Target, String)]) -> Result<(), JournalError> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
         let mut reader = self.machine.reader();

@@ -159,7 +159,7 @@ impl Machine {
             Target::IrqAffinity { irq } => {
                 let directory = format!("proc/irq/{irq}");
                 if !self.files.path(&directory).is_dir() {
-                    return Err(Error::NoInterrupt { irq: *irq });
+                    return Err(Error::Gone(format!("there is no interrupt {irq} now")));
                 }
                 format!("{directory}/smp_affinity_list")
             }
@@ -167,7 +167,8 @@ impl Machine {
                 let Some((interface, queue, file)) = target.queue() else { return Ok(None) };
                 let directory = format!("{}/queues/{queue}", self.sysfs(interface)?);
                 if !self.files.path(&directory).is_dir() {
-                    return Err(Error::NoQueue { interface: interface.name().to_owned(), queue });
+                    let name = interface.name();
+                    return Err(Error::Gone(format!("interface {name:?} has no queue {queue} now")));
                 }
                 format!("{directory}/{file}")
             }

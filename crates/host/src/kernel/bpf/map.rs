@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use nix::sys::mman::ProtFlags;
 
-use super::{Command, Instruction, call, made};
+use super::{Command, call, made};
 use crate::kernel::pages::{Pages, page_size};
 
 /// The kind of a map: `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
@@ -132,31 +132,6 @@ fn possible_cpus() -> io::Result<usize> {
     let last = list.trim().rsplit([',', '-']).next().and_then(|last| last.parse::<usize>().ok());
     last.map(|last| last + 1)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
-}
-
-/// A map with one number.
-#[derive(Debug)]
-pub(crate) struct SharedNumber(Map);
-
-impl SharedNumber {
-    pub(crate) fn new() -> io::Result<Self> {
-        Map::new(MapKind::Array, 4, 8, 1).map(Self)
-    }
-
-    /// The two instructions that load its address into a register.
-    pub(crate) fn address(&self, register: u8) -> [Instruction; 2] {
-        const MAP_VALUE: u8 = 2;
-        [Instruction(0x18, MAP_VALUE << 4 | register, 0, self.0.number()), Instruction(0, 0, 0, 0)]
-    }
-
-    pub(crate) fn read(&self) -> io::Result<u64> {
-        let value = self.0.read(&[0; 4])?;
-        Ok(value.try_into().map_or(0, u64::from_ne_bytes))
-    }
-
-    pub(crate) fn write(&self, value: u64) -> io::Result<()> {
-        self.0.write(&[0; 4], &value.to_ne_bytes())
-    }
 }
 
 #[repr(C)]

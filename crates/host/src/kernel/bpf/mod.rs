@@ -11,7 +11,6 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use nix::libc;
 use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 
-pub(crate) use map::SharedNumber;
 pub use map::{Map, MapKind, Ring};
 pub use program::{
     Attached, Instruction, LoadError, Program, attach_to_function, attach_to_tracepoint, attach_trampoline,
