@@ -48,9 +48,7 @@ pub(super) fn findings(ladder: &ProbeLadder) -> Vec<Finding> {
         let without = format!("without: {}", rung.without);
         match rung.step.verdict {
             Availability::No => Finding::warn(AREA, rung.name, what, without),
-            Availability::NotTried => {
-                Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) }
-            }
+            Availability::NotTried => Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) },
             Availability::Yes => Finding::ok(AREA, rung.name, what),
         }
     };
