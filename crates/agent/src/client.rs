@@ -386,8 +386,8 @@ impl Client {
         CallError::Gone { host: self.host.clone() }
     }
 
-    /// The error of the pipe. A socket, such as a guest's port, reports that its other end is closed
-    /// in another way than a pipe if it held unread bytes.
+    /// The error of the pipe. A socket, such as a guest's port, reports that its other end is
+    /// closed in another way than a pipe if it held unread bytes.
     fn pipe(&self, source: io::Error) -> CallError {
         match source.kind() {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => self.gone(),

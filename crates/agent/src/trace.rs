@@ -45,7 +45,7 @@ pub(crate) fn trace(
     wanted: &TraceOptions,
     tell: Tell<'_>,
 ) -> Reply {
-    let most = (words::MOST_MESSAGES, words::MOST_ROUNDS as u32, MOST_SAMPLED);
+    let most = (words::MOST_MESSAGES, words::MOST_ROUNDS, MOST_SAMPLED);
     if wanted.batch > most.0 || wanted.rounds > most.1 || wanted.profile > most.2 {
         return Err("the batch, the rounds or the samples of the trace are too many".into());
     }

@@ -46,8 +46,8 @@ pub(crate) struct WorkloadSide {
 }
 
 impl WorkloadSide {
-    /// Opens a receiver's sockets, or a transmitter's towards the `endpoints`. `quotas`: those whose
-    /// throttling is counted.
+    /// Opens a receiver's sockets, or a transmitter's towards the `endpoints`. `quotas`: those
+    /// whose throttling is counted.
     pub(crate) fn open(
         links: &mut Links,
         spec: &load::Spec,

@@ -115,10 +115,10 @@ impl KernelPrograms {
         Ok(Self::fit(&types)?)
     }
 
-    /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of the
-    /// system call that `sys_enter` and `sys_exit` stand for. One packet in `every` is kept with its
-    /// stamps ([`Tracer::sampled`]); 0: none. `trying`: the probes only count how often each is hit
-    /// ([`ProbeCounts::hits`]), to learn which of them packets pass.
+    /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of
+    /// the system call that `sys_enter` and `sys_exit` stand for. One packet in `every` is kept
+    /// with its stamps ([`Tracer::sampled`]); 0: none. `trying`: the probes only count how often
+    /// each is hit ([`ProbeCounts::hits`]), to learn which of them packets pass.
     ///
     /// # Errors
     /// [`TraceError`]; then nothing stays attached. A probe that cannot be attached is no error: it

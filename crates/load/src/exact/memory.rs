@@ -149,12 +149,8 @@ impl Queue {
 
     /// Adds a datagram of so many bytes; returns false if the queue is full.
     pub(super) fn add(&self, message: u32) -> Result<bool, Trouble> {
-        match sendto(
-            self.socket.as_raw_fd(),
-            &ZEROS[..datagram_bytes(message)],
-            &self.own,
-            MsgFlags::MSG_DONTWAIT,
-        ) {
+        let zeros = &ZEROS[..datagram_bytes(message)];
+        match sendto(self.socket.as_raw_fd(), zeros, &self.own, MsgFlags::MSG_DONTWAIT) {
             Ok(_) => Ok(true),
             Err(Errno::EAGAIN) => Ok(false),
             Err(errno) => Err(failed("sendto")(errno)),

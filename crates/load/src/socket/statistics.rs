@@ -1,4 +1,5 @@
-//! The kernel's view of a socket: its queues and drops, and a TCP connection's options and statistics.
+//! The kernel's view of a socket: its queues and drops, and a TCP connection's options and
+//! statistics.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};

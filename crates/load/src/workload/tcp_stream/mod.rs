@@ -37,8 +37,8 @@ pub(crate) fn receive(lane: &Lane) -> Result<LaneResult> {
     }
 }
 
-/// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT` the
-/// thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
+/// Receives by one system call after the other. `FLAGS` apply to every call; with `MSG_DONTWAIT`
+/// the thread never sleeps. Without `VERIFY` the last bytes are checked, at the end; those that the
 /// kernel discards (`MSG_TRUNC`, tcp(7)) the program does not see.
 fn receive_by<const FLAGS: libc::c_int, const VERIFY: bool>(lane: &Lane) -> Result<LaneResult> {
     let mut room = Buffer::room(read_size(lane.traffic.lanes()) as usize);
