@@ -162,7 +162,7 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } => true,
+            Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } | Self::Drifted(_) => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }
