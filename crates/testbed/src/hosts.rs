@@ -212,7 +212,7 @@ impl Hosts {
         let (mut logins, mut interfaces) = (Vec::new(), Vec::new());
         for (side, HostPlace { by, interface, .. }) in self.places {
             let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
-            logins.push((by.launcher.clone(), by.by_sudo));
+            logins.push((by.launcher.clone(), by.setup.by_sudo));
             interfaces.push(interface);
         }
         let hosts: Vec<Restart<'_>> = logins
