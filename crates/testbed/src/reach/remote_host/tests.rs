@@ -333,7 +333,7 @@ fn sudo_is_bounded_and_quoted_in_one_line() {
         let said = String::from_utf8(done.stdout).unwrap();
         let lines: Vec<&str> = said.lines().collect();
         let answer = SetupAnswer::read(lines[1]).unwrap();
-        assert_eq!((answer.sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
+        assert_eq!((answer.by_sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
         assert!(done.status.success() && !Path::new(&answer.directory).exists(), "{sudo}");
     }
 }
