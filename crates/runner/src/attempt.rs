@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use record::{Detail, Disturbance, Drift, Drifted, RunAccount, Turns};
+use record::{Detail, Disturbance, Drifted, RunAccount, Turns};
 use store::{BootId, NewRun, Outcome};
 use study::{Plan, PlannedRun};
 
@@ -46,7 +46,7 @@ impl Campaign<'_> {
         let started_unix_ms = unix_ms();
         let mut end = AttemptEnd::Done;
         let mut made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
-            Ok(Ok(mut made)) => {
+            Ok(mut made) => {
                 // A disturbance in one condition's turns disturbed the other conditions of the flow
                 // too.
                 let beside = self.beside.clone().map(Disturbance::from);
@@ -74,14 +74,6 @@ impl Campaign<'_> {
                 }
                 flow.iter().zip(made).map(judged).collect()
             }
-            Ok(Err(drift)) => {
-                let why = words::shortened_reason(&drifted(&drift));
-                let failed = |_: &PlannedRun| {
-                    let detail = Detail::Drifted(Drifted { drift: drift.clone() });
-                    (Readings { detail, ..Readings::default() }, Outcome::Failed(why.clone()))
-                };
-                flow.iter().map(failed).collect()
-            }
             Err(error) if error.is_interrupt() => return Ok(AttemptEnd::Interrupted),
             Err(error) if error.ends_the_study() => return Err(error.into()),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
@@ -93,7 +85,12 @@ impl Campaign<'_> {
                 if !error.testbed_is_well() {
                     end = AttemptEnd::TestbedLost(why.clone());
                 }
-                flow.iter().map(|_| (Readings::default(), Outcome::Failed(why.clone()))).collect()
+                let detail = match error {
+                    testbed::Error::Drifted(drift) => Detail::Drifted(Drifted { drift }),
+                    _ => Detail::default(),
+                };
+                let failed = Readings { detail, ..Readings::default() };
+                flow.iter().map(|_| (failed.clone(), Outcome::Failed(why.clone()))).collect()
             }
         };
         let is_invalid = made.iter().any(|(_, outcome)| matches!(outcome, Outcome::Invalid(..)));
@@ -177,29 +174,28 @@ impl Campaign<'_> {
                 primary,
                 failed,
                 invalid,
-                done: session.progress.done(),
-                of: session.progress.runs(),
+                done: session.progress.done,
+                of: session.progress.of,
                 left_s: session.progress.time_left().as_secs_f64(),
             });
         }
         Ok(end)
     }
 
-    /// Makes the traffic of a flow: one run, or conditions that take turns. What each gave, or
-    /// which switches did not read back as planned.
+    /// Makes the traffic of a flow: one run, or conditions that take turns. The results of each.
     fn make(
         &mut self,
         session: &Session<'_>,
         bench: &mut dyn Bench,
         flow: &[PlannedRun],
-    ) -> Result<Result<Vec<Readings>, Drift>, testbed::Error> {
+    ) -> Result<Vec<Readings>, testbed::Error> {
         let plan = session.plan;
         for run in flow {
             let condition = &plan.conditions[run.condition];
             let switches = switches_of(condition);
             let effective = bench.settle(&switches)?;
             if let Some(drift) = testbed::drift(&plan.effective[run.condition], &effective, &switches) {
-                return Ok(Err(drift));
+                return Err(testbed::Error::Drifted(drift));
             }
         }
         let (observe, differences) = (&mut *self.observe, &self.differences);
@@ -236,7 +232,7 @@ impl Campaign<'_> {
                 }
             }
         }
-        Ok(Ok(made))
+        Ok(made)
     }
 
     /// Conditions are measured in runs of their own from now on.
@@ -281,7 +277,8 @@ fn unsettled_in(
     labels: &[String],
     made: &[(Readings, Outcome)],
 ) -> Option<Unsettled> {
-    let all: Vec<&RunAccount> = made.iter().map(account_of).collect::<Option<_>>()?;
+    let accounts = made.iter().map(|(readings, _)| readings.detail.measured());
+    let all: Vec<&RunAccount> = accounts.collect::<Option<_>>()?;
     let turns: Vec<&Turns> = all.iter().map(|account| account.turns.as_ref()).collect::<Option<_>>()?;
     let labels = labels.iter().map(String::as_str);
     let traffic = flow.iter().map(|run| &plan.conditions[run.condition].workload.traffic);
@@ -290,20 +287,10 @@ fn unsettled_in(
     why.map(|why| Unsettled { why, settles_after: None }).or_else(|| unsettled(labels.zip(turns)))
 }
 
-fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
-    readings.detail.measured()
-}
-
 /// The run is tried again with its trace.
 fn untraced(error: &testbed::Error) -> Untraced {
     let why = format!("its trace ended early (its figures and finished rounds are kept): {error}");
     Untraced { why: words::shortened_reason(&why), testbed_is_well: error.testbed_is_well() }
-}
-
-fn drifted(drift: &Drift) -> String {
-    format!(
-        "the switches do not read back as they did when the study was planned: {drift}: something changed them since; start the study anew"
-    )
 }
 
 fn unix_ms() -> i64 {

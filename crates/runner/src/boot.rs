@@ -96,7 +96,7 @@ impl Campaign<'_> {
         let after = bench.environment().ok().map(|after| self.with_machine(after));
         self.store.end_boot(boot, after.as_ref())?;
         drop(bench);
-        session.progress.booted(state, begun.elapsed().saturating_sub(in_runs));
+        session.progress.costs.booted(state, begun.elapsed().saturating_sub(in_runs));
         Ok(BootEnd::Through)
     }
 

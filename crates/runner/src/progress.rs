@@ -7,11 +7,13 @@ use study::{BootState, Costs, Plan, PlannedRun};
 /// Counts runs and boots, and predicts the end from the time that they took.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    costs: Costs,
+    pub(crate) costs: Costs,
     /// The length of the ramp and window of a run of each condition.
-    each: Vec<Duration>,
-    done: usize,
-    of: usize,
+    pub(crate) each: Vec<Duration>,
+    /// The runs that have ended.
+    pub(crate) done: usize,
+    /// The runs of the session in all.
+    pub(crate) of: usize,
     /// Ramps and windows of the runs that are left.
     windows: Duration,
     /// The states of the boots that are left.
@@ -46,11 +48,6 @@ impl Progress {
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// The length of a condition's ramp and window.
-    pub(crate) fn window(&self, condition: usize) -> Duration {
-        self.each[condition]
-    }
-
     /// Repeated runs make the session longer than planned.
     pub(crate) fn lengthen(&mut self, runs: usize, window: Duration) {
         self.of += runs;
@@ -68,19 +65,6 @@ impl Progress {
         if let Some(place) = self.boots.iter().position(|left| left == state) {
             self.boots.remove(place);
         }
-    }
-
-    /// A boot in this state has ended; this is its time beside the runs.
-    pub(crate) fn booted(&mut self, state: &BootState, took: Duration) {
-        self.costs.booted(state, took);
-    }
-
-    pub(crate) fn done(&self) -> usize {
-        self.done
-    }
-
-    pub(crate) fn runs(&self) -> usize {
-        self.of
     }
 
     pub(crate) fn time_left(&self) -> Duration {
@@ -119,7 +103,7 @@ mod tests {
             for _ in 0..4 {
                 progress.step(WINDOW, WINDOW + Duration::from_millis(300));
             }
-            progress.booted(&state, Duration::from_secs(10));
+            progress.costs.booted(&state, Duration::from_secs(10));
         }
         assert_eq!(progress.time_left(), 4 * (WINDOW + Duration::from_millis(300)) + Duration::from_secs(10));
         progress.built(&state);
@@ -127,7 +111,7 @@ mod tests {
         for _ in 0..5 {
             progress.step(WINDOW, WINDOW);
         }
-        assert_eq!((progress.done(), progress.runs(), progress.time_left()), (13, 13, Duration::ZERO));
+        assert_eq!((progress.done, progress.of, progress.time_left()), (13, 13, Duration::ZERO));
     }
 
     #[test]
@@ -139,7 +123,7 @@ mod tests {
         progress.step(WINDOW, WINDOW);
         progress.step(WINDOW, WINDOW);
         progress.replan(std::iter::repeat_n(run, 3 + 8));
-        assert_eq!((progress.done(), progress.runs()), (2, 2 + 3 + 8));
+        assert_eq!((progress.done, progress.of), (2, 2 + 3 + 8));
         assert_eq!(progress.windows, 11 * WINDOW);
     }
 }

@@ -84,7 +84,7 @@ impl Session<'_> {
 
     /// The length of a run's ramp and window.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
-        self.progress.window(run.condition)
+        self.progress.each[run.condition]
     }
 }
 

@@ -68,6 +68,11 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// Switches read back otherwise than when the study was planned.
+    #[error(
+        "the switches do not read back as they did when the study was planned: {0}: something changed them since; start the study anew"
+    )]
+    Drifted(record::Drift),
     /// Conditions cannot take turns in one flow here.
     #[error("the {host} cannot take turns: {why}")]
     NotInTurns {
@@ -157,7 +162,7 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } => true,
+            Self::Late(_) | Self::Unfit(_) | Self::NotInTurns { .. } | Self::Drifted(_) => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }

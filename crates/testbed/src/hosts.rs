@@ -156,14 +156,11 @@ impl Hosts {
         let here = boot_id_here();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_ref();
         for (side, place) in self.places.each_ref() {
+            let launcher = place.by.as_ref().map(|reached| &reached.launcher);
+            let is_here = id(side).is_none() || id(side) == here.as_ref();
+            let against = against_restart(launcher, is_here, id(side) == id(side.other()));
             let not_root = (!place.is_root()).then(|| place.not_root());
-            let facts = RestartFacts {
-                launcher: place.by.as_ref().map(|reached| &reached.launcher),
-                not_root: not_root.as_deref(),
-                is_here: id(side).is_none() || id(side) == here.as_ref(),
-                is_the_other: id(side) == id(side.other()),
-            };
-            if let Some(why) = facts.against() {
+            if let Some(why) = against.map(str::to_owned).or(not_root) {
                 return Err(not_restartable(&format!("the {side} ({place})"), &why));
             }
         }
@@ -215,7 +212,7 @@ impl Hosts {
         let (mut logins, mut interfaces) = (Vec::new(), Vec::new());
         for (side, HostPlace { by, interface, .. }) in self.places {
             let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
-            logins.push((by.launcher.clone(), by.by_sudo));
+            logins.push((by.launcher.clone(), by.setup.by_sudo));
             interfaces.push(interface);
         }
         let hosts: Vec<Restart<'_>> = logins
@@ -291,35 +288,16 @@ fn other_addresses() -> Error {
     Error::Machine(what.to_owned())
 }
 
-/// Facts for or against a restart of a machine.
-#[derive(Debug, Clone, Copy)]
-struct RestartFacts<'h> {
-    /// `None`: it is this machine.
-    launcher: Option<&'h Launcher>,
-    /// Why its agent is not root's, if it is not.
-    not_root: Option<&'h str>,
-    /// Its boot is that of this machine, or unknown.
-    is_here: bool,
-    /// The other machine has the same boot.
-    is_the_other: bool,
-}
-
-impl RestartFacts<'_> {
-    /// Why it cannot be restarted.
-    fn against(self) -> Option<String> {
-        let why = match self.launcher {
-            None => HERE.to_owned(),
-            Some(Launcher::Words(_)) => {
-                "it is not reached by ssh, and a container cannot restart the machine that it is on"
-                    .to_owned()
-            }
-            Some(_) if self.is_here => format!("{HERE}: both have the same boot id"),
-            Some(_) if self.is_the_other => {
-                "both hosts are one machine: they have the same boot id".to_owned()
-            }
-            Some(_) => return self.not_root.map(str::to_owned),
-        };
-        Some(why)
+/// Why a machine cannot be restarted, if it has the boot of this machine (or none that is known)
+/// or of the other machine. No launcher: it is this machine.
+fn against_restart(launcher: Option<&Launcher>, is_here: bool, is_the_other: bool) -> Option<&'static str> {
+    match launcher {
+        None => Some(HERE),
+        Some(Launcher::Words(_)) => {
+            Some("it is not reached by ssh, and a container cannot restart the machine that it is on")
+        }
+        Some(_) if is_here => Some("it is this machine, on which netassay runs: both have the same boot id"),
+        Some(_) => is_the_other.then_some("both hosts are one machine: they have the same boot id"),
     }
 }
 
@@ -350,14 +328,14 @@ mod restart_tests {
     fn only_another_machine_over_ssh_is_rebooted() {
         let ssh = Launcher::Ssh { destination: "root@a".to_owned(), config: None };
         let words = Launcher::Words(vec!["kubectl".to_owned()]);
-        let fine = RestartFacts { launcher: Some(&ssh), not_root: None, is_here: false, is_the_other: false };
-        let why = |facts: RestartFacts<'_>| facts.against().unwrap_or_default();
-        assert_eq!(why(fine), "");
-        assert!(why(RestartFacts { launcher: None, ..fine }).contains("this machine"));
-        assert!(why(RestartFacts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
-        assert!(why(RestartFacts { is_here: true, ..fine }).contains("this machine"));
-        assert!(why(RestartFacts { is_the_other: true, ..fine }).contains("one machine"));
-        assert_eq!(why(RestartFacts { not_root: Some("not root"), ..fine }), "not root");
+        let why = |launcher, is_here, is_the_other| {
+            against_restart(launcher, is_here, is_the_other).unwrap_or_default()
+        };
+        assert_eq!(why(Some(&ssh), false, false), "");
+        assert!(why(None, false, false).contains("this machine"));
+        assert!(why(Some(&words), false, false).contains("not reached by ssh"));
+        assert!(why(Some(&ssh), true, false).contains("this machine"));
+        assert!(why(Some(&ssh), false, true).contains("one machine"));
     }
 
     #[test]

@@ -43,16 +43,10 @@ pub struct RemoteHost {
     /// Dropping it ends the signs of life.
     signs: Option<Sender<()>>,
     control: ControlSocket,
-    /// The directory of the program and of files, which goes with the connection.
-    directory: String,
-    /// Whether it unpacks what is compressed by gzip.
-    packed: bool,
+    pub(crate) setup: SetupAnswer,
     /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
-    rights: Rights,
-    /// Whether agents run by `sudo`.
-    pub(crate) by_sudo: bool,
-    /// Why they do not, where the login is not root; else empty.
+    /// Why agents do not run by `sudo`, where the login is not root; else empty.
     pub no_sudo: String,
     /// The addresses of the connection, if it is ssh's.
     pub(crate) connection: Option<ConnectionAddresses>,
@@ -116,12 +110,16 @@ pub struct ConnectionAddresses {
 
 /// The answer of [`KEEP`].
 #[derive(Debug, PartialEq, Eq)]
-struct SetupAnswer {
+pub(crate) struct SetupAnswer {
     architecture: String,
     rights: Rights,
+    /// Whether it has the program.
     has: bool,
+    /// Whether it unpacks what is compressed by gzip.
     packed: bool,
-    sudo: bool,
+    /// Whether agents run by `sudo`.
+    pub(crate) by_sudo: bool,
+    /// The directory of the program and of files, which goes with the connection.
     directory: String,
 }
 
@@ -162,17 +160,14 @@ impl RemoteHost {
             holder: session,
             signs: None,
             control,
-            directory: answer.directory,
-            packed: answer.packed,
+            setup: answer,
             brought: Mutex::default(),
-            rights: answer.rights,
-            by_sudo: answer.sudo,
             no_sudo: no_sudo.to_owned(),
             connection,
             sent: 0,
             is_lost: AtomicBool::new(false),
         };
-        if !answer.has {
+        if !reached.setup.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
         let input = reached.holder.input.take();
@@ -209,7 +204,7 @@ impl RemoteHost {
     /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
     pub(crate) fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
         let file = SentFile::new(plain);
-        let path = format!("{}/{}", self.directory, file.sum);
+        let path = format!("{}/{}", self.setup.directory, file.sum);
         // Held while it is sent: another one that brings the same waits.
         let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
         if !brought.contains(&file.sum) {
@@ -222,9 +217,9 @@ impl RemoteHost {
     /// Sends a file, and tells the bytes on the way.
     fn send(&self, file: &SentFile, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
         let host = self.launcher.to_string();
-        let packed = self.packed;
+        let packed = self.setup.packed;
         let form = if packed { "yes" } else { "no" };
-        let arguments = [self.directory.as_str(), &file.sum, form, name];
+        let arguments = [self.setup.directory.as_str(), &file.sum, form, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
         let mut session = ScriptSession::start(&host, command, interrupt)?;
         let input = session.input.take();
@@ -259,7 +254,7 @@ impl RemoteHost {
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
     pub(crate) fn program(&self, arguments: &[&str]) -> PipedCommand {
-        let all = [&[self.directory.as_str(), sudo_argument(self.by_sudo)], arguments].concat();
+        let all = [&[self.setup.directory.as_str(), sudo_argument(self.setup.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
@@ -280,16 +275,16 @@ impl RemoteHost {
     }
 
     fn root_shell<'a>(&'a self, control: &'a Path, interrupt: &'a Interrupt) -> RootShell<'a> {
-        RootShell { launcher: &self.launcher, by_sudo: self.by_sudo, control, interrupt }
+        RootShell { launcher: &self.launcher, by_sudo: self.setup.by_sudo, control, interrupt }
     }
 
     /// The privilege that agents there lack to change interfaces: `root`, or a capability of a
     /// container's root.
     #[must_use]
     pub fn lacks(&self) -> Option<&'static str> {
-        match self.rights {
-            _ if self.by_sudo => None,
-            Rights { user: 0, .. } => (!self.rights.has(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
+        match self.setup.rights {
+            _ if self.setup.by_sudo => None,
+            Rights { user: 0, .. } => (!self.setup.rights.has(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
             _ => Some("root"),
         }
     }
@@ -297,7 +292,7 @@ impl RemoteHost {
     /// Whether agents there make network namespaces of the machine's root.
     #[must_use]
     pub fn makes_namespaces(&self) -> bool {
-        self.lacks().is_none() && (self.by_sudo || self.rights.has(SYS_ADMIN))
+        self.lacks().is_none() && (self.setup.by_sudo || self.setup.rights.has(SYS_ADMIN))
     }
 
     /// Notes whether an agent there stopped to answer.
@@ -357,10 +352,10 @@ impl SetupAnswer {
             Some("no") => Some(false),
             _ => None,
         };
-        let (has, packed, sudo) = (flag()?, flag()?, flag()?);
+        let (has, packed, by_sudo) = (flag()?, flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
         let rights = Rights { user, capabilities };
-        Some(Self { architecture, rights, has, packed, sudo, directory })
+        Some(Self { architecture, rights, has, packed, by_sudo, directory })
     }
 }
 

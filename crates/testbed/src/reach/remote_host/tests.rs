@@ -31,7 +31,7 @@ fn the_program_arrives_whole_and_goes_with_the_connection() {
     let connection = reached.connection.unwrap();
     assert_eq!(connection.controller.to_string(), "192.0.2.1");
     assert_eq!(connection.host.to_string(), "192.0.2.2");
-    let directory = std::path::PathBuf::from(&reached.directory);
+    let directory = std::path::PathBuf::from(&reached.setup.directory);
     let arrived = std::fs::read(directory.join("netassay")).unwrap();
     assert_eq!(arrived, binary().file.plain);
     assert!((1..binary().file.plain.len() as u64).contains(&reached.sent), "{}", reached.sent);
@@ -67,7 +67,7 @@ fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
 #[test]
 fn a_program_that_is_gone_is_told_with_the_way_out() {
     let reached = connected(&words(), false).unwrap();
-    std::fs::remove_dir_all(&reached.directory).unwrap();
+    std::fs::remove_dir_all(&reached.setup.directory).unwrap();
     let ran = reached.run(&["agent"], Duration::from_secs(60), &Interrupt::new().unwrap()).unwrap();
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("no longer on this machine") && ran.stderr.contains("--resume"), "{ran:?}");
@@ -146,7 +146,7 @@ fn what_a_kill_left_goes_with_the_next_connection_and_nothing_else() {
         make("netassay.20261129.backup", "netassay"),
         make("netassay.00000000.other0", "lock"),
         make("elsewhere", "lock"),
-        live.directory.rsplit('/').next().unwrap().to_owned(),
+        live.setup.directory.rsplit('/').next().unwrap().to_owned(),
         format!("netassay.{boot}.link00"),
     ];
     symlink(path("elsewhere"), path(stay.last().unwrap())).unwrap();
@@ -198,9 +198,9 @@ fn a_kept_program_is_not_sent_again() {
     let again = connected(&launcher, true).unwrap();
     assert_eq!((again.sent, again.connection), (0, None));
     // The connection runs a copy: a change of the kept program does not reach it.
-    assert!(!Path::new(&again.directory).starts_with(home.path()), "{}", again.directory);
+    assert!(!Path::new(&again.setup.directory).starts_with(home.path()), "{}", again.setup.directory);
     fs::write(&kept, "x").unwrap();
-    assert_eq!(fs::read(Path::new(&again.directory).join("netassay")).unwrap(), binary().file.plain);
+    assert_eq!(fs::read(Path::new(&again.setup.directory).join("netassay")).unwrap(), binary().file.plain);
     let brought = again.bring(b"a kernel".to_vec(), &Interrupt::new().unwrap()).unwrap();
     assert!(Path::new(&brought).exists());
     drop(again);
@@ -333,7 +333,7 @@ fn sudo_is_bounded_and_quoted_in_one_line() {
         let said = String::from_utf8(done.stdout).unwrap();
         let lines: Vec<&str> = said.lines().collect();
         let answer = SetupAnswer::read(lines[1]).unwrap();
-        assert_eq!((answer.sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
+        assert_eq!((answer.by_sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
         assert!(done.status.success() && !Path::new(&answer.directory).exists(), "{sudo}");
     }
 }
