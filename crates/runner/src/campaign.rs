@@ -181,7 +181,7 @@ impl Campaign<'_> {
         }
         let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
         let progress = Progress::new(plan, &open, costs);
-        let todo = progress.runs();
+        let todo = progress.of;
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
