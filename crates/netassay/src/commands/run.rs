@@ -226,10 +226,9 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     let called = word.map(|word| newest_called(store, word)).transpose()?;
     let found = match called {
         Some(id) => rows.iter().find(|row| row.id == id),
-        None => rows
-            .iter()
-            .rev()
-            .find(|row| row.name == study.name && row.status != store::StudyStatus::Complete),
+        None => {
+            rows.iter().rev().find(|row| row.name == study.name && row.status != store::StudyStatus::Complete)
+        }
     };
     let Some(row) = found else {
         return Err(Failure::Nothing(format!(
@@ -240,17 +239,13 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     if row.name != study.name {
         return Err(Failure::Usage(format!(
             "stored study {} is {:?}, not {:?}",
-            row.id.0,
-            row.name,
-            &study.name
+            row.id.0, row.name, &study.name
         )));
     }
     if row.toml != study.text {
         return Err(Failure::Usage(format!(
             "the study {:?} has changed since stored study {} began: run it again without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
-            &study.name,
-            row.id.0,
-            row.id.0
+            &study.name, row.id.0, row.id.0
         )));
     }
     Ok(row.id)

@@ -53,7 +53,8 @@ impl PlanListing {
         let protocol = &study.protocol;
         notes.extend(
             study
-                .turns_dropped.as_deref()
+                .turns_dropped
+                .as_deref()
                 .map(|why| format!("each condition has runs of its own, and takes no turns: {why}")),
         );
         let schedule = study::schedule(&plan.states_of_conditions(), protocol);

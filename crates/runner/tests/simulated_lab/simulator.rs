@@ -18,9 +18,7 @@ use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// A study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
-    let text = study()
-        .text
-        .replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
+    let text = study().text.replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
     Study::parse("simulated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
@@ -47,9 +45,7 @@ pub(crate) fn study() -> Study {
 
 /// A study with a path that is traced.
 pub(crate) fn traced_study() -> Study {
-    let text = study()
-        .text
-        .replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
+    let text = study().text.replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
     let text = text.replace("scenario = \"veth\"", "scenario = \"veth\"\n        inside = \"guest\"");
     Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
