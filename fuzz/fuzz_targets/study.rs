@@ -25,12 +25,12 @@ fn file(text: &str) {
             return;
         }
     };
-    assert_eq!(study.source_text(), text);
+    assert_eq!(study.text, text);
 
     // An accepted study can be planned, and its plan can be run.
     let plan = study.plan();
-    let _ = expected_duration(&plan, study.protocol());
-    let boots = schedule(&plan.states_of_conditions(), study.protocol());
+    let _ = expected_duration(&plan, &study.protocol);
+    let boots = schedule(&plan.states_of_conditions(), &study.protocol);
     assert!(boots.iter().flatten().all(|run| run.condition < plan.conditions.len()));
 
     // Whatever the kernel says, merging keeps every condition: as itself, or as part of an earlier
@@ -54,13 +54,13 @@ fn changed_file(input: &str) {
     }
     match Study::parse_with("fuzz.toml", text, &changes) {
         // Only the change knew of looks that it left no boots for.
-        Ok(study) if study.looks_dropped().is_some() => {
+        Ok(study) if study.looks_dropped.is_some() => {
             assert!(
-                Study::parse("fuzz.toml", study.source_text())
-                    .is_ok_and(|study| study.protocol().stop.is_none())
+                Study::parse("fuzz.toml", &study.text)
+                    .is_ok_and(|study| study.protocol.stop.is_none())
             );
         }
-        Ok(study) => assert_eq!(Study::parse("fuzz.toml", study.source_text()).as_ref(), Ok(&study)),
+        Ok(study) => assert_eq!(Study::parse("fuzz.toml", &study.text).as_ref(), Ok(&study)),
         // Drawing the place is part of refusing.
         Err(diagnostics) => assert!(!diagnostics.to_string().is_empty()),
     }

@@ -27,8 +27,8 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Computes the plot of sets, which must have kept their points, with `width` columns between its
-    /// frames. `None` if all values are the same: there is nothing to draw then.
+    /// Computes the plot of sets, which must have kept their points, with `width` columns between
+    /// its frames. `None` if all values are the same: there is nothing to draw then.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
@@ -80,8 +80,8 @@ impl Plot {
         out.write_all(frame.as_bytes())
     }
 
-    /// Draws a row. ministat ors the numbers of sets in one place, counted from 1, so that two of them
-    /// look like a third.
+    /// Draws a row. ministat ors the numbers of sets in one place, counted from 1, so that two of
+    /// them look like a third.
     fn draw(&self, row: usize, line: &mut Vec<u8>) {
         line.clear();
         line.push(b'|');

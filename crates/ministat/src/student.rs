@@ -1,4 +1,4 @@
-//! Student's t with the variances pooled, by ministat's confidence levels and its table of quantiles.
+//! Student's t with the variances pooled, by ministat's confidence levels and its quantiles.
 
 use std::fmt;
 

@@ -211,8 +211,8 @@ impl Pilot {
     /// The fewest boots, at least those of the pilot, with which a true value of size `delta` is
     /// proven with probability `power` by an interval of this `level`, if the true spread is the
     /// pilot's. The standard error falls with the root of the boots; the degrees of freedom grow
-    /// with the boots less one, as those of [`crate::planning::Plan::df`] do. `None` if `at_most` are too
-    /// few, and for figures that no pilot can have.
+    /// with the boots less one, as those of [`Plan::df`] do. `None` if `at_most` are too few,
+    /// and for figures that no pilot can have.
     pub fn boots_needed(self, delta: f64, level: f64, power: f64, at_most: u32) -> Option<u32> {
         if !(delta > 0.0 && delta.is_finite()) {
             return None;

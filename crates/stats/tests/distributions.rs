@@ -51,12 +51,12 @@ impl Lambdas {
 
 /// The value that the largest |t| of the family stays below with probability `p`.
 fn critical(p: f64, lambdas: &[f64], df: f64) -> f64 {
-    Dunnett::new(lambdas, df).unwrap().upper_quantile(1.0 - p).unwrap()
+    Dunnett::new(lambdas, df).and_then(|family| family.upper_quantile(1.0 - p)).expect("a family")
 }
 
 /// The chance of a |t| of the family above `d`.
 fn beyond(d: f64, lambdas: &[f64], df: f64) -> f64 {
-    Dunnett::new(lambdas, df).unwrap().sf(d)
+    Dunnett::new(lambdas, df).expect("a family").sf(d)
 }
 
 #[test]
