@@ -37,14 +37,15 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // A network namespace hides most sysctls, and its sysfs hides cgroups.
     let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
     let facts = AgentFacts { version, machine, usable, quotas: host::Quotas::read() };
-    if let Err(error) = enter(launch.isolation, launch.parent) {
+    let pinned = || match launch.cpus.as_slice() {
+        [] => Ok(()),
+        cpus => host::affinity::pin_current_thread(cpus),
+    };
+    if let Err(error) = enter(launch.isolation, launch.parent).and_then(|()| pinned()) {
         told(&error)?;
         return Err(error.into());
     }
     ignore_signals();
-    if !launch.cpus.is_empty() {
-        host::affinity::pin_current_thread(&launch.cpus)?;
-    }
     // This thread opens and closes windows beside as many busy threads as there are flows. Without
     // this priority it is sometimes late, which is recorded with the window.
     host::prioritise_current_thread();

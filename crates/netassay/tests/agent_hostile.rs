@@ -133,7 +133,7 @@ fn told(input: &str) -> (String, Option<i32>) {
 fn a_first_line_that_launches_nothing_is_refused_with_its_reason() {
     for (line, reason) in [
         ("garbage", "not a message of this protocol"),
-        (r#"{"isolation":"none","cpus":[99999],"parent":null}"#, "`cpus` has 99999"),
+        (r#"{"isolation":"none","cpus":[99999],"parent":null}"#, "cannot pin this thread to CPUs 99999"),
         (r#"{"isolation":"none","cpus":[],"parent":null,"more":1}"#, "unknown field `more`"),
         (
             r#"{"isolation":{"network_of":999999999},"cpus":[],"parent":null}"#,
