@@ -75,11 +75,8 @@ fn compare(request: &Request, files: &[Vec<u8>]) {
         return;
     }
     let width = request.width.unwrap_or(74).min(WIDE);
-    let plot = if request.plot {
-        Plot::new(&sets, width, request.separate_bars).unwrap_or_default()
-    } else {
-        None
-    };
+    let plot =
+        if request.plot { Plot::new(&sets, width, request.separate_bars).unwrap_or_default() } else { None };
     let names = vec![b"a set".as_slice(); sets.len()];
     let mut text = Vec::new();
     write_all(&mut text, request, &sets, &names, plot.as_ref()).expect("memory takes everything");

@@ -173,7 +173,6 @@ mod tests {
             plot: false,
             verdicts: true,
             files: vec![b"a".to_vec(), b"-".to_vec()],
-            ..Request::default()
         };
         assert_eq!(parse("a -AC3 -c 99.50 - -d ,; -sw 40"), Ok(expected));
         assert!(!parse("-n").unwrap().verdicts && !parse("-n").unwrap().plot);

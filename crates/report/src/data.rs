@@ -68,8 +68,8 @@ impl Download {
     }
 }
 
-/// The bytes as a gzip file (RFC 1952), which every browser can unpack: without a name and a time, so
-/// that the same study gives the same file.
+/// The bytes as a gzip file (RFC 1952), which every browser can unpack: without a name and a time,
+/// so that the same study gives the same file.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let level = if bytes.len() > LARGE { Compression::new(2) } else { Compression::best() };
     let mut file = GzBuilder::new().operating_system(UNKNOWN).write(Vec::new(), level);

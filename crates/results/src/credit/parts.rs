@@ -94,7 +94,7 @@ impl Credit {
         if let Err(why) = found {
             self.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
         }
-        self.remarks.extend(self.from_fewer(combination.design.kind));
+        self.remarks.extend(self.remark_on_fewer(combination.design.kind));
     }
 
     fn shares(&mut self, combination: &Combination, runs: &[Observation]) -> Result<(), EffectsError> {
@@ -185,7 +185,7 @@ impl Credit {
     }
 
     /// A note on parts that rest on fewer states than planned; shares report their orders instead.
-    fn from_fewer(&self, kind: DesignKind) -> Option<String> {
+    fn remark_on_fewer(&self, kind: DesignKind) -> Option<String> {
         let planned = self.planned_states;
         let measured = planned - self.missing.len();
         match kind {

@@ -39,7 +39,8 @@ pub struct SampledFunctions {
     pub runs: usize,
     /// All samples, of the one with fewer.
     pub samples: u64,
-    /// The functions with at least [`SampledFunctions::LEAST`] of all samples, in the order of their names.
+    /// The functions with at least [`SampledFunctions::LEAST`] of all samples, in the order of
+    /// their names.
     pub functions: Vec<String>,
     /// The number of smaller functions.
     pub smaller: usize,

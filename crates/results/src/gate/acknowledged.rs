@@ -81,8 +81,8 @@ pub fn day_of_instant(unix_ms: i64) -> Date {
     day.expect("an instant begins with its day")
 }
 
-/// Reads a file of acknowledgements. `file` is only shown, never opened; `today` is the day on which
-/// the gate judges.
+/// Reads a file of acknowledgements. `file` is only shown, never opened; `today` is the day on
+/// which the gate judges.
 ///
 /// # Errors
 /// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys, unknown

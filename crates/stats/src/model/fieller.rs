@@ -163,8 +163,8 @@ impl Pairs {
     /// difference's own.
     ///
     /// It is Fieller's (see [`crate::model::fieller`]) with the covariances between the boots,
-    /// without assuming equal spreads of the conditions: those ratios ρ for which a paired t-test does not
-    /// reject that difference - ρ · baseline is zero, by a quadratic equation.
+    /// without assuming equal spreads of the conditions: those ratios ρ for which a paired t-test
+    /// does not reject that difference - ρ · baseline is zero, by a quadratic equation.
     ///
     /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the
     /// ratios are unbounded, and no percentage is stated.

@@ -148,8 +148,8 @@ impl Tools {
     }
 }
 
-/// Whether silence so far means that KVM does not work. `waited`: how long QEMU's threads waited for
-/// a CPU: on a busy machine they have longer.
+/// Whether silence so far means that KVM does not work. `waited`: how long QEMU's threads waited
+/// for a CPU: on a busy machine they have longer.
 fn is_silent(elapsed: Duration, waited: impl FnOnce() -> Duration) -> bool {
     elapsed > MOST || (elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE)
 }

@@ -119,8 +119,8 @@ impl LaunchedAgent {
             self, hello, Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ } => (pid, cpus)
         );
         self.cpus = cpus;
-        // A process of this machine is known, whatever it says. Elsewhere the number means something
-        // to that host's agents only.
+        // A process of this machine is known, whatever it says. Elsewhere the number means
+        // something to that host's agents only.
         if self.is_on_machine() || matches!(self.carrier, Carrier::Guest(_)) {
             self.pid = pid;
         }

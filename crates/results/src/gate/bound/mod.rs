@@ -81,8 +81,8 @@ impl Bound {
     }
 
     /// The ends of a difference's interval, in the unit of the bound; `None` without an interval.
-    /// For counts, whose spread is not estimated, the interval is the resolution within which counts
-    /// repeat.
+    /// For counts, whose spread is not estimated, the interval is the resolution within which
+    /// counts repeat.
     pub(crate) fn ends(&self, comparison: &Comparison) -> Option<(f64, f64)> {
         let Some(resolution) = comparison.resolution else {
             return if self.is_percent() { comparison.relative_interval } else { comparison.interval };
