@@ -175,3 +175,23 @@ impl FlowOutcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_builds_numbers_of_datagrams_are_left_out() {
+        let numbers = r#"{"missing":1,"duplicates":0,"reordered":2}"#;
+        for sequence in ["null", numbers] {
+            let text = format!(
+                r#"{{"sends":false,"flows":1,"local":"[::1]:1","peer":"[::1]:2","counts":{},"verified_bytes":0,
+                "sequence":{sequence},"buffers":{},"tcp":null}}"#,
+                serde_json::to_string(&Counts::default()).unwrap(),
+                serde_json::to_string(&Buffers::default()).unwrap(),
+            );
+            let read: FlowOutcome = serde_json::from_str(&text).unwrap();
+            assert!(!serde_json::to_string(&read).unwrap().contains("sequence"));
+        }
+    }
+}
