@@ -27,7 +27,7 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
         blocks.push(Block::Warning(warnings));
     }
     for group in &comparisons.groups {
-        blocks.extend(one(group, is_whole));
+        blocks.extend(comparison(group, is_whole));
     }
     if is_whole {
         blocks.extend(method(&comparisons.groups));
@@ -37,7 +37,7 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
 }
 
 /// One comparison.
-fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
+fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let is_all_pairs = group.baseline.is_none();
     let mut blocks = Vec::new();
     if !is_all_pairs {
