@@ -27,7 +27,7 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
         blocks.push(Block::Warning(warnings));
     }
     for group in &comparisons.groups {
-        blocks.extend(one(group, is_whole));
+        blocks.extend(comparison(group, is_whole));
     }
     if is_whole {
         blocks.extend(method(&comparisons.groups));
@@ -37,7 +37,7 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
 }
 
 /// One comparison.
-fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
+fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let is_all_pairs = group.baseline.is_none();
     let mut blocks = Vec::new();
     if !is_all_pairs {
@@ -46,7 +46,7 @@ fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     }
     blocks.push(Block::Table(compared(&[group], is_whole)));
     let mut sentences = Vec::new();
-    // Elsewhere the answer has what a narrow table leaves out.
+    // In brief the answer has the figures that a narrow table leaves out.
     for row in group.rows.iter().filter(|_| is_whole || is_all_pairs) {
         sentences.push(format!("{}.", row.sentence));
         if is_all_pairs {
@@ -55,7 +55,7 @@ fn one(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
         }
     }
     sentences.extend(group.caution.iter().map(|caution| format!("Caution: {caution}.")));
-    // The method has them.
+    // The view of the method shows them.
     let flags = group.flags.iter().filter(|_| !is_whole);
     sentences.extend(flags.map(|flag| format!("Flag: {flag}.")));
     sentences.extend(group.notes.iter().map(|note| format!("Note: {note}.")));

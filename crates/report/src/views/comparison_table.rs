@@ -17,26 +17,26 @@ const ONLY_FULL: [usize; 3] = [1, 2, 5];
 const OPTIONAL: [usize; 3] = [7, 4, 0];
 const VERDICT: usize = 6;
 
-/// The common parts of the lines of a table.
-struct Heading<'a> {
+/// The metric of a table.
+struct TableMetric<'a> {
     workload: &'a str,
-    metric: &'a str,
+    key: &'a str,
     unit: &'a str,
     better: Option<Better>,
     truth: Option<&'static str>,
 }
 
 /// One condition, or one pair.
-struct Line<'a> {
+struct ConditionLine<'a> {
     name: Name,
     mean: Option<f64>,
     boots: usize,
-    difference: Difference<'a>,
+    difference: ConditionDifference<'a>,
     limit: Option<&'a ConditionLimit>,
 }
 
 /// The difference of a condition from its baseline.
-enum Difference<'a> {
+enum ConditionDifference<'a> {
     NotCompared,
     Baseline,
     NotMeasured,
@@ -51,11 +51,11 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTab
         for one in &group.conditions {
             let row = || group.rows.iter().find(|row| *row.label == *one.label);
             let difference = match &group.baseline {
-                None => Difference::NotCompared,
-                Some(baseline) if **baseline == *one.label => Difference::Baseline,
-                Some(_) => row().map_or(Difference::NotMeasured, Difference::Found),
+                None => ConditionDifference::NotCompared,
+                Some(baseline) if **baseline == *one.label => ConditionDifference::Baseline,
+                Some(_) => row().map_or(ConditionDifference::NotMeasured, ConditionDifference::Found),
             };
-            lines.push(Line {
+            lines.push(ConditionLine {
                 name: one.label.clone(),
                 mean: Some(one.estimate.mean),
                 boots: one.estimate.boots,
@@ -64,36 +64,41 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTab
             });
         }
         for row in group.rows.iter().filter(|_| group.baseline.is_none()) {
-            lines.push(Line {
+            lines.push(ConditionLine {
                 name: Name::from(format!("{} against {}", row.label, row.against).as_str()),
                 mean: None,
                 boots: row.comparison.boots,
-                difference: Difference::Found(row),
+                difference: ConditionDifference::Found(row),
                 limit: None,
             });
         }
     }
-    let ComparisonGroup { workload, metric, unit, better, truth, .. } = groups[0];
-    table(&Heading { workload, metric, unit, better: *better, truth: *truth }, &lines, is_whole)
+    let ComparisonGroup { workload, metric: key, unit, better, truth, .. } = groups[0];
+    table(&TableMetric { workload, key, unit, better: *better, truth: *truth }, &lines, is_whole)
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
 pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], is_whole: bool) -> TitledTable {
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines: Vec<ConditionLine<'_>> = Vec::new();
     for own in conditions {
-        let difference = if own.runs == 0 { Difference::NotMeasured } else { Difference::NotCompared };
+        let difference =
+            if own.runs == 0 { ConditionDifference::NotMeasured } else { ConditionDifference::NotCompared };
         let (mean, limit) = (own.means.get(metric.key).copied(), own.limited_by.as_ref());
-        lines.push(Line { name: own.label.clone(), mean, boots: own.boots, difference, limit });
+        lines.push(ConditionLine { name: own.label.clone(), mean, boots: own.boots, difference, limit });
     }
     let (workload, truth) = (conditions[0].workload.as_str(), results.truth);
-    table(&Heading { workload, metric: metric.key, unit: metric.unit, better: None, truth }, &lines, is_whole)
+    table(
+        &TableMetric { workload, key: metric.key, unit: metric.unit, better: None, truth },
+        &lines,
+        is_whole,
+    )
 }
 
-fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTable {
+fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) -> TitledTable {
     let rows = || {
         lines.iter().filter_map(|line| match line.difference {
-            Difference::Found(row) => Some(row),
+            ConditionDifference::Found(row) => Some(row),
             _ => None,
         })
     };
@@ -103,7 +108,7 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
     let cells: Vec<[String; COLUMNS]> =
-        lines.iter().map(|line| line.cells(heading.unit, is_percent, judged.is_some(), is_whole)).collect();
+        lines.iter().map(|line| line.cells(metric.unit, is_percent, judged.is_some(), is_whole)).collect();
     let shown: Vec<usize> = (0..COLUMNS)
         .filter(|column| is_whole || !ONLY_FULL.contains(column))
         .filter(|column| {
@@ -111,7 +116,7 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
         })
         .collect();
     let place = |column: usize| shown.iter().position(|own| *own == column).map(|place| place + 1);
-    let unit = plain(heading.unit);
+    let unit = plain(metric.unit);
     let value = if unit.is_empty() { "value" } else { unit };
     let size = if is_percent { "diff. %" } else { "difference" };
     let heads = [value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
@@ -123,11 +128,11 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
     for (line, cells) in lines.iter().zip(&cells) {
         table.row(&chosen(&line.name, cells.each_ref().map(String::as_str), &shown));
         table.is_of(&line.name);
-        if let (Some(column), Difference::Found(row)) = (place(VERDICT), &line.difference) {
-            table.paint(column, Some(Tone::from_verdict(row.comparison.verdict, heading.better)));
+        if let (Some(column), ConditionDifference::Found(row)) = (place(VERDICT), &line.difference) {
+            table.paint(column, Some(Tone::from_verdict(row.comparison.verdict, metric.better)));
         }
     }
-    let better = match heading.better {
+    let better = match metric.better {
         Some(Better::Higher) => ", higher is better",
         Some(Better::Lower) => ", lower is better",
         Some(Better::Neither) | None => "",
@@ -135,24 +140,20 @@ fn table(heading: &Heading<'_>, lines: &[Line<'_>], is_whole: bool) -> TitledTab
     let is_short = |limit: &ConditionLimit| limit.label.short() != limit.label.word();
     let sides = if lines.iter().any(|line| line.limit.is_some_and(is_short)) { SIDES } else { "" };
     TitledTable {
-        title: format!(
-            "{}{}{better}{sides}",
-            workload_prefix(heading.workload),
-            metric_title(heading.metric)
-        ),
+        title: format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.key)),
         table,
-        notes: heading.truth.iter().map(|truth| (*truth).to_owned()).collect(),
+        notes: metric.truth.iter().map(|truth| (*truth).to_owned()).collect(),
     }
 }
 
-impl Line<'_> {
+impl ConditionLine<'_> {
     fn cells(&self, unit: &str, is_percent: bool, has_intervals: bool, is_whole: bool) -> [String; COLUMNS] {
         let words = |words: [&str; 5]| words.map(str::to_owned);
         let [by, its_interval, size, interval, verdict] = match self.difference {
-            Difference::NotCompared => words(["", "", "", "", ""]),
-            Difference::Baseline => words(["-", "", "-", "", "baseline"]),
-            Difference::NotMeasured => words(["-", "", "-", "", "not measured"]),
-            Difference::Found(row) => {
+            ConditionDifference::NotCompared => words(["", "", "", "", ""]),
+            ConditionDifference::Baseline => words(["-", "", "-", "", "baseline"]),
+            ConditionDifference::NotMeasured => words(["-", "", "-", "", "not measured"]),
+            ConditionDifference::Found(row) => {
                 let [size, interval] = row.size(unit, !is_percent);
                 let (difference, ends) = (row.comparison.difference, row.comparison.interval);
                 let verdict = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
