@@ -1,5 +1,5 @@
-//! This machine: testbeds on it; changes of it by a study, made and undone by its own agent; and the
-//! rest of earlier sessions' changes.
+//! This machine: testbeds on it; changes of it by a study, made and undone by its own agent; and
+//! the rest of earlier sessions' changes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

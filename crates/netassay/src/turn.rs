@@ -25,8 +25,8 @@ pub(crate) enum Session {
     Beside(String),
 }
 
-/// Takes the machine's turn to measure, or waits for it, as the flags say; then undoes the changes of
-/// sessions that are gone.
+/// Takes the machine's turn to measure, or waits for it, as the flags say; then undoes the changes
+/// of sessions that are gone.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let session = take(flags, interrupt)?;
     machine::recover()?;
