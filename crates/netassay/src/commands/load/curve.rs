@@ -15,8 +15,7 @@ use crate::terminal::Windows;
 /// The number of loads: tenths of the most.
 const LOADS: u32 = 10;
 /// The number of windows of each load. The least and the largest of six knees hold the median knee
-/// with
-/// 96.9 % confidence; of five it would be 93.8 %.
+/// with 96.9 % confidence; of five it would be 93.8 %.
 const REPEATS: u32 = 6;
 
 /// The number of windows: of each load its repeats, and one that finds the most where no rate says
