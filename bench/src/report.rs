@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use results::{Layout, Table};
+use report::{Layout, Table};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use stats::Summary;

@@ -7,8 +7,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_report::views;
-use netassay_results::document::terminal;
-use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, Layout, ListedStudy, Results};
+use netassay_report::document::terminal;
+use netassay_report::{Layout};
+use netassay_results::{ClassicTest, ComparisonRequest, Comparisons, ListedStudy, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
 

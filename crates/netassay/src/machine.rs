@@ -9,8 +9,8 @@ use agent::message::Undone;
 use host::journal::{Change, JournalFate, JournalReport, RestoreOptions, UndoOutcome};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
-use results::Layout;
-use results::document::{Block, terminal};
+use report::Layout;
+use report::document::{Block, terminal};
 use study::{BootState, BySide, Study};
 use testbed::{MachineSideSettings, Options, SettingsAgent};
 

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use results::Layout;
-use results::document::{Block, terminal};
+use report::Layout;
+use report::document::{Block, terminal};
 use serde::Serialize;
 
 use crate::cli::{Format, Formatted};
@@ -62,7 +62,7 @@ pub(crate) fn show_view<T: Serialize>(
 /// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as
 /// commands.
 pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
-    write(&layout.wrap(&but_colours(page, &results::colour_sequences())))
+    write(&layout.wrap(&but_colours(page, &report::colour_sequences())))
 }
 
 /// Text without commands, except these colours, each of which begins with the escape character.
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn colours_of_the_report_stay_and_every_other_command_is_reported() {
-        let colours = results::colour_sequences();
+        let colours = report::colour_sequences();
         let [red, reset] = ["\u{1b}[31m", "\u{1b}[0m"];
         assert!([red, reset].iter().all(|one| colours.iter().any(|colour| colour == one)), "{colours:?}");
         let page = format!("a {red}slower{reset} b\nc \u{1b}[2K \u{1b}[31;1m \u{1b}");

@@ -43,7 +43,7 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
 /// A page with its verdicts as they are where no colours are wanted. A colour of anything else
 /// stays, and is found.
 fn without_colours(mut page: String) -> String {
-    for colour in results::colour_sequences() {
+    for colour in report::colour_sequences() {
         for verdict in [
             "not proven",
             "no difference proven",

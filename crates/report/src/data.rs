@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use flate2::{Compression, GzBuilder};
-use results::chart::EmbeddedFile;
+use crate::chart::EmbeddedFile;
 use store::StoredStudy;
 
 // The size, in bytes, from which on speed counts for more than size. The 13 MB of a study of 10,000

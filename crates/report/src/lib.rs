@@ -6,12 +6,15 @@
 //! them. The HTML names no other file and loads nothing; its security policy allows only its own
 //! style and script.
 
+pub mod chart;
 mod data;
+pub mod document;
 pub mod figures;
 mod html;
 mod page;
 pub mod views;
 
 pub use data::{Download, PackedStudy, file_stem};
+pub use document::{Layout, Table, TitledTable, Tone, colour_sequences, distinct_names};
 pub use html::figure_page;
 pub use page::{FigureSection, Page, ReportedStudy};

@@ -1,8 +1,8 @@
 //! The report of one or several studies: its chapters, in their order, and the page in Markdown.
 
-use results::chart::{Figure, Id};
-use results::document::bounded::line;
-use results::document::{Block, escaped, markdown};
+use crate::chart::{Figure, Id};
+use crate::document::bounded::line;
+use crate::document::{Block, escaped, markdown};
 use results::{Results, capital, distinct};
 use store::StoredSeries;
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use results::{BetweenStudies, ComparisonRequest, Error, Layout, metrics_to_compare};
+use report::{Layout};
+use results::{BetweenStudies, ComparisonRequest, Error, metrics_to_compare};
 use serde_json::{Value, json};
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};

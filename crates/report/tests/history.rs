@@ -5,10 +5,8 @@
 mod made_up;
 mod shown;
 
-use results::{
-    ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, Layout, StudyHistory,
-    metrics_to_compare,
-};
+use report::{Layout};
+use results::{ChosenStudy, ComparisonRequest, Error, HistoryEntry, HistoryOrder, StudyHistory, metrics_to_compare};
 use serde_json::Value;
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};

@@ -9,7 +9,8 @@ mod shown;
 use std::collections::BTreeMap;
 
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
-use results::{Layout, StageDifferences, StageRanges};
+use report::{Layout};
+use results::{StageDifferences, StageRanges};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};
 use study::{KernelPath, Study, Waiting, bundled};

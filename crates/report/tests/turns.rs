@@ -7,8 +7,9 @@ mod stored;
 
 use netassay_report::views;
 use record::{CountedTurn, Detail, Response, Turns, sample};
-use results::document::terminal;
-use results::{ComparisonRequest, Comparisons, Layout, Results};
+use report::document::terminal;
+use report::{Layout};
+use results::{ComparisonRequest, Comparisons, Results};
 use shown::Shown as _;
 use std::collections::BTreeMap;
 use store::{RunStatus, StoredRun, StoredStudy};

@@ -7,10 +7,9 @@ mod shown;
 
 use netassay_report::views;
 use record::{Cause, Detail, Evidence, Limit, Series, sample};
-use results::document::terminal;
-use results::{
-    ClassicTest, ComparisonRequest, Comparisons, Error, Layout, ListedStudy, PlanListing, Results,
-};
+use report::document::terminal;
+use report::{Layout};
+use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
 use study::{CongestionControl, Kind, Side, Study};

@@ -4,10 +4,8 @@
 //! [`PlanListing`] is a study before it is measured.
 
 pub mod advice;
-pub mod chart;
 mod credit;
 mod data;
-pub mod document;
 pub mod gate;
 mod history;
 mod switches;
@@ -54,7 +52,6 @@ pub use data::study_ref::StudyRef;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
-pub use document::TitledTable;
 pub use history::{
     ChosenStudy, ExcludedStudy, HistoryChoice, HistoryEntry, HistoryMember, HistoryOrder, HistorySeries,
     LevelChange, NewestStudy, StudyHistory, StudyMean,
@@ -64,15 +61,11 @@ pub use switches::{
     NarrowedStudy, SwitchContext, SwitchEffect, SwitchEffects,
 };
 pub use why::{ExplainingCounter, Explanation};
-pub use words::colour::{Tone, colour_sequences};
-pub use words::layout::Layout;
 pub use words::lists::{distinct, grouped};
-pub use words::names::distinct_names;
 pub use words::number::{
-    beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded, times,
+    beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, percent, plain, range, rounded, times,
 };
 pub use words::phrases::{
     before as workload_prefix, capital, first_of, heading as metric_heading, levels_without, listed,
     metric_name, metric_words, stages_by_end, title as metric_title,
 };
-pub use words::table::Table;

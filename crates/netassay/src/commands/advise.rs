@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use report::views;
-use results::Layout;
+use report::Layout;
 use results::advice::{Advice, AdviceRequest};
-use results::document::{markdown, terminal};
+use report::document::{markdown, terminal};
 use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};

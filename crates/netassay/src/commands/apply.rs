@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::InterfaceEnvironment;
 use report::views::{self, PlannedSetting};
 use results::advice::{HostCommand, HostInterface};
-use results::document::Block;
+use report::document::Block;
 use serde::Serialize;
 use store::StoredStudy;
 use testbed::reach::HostSpec;

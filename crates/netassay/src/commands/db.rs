@@ -2,7 +2,7 @@
 
 use report::views;
 use results::ListedStudy;
-use results::document::Block;
+use report::document::Block;
 use store::{Contents, Moved, Store, StudyId};
 
 use crate::cli::{DbCommand, List, Pack, Remove, TagStudy, Unpack};

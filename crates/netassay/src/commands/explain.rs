@@ -1,6 +1,6 @@
 //! `netassay explain`: the glossary.
 
-use results::document::{Block, ListItem};
+use report::document::{Block, ListItem};
 
 use crate::cli::Explain;
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::chart::{Figure, WIDE};
+use report::chart::{Figure, WIDE};
 
 use crate::failure::Failure;
 use crate::output::named;

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use report::views;
-use results::document::{markdown, terminal};
+use report::document::{markdown, terminal};
 use results::gate::{
     Acknowledgement, GateError, GateOutcome, GateRequest, MOST_BYTES, acknowledgements, check_request,
     day_of_instant,
 };
-use results::{GateCases, Layout};
+use report::{Layout};
+use results::{GateCases};
 use store::{Outline, Store};
 use study::Plan;
 use study::metric::Metric;

@@ -1,6 +1,6 @@
 //! `netassay kernel`: kernels for guests.
 
-use results::document::{Block, ListItem};
+use report::document::{Block, ListItem};
 use serde_json::json;
 use testbed::guest::{self, Fetched};
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use agent::Interrupt;
 use report::views;
-use results::document::terminal;
+use report::document::terminal;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
@@ -188,7 +188,7 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
     let listing = results::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
     let intended = reached.intended(study);
     if flags.output.format == Format::Json {
-        say(&terminal(&intended, results::Layout::WIDE));
+        say(&terminal(&intended, report::Layout::WIDE));
     }
     output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
         terminal(&views::plan(listing, layout.wide), layout) + "\n" + &terminal(&intended, layout)

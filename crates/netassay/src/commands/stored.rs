@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use report::views;
-use results::document::terminal;
+use report::document::terminal;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, Show};

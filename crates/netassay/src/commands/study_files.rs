@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host::Privileges;
 use host::machine::{Machine, Target};
-use results::document::Block;
+use report::document::Block;
 use serde_json::json;
 use study::{Assignment, Side, Study, bundled};
 use testbed::guest::{Kernel, Tools};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::journal::{JournalReport, RestoreOptions};
 use host::machine::Machine;
-use results::document::Block;
+use report::document::Block;
 use testbed::Hosts;
 use testbed::reach::{Launcher, ProgramOutput, RemoteHost};
 

@@ -9,7 +9,7 @@ mod testbeds;
 mod tracing;
 
 use agent::Interrupt;
-use results::document::Block;
+use report::document::Block;
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck};
@@ -87,8 +87,8 @@ impl Examination {
 
 #[cfg(test)]
 mod tests {
-    use results::Layout;
-    use results::document::terminal;
+    use report::Layout;
+    use report::document::terminal;
 
     use super::*;
 

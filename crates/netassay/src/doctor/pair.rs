@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::{Hardware, InterfaceEnvironment};
-use results::document::Block;
-use results::{Table, TitledTable};
+use report::document::Block;
+use report::{Table, TitledTable};
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck, PairFault};

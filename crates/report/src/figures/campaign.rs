@@ -1,6 +1,6 @@
 //! All runs in the order of time: drift, and boots that differ.
 
-use results::chart::{BootStart, Figure, Panel, Quantity, Timeline, TimelineRun};
+use crate::chart::{BootStart, Figure, Panel, Quantity, Timeline, TimelineRun};
 use results::{counted, distinct, percent};
 
 use super::Ids;

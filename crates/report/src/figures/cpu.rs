@@ -1,7 +1,7 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
 use results::capital;
-use results::chart::Figure;
+use crate::chart::Figure;
 use study::Side;
 
 use super::Ids;

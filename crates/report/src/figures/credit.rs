@@ -1,7 +1,7 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
 //! CPU per unit of work of both sides; and of the interactions of pairs of offloads.
 
-use results::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
 use results::{Credit, CreditPart, DesignEffect, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;

@@ -1,6 +1,6 @@
 //! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
-use results::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
 use results::{ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 

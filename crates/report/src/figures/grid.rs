@@ -1,7 +1,7 @@
 //! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
 //! setting of the rest, a bar for each workload.
 
-use results::chart::{Bar, BarGroup, Bars, Interval, Panel, Quantity};
+use crate::chart::{Bar, BarGroup, Bars, Interval, Panel, Quantity};
 use results::{distinct, grouped};
 use stats::ConditionEstimate;
 use study::{Name, NameWord};
@@ -124,7 +124,7 @@ fn groups(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> V
         |index: &usize| (if several { workload(view, *index).to_owned() } else { String::new() }, *index);
     let groups = grouped(members.iter().map(|index| (key(index), bar(index))));
     let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0].1)).collect();
-    let named = groups.into_iter().zip(results::distinct_names(&names));
+    let named = groups.into_iter().zip(crate::document::distinct_names(&names));
     named.map(|((_, bars), name)| BarRow { name, bars }).collect()
 }
 

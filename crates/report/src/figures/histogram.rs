@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{LatencyBucket, LatencyHistogram};
-use results::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
+use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
 use results::{capital, counted, percent};
 use store::StoredRun;
 

@@ -1,6 +1,6 @@
 //! A metric over stored studies, as a chart.
 
-use results::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
+use crate::chart::{Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, Panel, Quantity};
 use results::{HistorySeries, capital};
 use stats::change::Level;
 

@@ -1,7 +1,7 @@
 //! The rate inside a run over its time, of one typical run for each of a few conditions.
 
 use record::Series;
-use results::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use store::StoredRun;
 use study::Kind;
 

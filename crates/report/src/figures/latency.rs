@@ -1,6 +1,6 @@
 //! Latency: quantile curves, histograms, and against offered load where that was varied.
 
-use results::chart::{Curve, Curves, Figure, Panel};
+use crate::chart::{Curve, Curves, Figure, Panel};
 
 use super::Ids;
 use super::histogram;

@@ -1,6 +1,6 @@
 //! Figures of lost packets, as a flow from the sender to the reader.
 
-use results::chart::{Figure, FlowPlace, FlowPlot, Panel, Quantity};
+use crate::chart::{Figure, FlowPlace, FlowPlot, Panel, Quantity};
 use results::{counted, percent, rounded};
 
 use super::Ids;

@@ -23,7 +23,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use results::chart::Id;
+use crate::chart::Id;
 
 use crate::figures::view::StudyView;
 use crate::page::{FigureSection, ReportedStudy};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use results::{capital, grouped, rounded};
 use stats::knee::{Knee, Point, of_curve, of_repeats};
 use study::{Name, NameWord};
@@ -100,7 +100,7 @@ fn paths(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> Vec<LoadCurve
         loads.sort_by(|one, other| one.0.total_cmp(&other.0));
         LoadCurve { name: if alone { String::new() } else { name }, loads }
     };
-    groups.into_iter().zip(results::distinct_names(&names)).map(path).collect()
+    groups.into_iter().zip(crate::document::distinct_names(&names)).map(path).collect()
 }
 
 fn name(view: &StudyView<'_>, condition: usize) -> Name {

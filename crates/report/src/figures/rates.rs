@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Bars, Figure};
+use crate::chart::{Bars, Figure};
 use results::{capital, distinct};
 use stats::ConditionEstimate;
 

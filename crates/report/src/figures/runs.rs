@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
+use crate::chart::{Dots, DotsBoot, DotsCondition, Figure, Interval, Panel};
 use results::{ComparisonGroup, capital, distinct, percent};
 use stats::{Component, Components};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::Turns;
-use results::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use results::{counted, percent};
 use store::StoredRun;
 

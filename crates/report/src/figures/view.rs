@@ -1,6 +1,6 @@
 //! A study as its figures need it: by workload, with short names of conditions.
 
-use results::chart::{Figure, Panel};
+use crate::chart::{Figure, Panel};
 use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
 use store::{StoredSeries, StoredStudy};
@@ -87,7 +87,7 @@ impl<'a> StudyView<'a> {
     /// Names that tell these conditions from each other.
     pub(super) fn names(&self, conditions: &[usize]) -> Vec<String> {
         let name = |index: &usize| self.condition(*index).map_or_else(Name::default, |one| one.label.clone());
-        results::distinct_names(&conditions.iter().map(name).collect::<Vec<_>>())
+        crate::document::distinct_names(&conditions.iter().map(name).collect::<Vec<_>>())
     }
 
     /// The metric by which a workload is judged first.

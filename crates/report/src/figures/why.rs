@@ -1,7 +1,7 @@
 //! Figures of reasons: the counters that explain effects, side by side, and the evidence that
 //! offloads acted.
 
-use results::chart::{Bars, Figure, Interval, Panel, Quantity};
+use crate::chart::{Bars, Figure, Interval, Panel, Quantity};
 use results::{ActedOffloads, ExplainingCounter, capital, distinct, figure as digits, grouped, listed};
 
 use super::Ids;

@@ -1,6 +1,6 @@
 //! The quantities of figures, and sentences that describe figures.
 
-use results::chart::{Interval, Quantity};
+use crate::chart::{Interval, Quantity};
 use results::{capital, figure, metric_name, plain};
 use stats::ConditionEstimate;
 use study::metric::{self, MetricGroup};

@@ -1,9 +1,10 @@
 //! Blocks as HTML.
 
-use results::chart::{Attribute, Id, Markup, write_table};
-use results::document::bounded::{line, lines};
-use results::document::{Block, ListItem};
-use results::{TitledTable, fixed};
+use crate::chart::{Attribute, Id, Markup, write_table};
+use crate::document::bounded::{line, lines};
+use crate::document::{Block, ListItem};
+use crate::document::{TitledTable};
+use results::{fixed};
 
 use crate::data::Download;
 

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use results::chart::{Code, Markup, SCRIPT, rules_of_pages};
+use crate::chart::{Code, Markup, SCRIPT, rules_of_pages};
 use results::fixed;
 use sha2::{Digest as _, Sha256};
 

@@ -3,8 +3,8 @@
 mod blocks;
 mod head;
 
-use results::chart::{Attribute, Figure, Markup};
-use results::document::Block;
+use crate::chart::{Attribute, Figure, Markup};
+use crate::document::Block;
 use results::fixed;
 
 use crate::html::blocks::{PagePlace, write_blocks, write_download};

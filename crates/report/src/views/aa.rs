@@ -1,9 +1,8 @@
 //! The checks of a method: false-positive rates, and turns against separate runs.
 
-use results::document::Block;
-use results::{
-    BothWays, FalsePositives, Table, TitledTable, WaysOutcome, counted, metric_title, percent, range, times,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{BothWays, FalsePositives, WaysOutcome, counted, metric_title, percent, range, times};
 use stats::agreement::PercentEstimate;
 use study::format_duration;
 

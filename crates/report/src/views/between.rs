@@ -1,10 +1,8 @@
 //! Two stored studies beside each other.
 
-use results::document::Block;
-use results::{
-    BetweenStudies, ComparisonGroup, StudyRef, Table, TitledTable, Tone, figure, metric_title, no_verdicts,
-    plain,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable, Tone};
+use results::{BetweenStudies, ComparisonGroup, StudyRef, figure, metric_title, no_verdicts, plain};
 
 // The largest number of differences and labels, unless all are asked for.
 const TOLD: usize = 8;

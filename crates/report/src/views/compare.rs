@@ -1,6 +1,6 @@
 //! Comparisons of the conditions of a study, or of values of other programs.
 
-use results::document::Block;
+use crate::document::Block;
 use results::{ClassicTest, ComparisonGroup, Comparisons, Credits, MissingRuns, capital, no_verdicts};
 
 use super::comparison_table::compared;

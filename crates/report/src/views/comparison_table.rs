@@ -1,9 +1,7 @@
 //! A table of conditions in one metric, each beside its baseline.
 
-use results::{
-    ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, Table, TitledTable, Tone,
-    figure, metric_title, plain, range, workload_prefix,
-};
+use crate::document::{Table, TitledTable, Tone};
+use results::{ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain, range, workload_prefix};
 use study::Name;
 use study::metric::Better;
 

@@ -1,10 +1,8 @@
 //! The credit of each offload of a design.
 
-use results::document::Block;
-use results::{
-    Credit, Credits, MissingState, SwitchingOrders, Table, TitledTable, change_words, counted, figure,
-    gain_words, listed, metric_heading, metric_words, percent, plain, range,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{Credit, Credits, MissingState, SwitchingOrders, change_words, counted, figure, gain_words, listed, metric_heading, metric_words, percent, plain, range};
 use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;

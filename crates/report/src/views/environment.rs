@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::Environment;
-use results::document::Block;
-use results::{Results, Table, TitledTable, instant, leaves, machines};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{Results, instant, leaves, machines};
 use serde_json::Value;
 use store::{BootRow, StoredStudy};
 

@@ -1,8 +1,9 @@
 //! The evidence that each condition's switches acted: the state that reads back, and the kernel's
 //! counters.
 
-use results::document::Block;
-use results::{ConditionResult, Results, TURN_PARTS, Table, TitledTable, figure, in_turns, percent};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{ConditionResult, Results, TURN_PARTS, figure, in_turns, percent};
 
 use super::means_table::{LOSS, MetricColumn, column, means};
 

@@ -1,6 +1,7 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
-use results::{Table, beyond_rounding, counted, figure, listed, percent, range};
+use crate::document::{Table};
+use results::{beyond_rounding, counted, figure, listed, percent, range};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
@@ -109,7 +110,7 @@ fn gap_words(gap: stats::Gap) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use results::Layout;
+    use crate::document::Layout;
 
     use super::*;
 

@@ -1,8 +1,9 @@
 //! The decision of a gate as blocks.
 
-use results::document::Block;
+use crate::document::Block;
 use results::gate::{Bound, Gate, GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
-use results::{GateBaseline, Table, TitledTable, counted, figure, first_of, percent};
+use crate::document::{Table, TitledTable};
+use results::{GateBaseline, counted, figure, first_of, percent};
 use stats::signed;
 
 // The largest number of differences between studies that are named.

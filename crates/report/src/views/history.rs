@@ -1,10 +1,8 @@
 //! A metric over stored studies.
 
-use results::document::Block;
-use results::{
-    HistorySeries, StudyDifference, StudyHistory, Table, TitledTable, Tone, capital, counted, figure,
-    first_of, percent, plain,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable, Tone};
+use results::{HistorySeries, StudyDifference, StudyHistory, capital, counted, figure, first_of, percent, plain};
 
 // The largest number of differences between environments, unless all are asked for.
 const TOLD: usize = 3;

@@ -4,7 +4,7 @@
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
-use results::chart::Markup;
+use crate::chart::Markup;
 use results::fixed;
 use results::gate::{Gate, GateOutcome};
 

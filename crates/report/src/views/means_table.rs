@@ -1,6 +1,7 @@
 //! Tables of means: the main metrics of a workload, and the kernel's counters.
 
-use results::{ConditionResult, Table, TitledTable, figure, percent};
+use crate::document::{Table, TitledTable};
+use results::{ConditionResult, figure, percent};
 use stats::fixed;
 use study::Kind;
 

@@ -1,11 +1,9 @@
 //! The method of comparisons: how differences are judged, and the spread of boots and runs, which
 //! says whether more boots or more runs would help.
 
-use results::document::Block;
-use results::{
-    ComparisonGroup, ComparisonRow, Table, TitledTable, capital, counted, figure, metric_title, percent,
-    plain, range, workload_prefix,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, range, workload_prefix};
 use stats::{Comparison, Component, Components, Seen};
 
 /// The method of each metric that is compared: how its differences are judged, how small a

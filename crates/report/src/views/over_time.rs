@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use record::Series;
-use results::document::Block;
-use results::{Table, TitledTable, percent};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{percent};
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
 use study::{Kind, Side};

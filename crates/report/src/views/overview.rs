@@ -1,7 +1,8 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
-use results::document::Block;
-use results::{ComparisonGroup, ComparisonRow, Table, TitledTable, Tone, figure, metric_title, plain};
+use crate::document::Block;
+use crate::document::{Table, TitledTable, Tone};
+use results::{ComparisonGroup, ComparisonRow, figure, metric_title, plain};
 
 // Up to this number of comparisons each has a table of its own.
 const FEW: usize = 6;

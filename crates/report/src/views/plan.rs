@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use results::document::Block;
-use results::{PlanListing, Table, TitledTable, counted, duration, listed};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{PlanListing, counted, duration, listed};
 use study::{Alternate, Dropped, Effective, Expected, PlannedRun, Tracing, format_duration};
 
 // The longest list of features, and the longest order of a boot's runs, in letters; the JSON has

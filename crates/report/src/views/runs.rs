@@ -1,7 +1,8 @@
 //! Every run of a study, and the tries that do not count.
 
-use results::document::Block;
-use results::{Results, Table, TitledTable, counted, figure, instant};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{Results, counted, figure, instant};
 use store::{RunStatus, StoredRun};
 
 // The most tries of a list on a page; the command in the note lists the others.

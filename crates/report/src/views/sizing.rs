@@ -1,7 +1,8 @@
 //! The boots and runs that a study needs to show a difference.
 
-use results::document::Block;
-use results::{Nearness, PilotSpread, Sizing, Table, TitledTable, counted, duration_of, percent, times};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent, times};
 use stats::planning::Choice;
 
 // From this share on, the time of one way of measuring is about that of the other.

@@ -1,9 +1,8 @@
 //! Traces of several databases beside each other.
 
-use results::document::Block;
-use results::{
-    LeftOutRuns, StageRanges, Table, TitledTable, TracedPath, beyond_rounding, figure, listed, stages_by_end,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, figure, listed, stages_by_end};
 
 /// The least and the most that each stage costs, by path and traffic; then the runs that are left
 /// out.

@@ -1,10 +1,8 @@
 //! A stored study: its answer, its conditions, and where to go from there.
 
-use results::document::Block;
-use results::{
-    ComparisonGroup, ComparisonRow, ConditionResult, Results, Table, TitledTable, acted_flags, counted,
-    figure, levels_without, listed, machines, plain, programs,
-};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{ComparisonGroup, ComparisonRow, ConditionResult, Results, acted_flags, counted, figure, levels_without, listed, machines, plain, programs};
 use store::{RunStatus, StoredRun};
 use study::{Copies, Kind};
 

@@ -1,7 +1,8 @@
 //! The stored studies.
 
-use results::document::Block;
-use results::{ListedStudy, Table, TitledTable};
+use crate::document::Block;
+use crate::document::{Table, TitledTable};
+use results::{ListedStudy};
 
 /// The studies of a database, in their order.
 #[must_use]

@@ -3,7 +3,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use results::{ComparisonRequest, Comparisons, Layout, Results, figure, metric_title, plain};
+use report::{Layout};
+use results::{ComparisonRequest, Comparisons, Results, figure, metric_title, plain};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};

@@ -1,6 +1,7 @@
 //! The credit of offloads, through the report, from studies whose truth is known.
 
-use results::{ComparisonRequest, Comparisons, Layout, Results};
+use report::{Layout};
+use results::{ComparisonRequest, Comparisons, Results};
 use serde_json::Value;
 use store::StoredStudy;
 use study::{Condition, DesignKind, Plan};

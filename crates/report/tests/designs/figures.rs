@@ -1,8 +1,9 @@
 //! Figures that cannot be, or say nothing, each as it was seen once.
 
 use netassay_report::views;
-use results::document::terminal;
-use results::{ClassicTest, ComparisonRequest, Comparisons, Layout, Results, is_decided};
+use report::document::terminal;
+use report::{Layout};
+use results::{ClassicTest, ComparisonRequest, Comparisons, Results, is_decided};
 use serde_json::{Value, json};
 use stats::Correction;
 use store::StoredStudy;

@@ -1,6 +1,7 @@
 //! Datagrams that do not fit the MTU.
 
-use results::{Layout, Results};
+use report::{Layout};
+use results::{Results};
 use std::collections::BTreeMap;
 use study::{Condition, Effective, Settled, Study};
 

@@ -1,6 +1,7 @@
 //! A study of many comparisons: an overview stands in for a sentence and a table for each.
 
-use results::{ComparisonRequest, Comparisons, Layout, Results};
+use report::{Layout};
+use results::{ComparisonRequest, Comparisons, Results};
 use store::StoredStudy;
 use study::Study;
 

@@ -3,8 +3,9 @@
 
 use netassay_report::views;
 use record::sample;
-use results::document::terminal;
-use results::{ComparisonRequest, Comparisons, Layout, Results};
+use report::document::terminal;
+use report::{Layout};
+use results::{ComparisonRequest, Comparisons, Results};
 use serde_json::json;
 use store::StoredStudy;
 use study::{Condition, DesignKind};

@@ -2,7 +2,7 @@
 
 use netassay_report::figures;
 use proptest::prelude::*;
-use results::chart::{NARROW, WIDE};
+use report::chart::{NARROW, WIDE};
 use store::{RunStatus, StoredStudy};
 use study::DesignKind;
 

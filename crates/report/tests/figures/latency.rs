@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use netassay_report::{FigureSection, figures};
 use record::{Detail, LatencyHistogram};
-use results::chart::{Figure, NARROW, WIDE};
+use report::chart::{Figure, NARROW, WIDE};
 use store::StoredStudy;
 
 use crate::faults::{faults, lines};

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use netassay_report::figures;
-use results::chart::{Figure, WIDE};
+use report::chart::{Figure, WIDE};
 use study::Condition;
 
 use crate::faults::faults;

@@ -4,9 +4,10 @@ use crate::made_up::{between, judged, known, metrics, outcomes, outline, request
 use netassay_report::views;
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
-use results::document::{markdown, terminal};
+use report::document::{markdown, terminal};
 use results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
-use results::{Error, GateCases, Layout};
+use report::{Layout};
+use results::{Error, GateCases};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
 use study::Study;

@@ -15,8 +15,8 @@ mod size;
 
 use netassay_report::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
 use results::Results;
-use results::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
-use results::document::Block;
+use report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
+use report::document::Block;
 use store::{RunStatus, StoredStudy};
 
 use self::check::{Piece, read};

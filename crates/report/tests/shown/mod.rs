@@ -1,11 +1,9 @@
 //! Results as a terminal shows them.
 
 use netassay_report::views;
-use results::document::{Block, terminal};
-use results::{
-    BetweenStudies, BothWays, Comparisons, FalsePositives, Layout, PlanListing, Results, Sizing,
-    StageDifferences, StageRanges, StudyHistory,
-};
+use report::document::{Block, terminal};
+use report::{Layout};
+use results::{BetweenStudies, BothWays, Comparisons, FalsePositives, PlanListing, Results, Sizing, StageDifferences, StageRanges, StudyHistory};
 
 /// A result that has a page.
 pub(crate) trait Shown {

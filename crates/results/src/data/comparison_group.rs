@@ -14,7 +14,7 @@ use crate::data::exact::UnequalCounts;
 use crate::data::limits::ConditionLimit;
 use crate::data::method;
 use crate::data::subject::{BootNames, Subject};
-use crate::words::names::as_text;
+use crate::words::name_text;
 use crate::words::number::{figure, plain};
 
 /// The result of one comparison.

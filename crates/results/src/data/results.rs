@@ -24,7 +24,7 @@ use crate::data::stored::subjects;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, own_targets};
 use crate::data::truth::truth;
 use crate::why::{ExplainingCounter, counters, explain};
-use crate::words::names::as_text;
+use crate::words::name_text;
 
 /// The results of a stored study.
 #[derive(Debug, Serialize)]

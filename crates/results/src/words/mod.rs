@@ -1,9 +1,13 @@
-//! The form of numbers, lists and tables.
+//! The form of numbers, lists and names.
 
-pub(crate) mod colour;
-pub(crate) mod layout;
 pub(crate) mod lists;
-pub(crate) mod names;
 pub(crate) mod number;
 pub(crate) mod phrases;
-pub(crate) mod table;
+
+use serde::Serializer;
+use study::Name;
+
+/// Serialises a name as its text.
+pub(crate) fn name_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name)
+}

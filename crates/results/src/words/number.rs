@@ -49,7 +49,8 @@ pub fn rounded(value: f64) -> String {
 }
 
 /// The digits of a whole number in groups of three.
-pub(crate) fn in_thousands(whole: &str) -> String {
+#[must_use]
+pub fn in_thousands(whole: &str) -> String {
     let mut grouped = String::new();
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use agent::{Interrupt, Launch};
 use host::machine::MachineRequest;
-use results::document::Block;
+use report::document::Block;
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::reach::{Binary, HostSpec, Launcher, RemoteHost, Retention};
 use testbed::{

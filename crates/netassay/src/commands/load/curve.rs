@@ -1,8 +1,9 @@
 //! `netassay load KIND --latency-curve`: latency against offered load, and the knee of the curve.
 
 use load::Traffic;
-use results::document::Block;
-use results::{Table, TitledTable, counted, figure};
+use report::document::Block;
+use report::{Table, TitledTable};
+use results::{counted, figure};
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
 use testbed::{RunOrder, Testbed};
@@ -191,8 +192,8 @@ impl LatencyCurve {
 
 #[cfg(test)]
 mod tests {
-    use results::Layout;
-    use results::document::terminal;
+    use report::Layout;
+    use report::document::terminal;
 
     use super::*;
 

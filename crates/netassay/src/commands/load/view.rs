@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use results::document::Block;
-use results::{TitledTable, counted, figure, percent};
+use report::document::Block;
+use report::{TitledTable};
+use results::{counted, figure, percent};
 use study::{Family, Side};
 use words::{KEYS, Workload};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use results::chart::{Arrow, ArrowCost, Figure, Id, Interval, LanePlot, LaneStage, Quantity};
+use report::chart::{Arrow, ArrowCost, Figure, Id, Interval, LanePlot, LaneStage, Quantity};
 use trace::{Layer, StageTime};
 
 use super::path_trace::{PathTrace, Place};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use report::views;
-use results::document::Block;
+use report::document::Block;
 use results::{StageDifferences, StageRanges};
 use serde::Serialize;
 use store::{Store, StudyId};

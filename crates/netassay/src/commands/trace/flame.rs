@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use results::StageDifferences;
-use results::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
+use report::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
 
 use super::path_trace::{PathTrace, SizedTrace};
 use crate::again;

@@ -1,6 +1,6 @@
 //! `netassay trace --paths`: the bundled paths, with what this kernel offers to probe.
 
-use results::document::Block;
+use report::document::Block;
 use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, BundledPath, PATHS, PointKind, ProbePoints, ResolvedStage, Survey};

@@ -1,8 +1,9 @@
 //! The view of a path's trace: its stages, and the functions that take the CPU.
 
 use host::perf::{FunctionCost, Profile};
-use results::document::Block;
-use results::{Table, TitledTable, beyond_rounding, counted, figure, listed, stages_by_end};
+use report::document::Block;
+use report::{Table, TitledTable};
+use results::{beyond_rounding, counted, figure, listed, stages_by_end};
 use trace::{At, Attachment, JourneyPhase, Journeys, ProbeCost, StageTime};
 
 use super::path_trace::{PathTrace, Place, SizedTrace};
@@ -310,8 +311,8 @@ fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use results::Layout;
-    use results::document::terminal;
+    use report::Layout;
+    use report::document::terminal;
     use trace::{ChosenStage, Layer, ProbeCounts, Round, Segment, StagePoint, TraceAccount, Way};
 
     use super::super::path_trace::unlike;

@@ -8,8 +8,9 @@ use results::advice::{
     Advice, AdviceGoal, AdviceRow, AdviceSummary, Recommendation, Standing, StudyAdvice, SummaryScope,
     WorkloadAdvice,
 };
-use results::document::{Block, ListItem};
-use results::{Table, TitledTable, grouped, listed};
+use crate::document::{Block, ListItem};
+use crate::document::{Table, TitledTable};
+use results::{grouped, listed};
 
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
 pub use script::advice_script;

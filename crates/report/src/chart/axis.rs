@@ -1,0 +1,353 @@
+//! Axes: scale, ticks, and the place of each value.
+
+use crate::chart::measure::{LINE, fit, width};
+use crate::chart::quantity::Quantity;
+use results::in_thousands;
+
+/// The rule by which values become places on an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences are equal lengths.
+    Linear,
+    /// A linear scale that includes zero.
+    FromZero,
+    /// Equal ratios are equal lengths. Values at or below zero are at the low end.
+    Logarithmic,
+    /// For fractions below 1: as far from 0.9 to 0.99 as from 0.99 to 0.999. 1 stands at the high
+    /// end.
+    Quantiles,
+}
+
+/// The length of an axis in px, and how it lies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AxisRoom {
+    Across(f64),
+    Up(f64),
+}
+
+/// An axis: a stretch of values and the ticks on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    scale: Scale,
+    /// The divisor of values before they are placed, so that no difference overflows.
+    unit: f64,
+    /// Both ends, on the scale.
+    low: f64,
+    high: f64,
+    /// Rising.
+    pub ticks: Vec<Tick>,
+    /// The power of ten that the labels are in units of.
+    pub factor: i32,
+}
+
+/// A named place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// From 0, the low end of the axis, to 1.
+    pub at: f64,
+    /// The value there, as it is written.
+    pub label: String,
+}
+
+// Values whose ends differ by less than this share of the larger one are all equal: a label could
+// not tell them apart.
+const EQUAL: f64 = 1e-9;
+// The largest size that counts as zero.
+const NOTHING: f64 = 1e-300;
+// The fewest px between two labels of an axis that lies.
+const GAP: f64 = 14.0;
+// The longest name on an axis, in px.
+const LONGEST: f64 = 110.0;
+
+impl Axis {
+    /// An axis for these values and for all that `quantity` must reach, in that much room.
+    pub(crate) fn new(
+        scale: Scale,
+        values: impl IntoIterator<Item = f64>,
+        quantity: &Quantity,
+        room: AxisRoom,
+    ) -> Self {
+        let values = values.into_iter().chain(quantity.reach.iter().copied());
+        let values = values.filter(|value| value.is_finite());
+        match scale {
+            Scale::Linear => linear(values, false, room),
+            Scale::FromZero => linear(values, true, room),
+            Scale::Logarithmic => logarithmic(values, quantity, room),
+            Scale::Quantiles => quantiles(values),
+        }
+    }
+
+    /// An axis of names, the first at 0. Names without room are left out, but never the last.
+    pub(crate) fn names(names: &[String], room: AxisRoom) -> Self {
+        let last = names.len().saturating_sub(1);
+        let axis = |every: usize| {
+            let axis = Self {
+                scale: Scale::Linear,
+                unit: 1.0,
+                low: -0.5,
+                high: last as f64 + 0.5,
+                ticks: Vec::new(),
+                factor: 0,
+            };
+            let kept = names.iter().enumerate().filter(|(index, _)| (last - index).is_multiple_of(every));
+            axis.with(kept.map(|(index, name)| (index as f64, fit(name, LONGEST))))
+        };
+        (1..=last.max(1)).map(axis).find(|axis| axis.fits(room)).unwrap_or_else(|| axis(last + 1))
+    }
+
+    /// The place of a value: from 0, the low end, to 1.
+    pub(crate) fn place(&self, value: f64) -> f64 {
+        let at = self.scale.position(value, self.unit);
+        ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    fn with(mut self, ticks: impl Iterator<Item = (f64, String)>) -> Self {
+        let span = self.high - self.low;
+        self.ticks = ticks.map(|(at, label)| Tick { at: (at - self.low) / span, label }).collect();
+        self
+    }
+}
+
+impl Scale {
+    fn position(self, value: f64, unit: f64) -> f64 {
+        match self {
+            Self::Linear | Self::FromZero => value / unit,
+            Self::Logarithmic => value.max(NOTHING).log10(),
+            Self::Quantiles => -(1.0 - value.clamp(0.0, 1.0 - 1e-9)).log10(),
+        }
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |ends, value| {
+        let (low, high) = ends.unwrap_or((value, value));
+        Some((value.min(low), value.max(high)))
+    })
+}
+
+fn ten_to(exponent: i32) -> f64 {
+    // `powi` is not exact.
+    format!("1e{exponent}").parse().unwrap_or(1.0)
+}
+
+fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis {
+    let (mut low, mut high) = ends(values).unwrap_or((0.0, if zero { 0.0 } else { 1.0 }));
+    if zero {
+        (low, high) = (low.min(0.0), high.max(0.0));
+    }
+    let size = low.abs().max(high.abs());
+    let exponent = if size < NOTHING { 0 } else { size.log10().floor() as i32 };
+    let unit = ten_to(exponent);
+    (low, high) = if size < NOTHING { (0.0, 0.0) } else { (low / unit, high / unit) };
+    if high - low <= EQUAL * low.abs().max(high.abs()) {
+        let pad = if size < NOTHING { 1.0 } else { low.abs() / 20.0 };
+        (low, high) = (if zero { low } else { low - pad }, high + pad);
+    }
+    let factor = if (-4..7).contains(&exponent) { 0 } else { exponent.div_euclid(3) * 3 };
+    let axis = |steps: u8, encloses: bool| {
+        let step = TickStep::near((high - low) / f64::from(steps));
+        let (first, last) =
+            if encloses { (step.floor(low), step.ceil(high)) } else { (step.ceil(low), step.floor(high)) };
+        // A tick may lie a rounding beyond the values: the axis reaches it too.
+        let (low, high) = (low.min(step.value(first)), high.max(step.value(last)));
+        let axis = Axis { scale: Scale::Linear, unit, low, high, ticks: Vec::new(), factor };
+        axis.with((first..=last).map(|index| (step.value(index), step.label(index, exponent - factor))))
+    };
+    let fitting = (2..=8).rev().map(|steps| axis(steps, false)).find(|axis| axis.fits(room));
+    fitting.unwrap_or_else(|| axis(1, true))
+}
+
+/// A step between ticks: 1, 2 or 5 times a power of ten.
+struct TickStep {
+    times: i64,
+    exponent: i32,
+}
+
+impl TickStep {
+    /// The smallest that is at least `size`.
+    fn near(size: f64) -> Self {
+        let exponent = size.log10().floor() as i32;
+        let power = ten_to(exponent);
+        let times = [1, 2, 5].into_iter().find(|times| *times as f64 * power >= size * (1.0 - 1e-9));
+        times.map_or(Self { times: 1, exponent: exponent + 1 }, |times| Self { times, exponent })
+    }
+
+    fn value(&self, index: i64) -> f64 {
+        let whole = (index * self.times) as f64;
+        // Division by a whole power of ten rounds once.
+        if self.exponent < 0 { whole / ten_to(-self.exponent) } else { whole * ten_to(self.exponent) }
+    }
+
+    fn size(&self) -> f64 {
+        self.value(1)
+    }
+
+    fn floor(&self, value: f64) -> i64 {
+        (value / self.size() + 1e-6).floor() as i64
+    }
+
+    fn ceil(&self, value: f64) -> i64 {
+        (value / self.size() - 1e-6).ceil() as i64
+    }
+
+    /// A tick's value times a power of ten: all digits, and no more.
+    fn label(&self, index: i64, power: i32) -> String {
+        if index == 0 {
+            return "0".to_owned();
+        }
+        let exponent = self.exponent + power;
+        let digits = (index * self.times).abs().to_string();
+        let decimals = usize::try_from(-exponent).unwrap_or(0);
+        let digits = format!("{digits}{}", "0".repeat(usize::try_from(exponent).unwrap_or(0)));
+        let digits = format!("{digits:0>width$}", width = decimals + 1);
+        let (whole, part) = digits.split_at(digits.len() - decimals);
+        let sign = if index < 0 { "-" } else { "" };
+        let point = if part.is_empty() { "" } else { "." };
+        format!("{sign}{}{point}{part}", in_thousands(whole))
+    }
+}
+
+fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: AxisRoom) -> Axis {
+    let (low, high) = ends(values.filter(|value| *value >= NOTHING)).unwrap_or((1.0, 10.0));
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil().min(307.0) as i32);
+    let tick = |times: i32, exponent: i32| f64::from(times) * ten_to(exponent);
+    let all: Vec<(i32, i32)> =
+        (first..=last.max(first + 1)).flat_map(|exponent| [1, 2, 5].map(|times| (times, exponent))).collect();
+    let near = |(times, exponent): &(i32, i32)| tick(*times, *exponent);
+    let below = all.iter().rposition(|mark| near(mark) <= low * (1.0 + EQUAL)).unwrap_or(0);
+    let above = all.iter().position(|mark| near(mark) >= high * (1.0 - EQUAL)).unwrap_or(all.len() - 1);
+    let (below, above) = if below < above { (below, above) } else { (below.saturating_sub(1), above + 1) };
+    let around = &all[below..=above.min(all.len() - 1)];
+    let at = |mark: &(i32, i32)| f64::from(mark.0).log10() + f64::from(mark.1);
+    let within = |mark: &&(i32, i32)| (low..=high).contains(&near(mark));
+    // Between the ends of the data, if two ticks are there.
+    let encloses = around.iter().filter(within).count() < 2;
+    let ends =
+        if encloses { (at(&around[0]), at(&around[around.len() - 1])) } else { (low.log10(), high.log10()) };
+    let axis = |every: i32| {
+        let named = around.iter().filter(|mark| encloses || within(mark));
+        let named = named.filter(|(times, exponent)| match every {
+            0 => true,
+            every => *times == 1 && exponent.rem_euclid(every) == 0,
+        });
+        let (low, high) = ends;
+        let axis = Axis { scale: Scale::Logarithmic, unit: 1.0, low, high, ticks: Vec::new(), factor: 0 };
+        axis.with(named.map(|mark| (at(mark), (quantity.show)(near(mark)))))
+    };
+    let levels = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200];
+    let fitting = levels.into_iter().map(axis).find(|axis| axis.fits(room));
+    let fewest = || levels.into_iter().rev().map(axis).find(|axis| !axis.ticks.is_empty());
+    fitting.or_else(fewest).unwrap_or_else(|| axis(0))
+}
+
+fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
+    let high = values.map(|value| Scale::Quantiles.position(value, 1.0)).fold(1.0, f64::max);
+    let marks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999, 0.999_999_9];
+    let at = |mark: f64| Scale::Quantiles.position(mark, 1.0);
+    let axis = Axis { scale: Scale::Quantiles, unit: 1.0, low: 0.0, high, ticks: Vec::new(), factor: 0 };
+    let named = marks.into_iter().filter(|mark| at(*mark) <= high + 1e-9);
+    // The shortest text that is the fraction.
+    axis.with(named.map(|mark| (at(mark), format!("{}", (mark * 1e9).round() / 1e7))))
+}
+
+impl Axis {
+    /// Whether there are at least two labels, and none touches the next.
+    fn fits(&self, room: AxisRoom) -> bool {
+        let pairs = self.ticks.windows(2);
+        self.ticks.len() > 1
+            && pairs.into_iter().all(|pair| {
+                let apart = pair[1].at - pair[0].at;
+                match room {
+                    AxisRoom::Across(length) => {
+                        apart * length >= (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP
+                    }
+                    AxisRoom::Up(length) => apart * length >= 2.0 * LINE,
+                }
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn quantity() -> Quantity {
+        Quantity::new("value", "ns", |value| format!("{value}"))
+    }
+
+    fn axis(scale: Scale, values: &[f64]) -> Axis {
+        Axis::new(scale, values.iter().copied(), &quantity(), AxisRoom::Across(500.0))
+    }
+
+    fn labels(scale: Scale, values: &[f64]) -> String {
+        let axis = axis(scale, values);
+        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        format!("{} [10^{}]", labels.join(" "), axis.factor)
+    }
+
+    #[test]
+    fn ticks_are_round_and_named_with_the_digits_that_they_need() {
+        use Scale::{FromZero, Linear, Logarithmic, Quantiles};
+        for (scale, values, expected) in [
+            (Linear, &[3406.81, 8755.31][..], "4,000 5,000 6,000 7,000 8,000 [10^0]"),
+            (FromZero, &[3406.81, 8755.31], "0 2,000 4,000 6,000 8,000 [10^0]"),
+            (Linear, &[-0.31, 0.12], "-0.3 -0.2 -0.1 0 0.1 [10^0]"),
+            (Linear, &[5.0], "4.8 4.9 5.0 5.1 5.2 [10^0]"),
+            (Linear, &[], "0 0.2 0.4 0.6 0.8 1.0 [10^0]"),
+            (FromZero, &[0.0, 0.0], "0 0.2 0.4 0.6 0.8 1.0 [10^0]"),
+            (Linear, &[1e-300, 3e-300], "1.0 1.5 2.0 2.5 3.0 [10^-300]"),
+            (Linear, &[-1e300, 1e300], "-1.0 -0.5 0 0.5 1.0 [10^300]"),
+            (Linear, &[-1.7e308, 1.7e308], "-150 -100 -50 0 50 100 150 [10^306]"),
+            (Linear, &[94_145_200_000.0, 38_002_800_000.0], "40 50 60 70 80 90 [10^9]"),
+            (Linear, &[1e6, 1e6 + 0.01], "1,000,000.000 1,000,000.005 1,000,000.010 [10^0]"),
+            (Logarithmic, &[1300.0, 96_000.0], "2000 5000 10000 20000 50000 [10^0]"),
+            (Logarithmic, &[7.0, 7.0], "5 10 [10^0]"),
+            (Logarithmic, &[0.0, -3.0], "1 2 5 10 [10^0]"),
+            (Quantiles, &[0.5, 0.9999], "0 50 90 99 99.9 99.99 [10^0]"),
+        ] {
+            assert_eq!(labels(scale, values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_tick_that_is_a_rounding_beyond_the_values_is_on_the_axis() {
+        for values in [[4.350687337458725e-169, 2.403812036452058e-177], [-4.35, -2.4e-8], [1e-7, 3.0]] {
+            let axis = axis(Scale::Linear, &values);
+            let (first, last) = (axis.ticks.first().unwrap(), axis.ticks.last().unwrap());
+            assert!(first.at >= 0.0 && last.at <= 1.0, "{values:?}: {axis:?}");
+            assert!(first.label == "0" || last.label == "0", "{values:?}: {axis:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_finite_values_have_an_axis(
+            values in prop::collection::vec(prop::num::f64::ANY, 0..6),
+            length in 100.0..900.0,
+            scale in prop::sample::select(vec![
+                Scale::Linear, Scale::FromZero, Scale::Logarithmic, Scale::Quantiles,
+            ]),
+        ) {
+            let room = AxisRoom::Across(length);
+            let axis = Axis::new(scale, values.iter().copied(), &Quantity::new("", "", |v| format!("{v:.1e}")), room);
+            prop_assert!(axis.low < axis.high && axis.low.is_finite() && axis.high.is_finite());
+            prop_assert!((1..=60).contains(&axis.ticks.len()), "{:?}", axis.ticks);
+            prop_assert!(axis.ticks.iter().all(|tick| (-1e-9..=1.0 + 1e-9).contains(&tick.at)));
+            for pair in axis.ticks.windows(2) {
+                prop_assert!(pair[0].at < pair[1].at && pair[0].label != pair[1].label);
+            }
+            // Nothing stands beyond the ends, but what the scale has no place for.
+            let shown = values.iter().filter(|value| value.is_finite()).filter(|value| match scale {
+                Scale::Linear | Scale::FromZero => true,
+                Scale::Logarithmic => **value >= NOTHING,
+                Scale::Quantiles => (0.0..=1.0).contains(*value),
+            });
+            for value in shown {
+                let at = (axis.scale.position(*value, axis.unit) - axis.low) / (axis.high - axis.low);
+                prop_assert!((-1e-9..=1.0 + 1e-9).contains(&at), "{value:?} at {at}");
+            }
+        }
+    }
+}

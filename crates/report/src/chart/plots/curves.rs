@@ -1,0 +1,157 @@
+//! Lines over a quantity.
+
+use crate::document::Table;
+use crate::chart::axis::Scale;
+use crate::chart::colour::{series, stroke};
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::figure::Plot;
+use crate::chart::legend::{LegendSign, legend};
+use crate::chart::measure::{self, LINE, fit};
+use crate::chart::path::{SvgPath, drawn_note, thinned_line};
+use crate::chart::plane::{Plane, PlaneAxis, remark};
+use crate::chart::quantity::Quantity;
+use crate::chart::table::figure_table;
+
+/// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
+#[derive(Debug, Clone)]
+pub struct Curves {
+    /// The quantity of the horizontal axis, with its scale.
+    pub across: (Quantity, Scale),
+    /// The quantity of the vertical axis, with its scale.
+    pub up: (Quantity, Scale),
+    /// The lines.
+    pub curves: Vec<Curve>,
+    /// Places across that mean something, such as a knee, with the meaning.
+    pub flags: Vec<(f64, String)>,
+}
+
+/// A line.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// Its points, across and up, from left to right.
+    pub points: Vec<(f64, f64)>,
+    /// Each point was measured on its own, and is shown as a dot too.
+    pub measured: bool,
+}
+
+// Drawings so wide have the names of few lines beside their ends.
+const BESIDE: f64 = 600.0;
+// The largest number of lines that have their names beside their ends.
+const FEW: usize = 12;
+
+impl Curves {
+    /// Quantiles of a latency, for fractions from 0 to 1: the tail is drawn out, and latencies are
+    /// on a logarithmic scale.
+    #[must_use]
+    pub fn quantiles(latency: Quantity, curves: Vec<Curve>) -> Self {
+        let show = |fraction: f64| format!("{}", (fraction * 1e9).round() / 1e7);
+        let across = (Quantity::new("transactions that took no longer", "%", show), Scale::Quantiles);
+        Self { across, up: (latency, Scale::Logarithmic), curves, flags: Vec::new() }
+    }
+}
+
+/// Places at least `gap` apart and near the wanted ones, within `low` and `high`; in their order.
+pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let mut places = wanted.to_vec();
+    let mut least = low;
+    for index in &order {
+        places[*index] = places[*index].max(least);
+        least = places[*index] + gap;
+    }
+    let mut most = high;
+    for index in order.iter().rev() {
+        places[*index] = places[*index].min(most);
+        most = places[*index] - gap;
+    }
+    places
+}
+
+impl Plot for Curves {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let beside = width >= BESIDE && self.curves.len() <= FEW;
+        let alone = self.curves.len() == 1 && self.curves[0].name.is_empty();
+        let names = self.curves.iter().map(|curve| measure::width(&curve.name));
+        let room = if beside { names.fold(0.0, f64::max).min(0.24 * width).ceil() } else { 0.0 };
+        let named = self.curves.iter().enumerate().filter(|_| !beside && !alone);
+        let signs: Vec<(LegendSign, String)> =
+            named.map(|(index, curve)| (LegendSign::Line(index), curve.name.clone())).collect();
+        let top = legend(&mut drawing, 0.0, &signs);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let flags = self.flags.iter().map(|flag| flag.0);
+        let across = PlaneAxis {
+            quantity: &self.across.0,
+            scale: self.across.1,
+            values: points().map(|point| point.0).chain(flags).collect(),
+            names: &[],
+        };
+        let values = points().map(|point| point.1).collect();
+        let up = PlaneAxis { quantity: &self.up.0, scale: self.up.1, values, names: &[] };
+        let gutter = if room > 0.0 { room + 8.0 } else { 0.0 };
+        let plane = Plane::new(&mut drawing, top, &across, &up, gutter, &self.flags);
+        let (mut drawn, mut ends) = (0, Vec::new());
+        for (index, curve) in self.curves.iter().enumerate() {
+            let places: Vec<(f64, f64)> = curve.points.iter().map(|(x, y)| plane.place(*x, *y)).collect();
+            let kept = thinned_line(&places);
+            drawn += kept.len();
+            let mut path = SvgPath::new();
+            for (x, y) in &kept {
+                path.to(*x, *y);
+            }
+            let Some(last) = kept.last() else { continue };
+            ends.push((index, *last));
+            drawing.mark(&self.about(curve), |mark| {
+                // A line of more points than columns is a band: it needs no weight.
+                let class =
+                    if kept.len() < places.len() { format!("thin {}", series(index)) } else { stroke(index) };
+                mark.path(&class, &path);
+                mark.shared(&format!("dots {}", series(index)), |dots| {
+                    for ((x, y), point) in places.iter().zip(&curve.points).filter(|_| curve.measured) {
+                        let words = format!("{}: {}", self.across.0.shown(point.0), self.up.0.shown(point.1));
+                        dots.dot(*x, *y, &words);
+                    }
+                });
+            });
+        }
+        if room > 0.0 {
+            let name = |index: usize| fit(&self.curves[index].name, room);
+            // What ends early has its name there, if it is free.
+            ends.retain(|(index, (x, y))| {
+                let early = x + 8.0 + measure::width(&name(*index)) <= plane.right;
+                !early || !drawing.text_if_free("", Anchor::Start, x + 8.0, y + 4.0, &name(*index))
+            });
+            let wanted: Vec<f64> = ends.iter().map(|end| end.1.1).collect();
+            for ((index, at), y) in ends.iter().zip(spread(&wanted, LINE, plane.top, plane.foot - 12.0)) {
+                let class = format!("thin {}", series(*index));
+                drawing.behind(|back| back.line(&class, *at, (plane.right + 9.0, y)));
+                drawing.text("", Anchor::Start, plane.right + 12.0, y + 4.0, &name(*index));
+            }
+        }
+        let said = drawn_note(drawn, points().count(), "points");
+        remark(&mut drawing, said.as_slice());
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let (across, up) = (&self.across.0, &self.up.0);
+        let points = self.curves.iter().flat_map(|curve| curve.points.iter().map(move |at| (curve, at)));
+        let row = |(curve, (x, y)): (&Curve, &(f64, f64))| {
+            vec![curve.name.clone(), across.cell(Some(*x)), up.cell(Some(*y))]
+        };
+        figure_table(&["line", &across.title(0), &up.title(0)], points.map(row))
+    }
+}
+
+impl Curves {
+    fn about(&self, curve: &Curve) -> String {
+        let values = || curve.points.iter().map(|point| point.1);
+        let (low, high) =
+            (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let [low, high] = [low, high].map(|end| self.up.0.shown(end));
+        format!("{}: {} points, {low} to {high}", curve.name, curve.points.len())
+    }
+}

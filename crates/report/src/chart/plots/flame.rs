@@ -1,0 +1,249 @@
+//! Flame graphs: a cost by the functions that called each other.
+
+use crate::document::Table;
+use crate::chart::colour::heat_class;
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::figure::Plot;
+use crate::chart::legend::{LegendSign, legend};
+use crate::chart::measure::{fit, width};
+use crate::chart::path::Area;
+use crate::chart::plane::remark;
+use crate::chart::quantity::Quantity;
+use crate::chart::table::figure_table;
+
+/// A flame graph: a box for each function, as wide as its cost, upon the box of its caller. With a
+/// baseline it is differential: colours show the change of each function's own cost.
+#[derive(Debug, Clone)]
+pub struct Flame {
+    quantity: Quantity,
+    /// The name of the baseline, if there is one.
+    baseline: Option<String>,
+    root: FlameNode,
+}
+
+/// A stack and its cost.
+#[derive(Debug, Clone)]
+pub struct FlameStack {
+    /// The functions, the outermost first.
+    pub frames: Vec<String>,
+    /// The cost in the baseline; none or zero where there is no baseline.
+    pub before: f64,
+    /// The cost.
+    pub now: f64,
+}
+
+/// A call of a function, with the functions that it called.
+#[derive(Debug, Clone, Default)]
+struct FlameNode {
+    name: String,
+    /// The cost with all calls, in the baseline and now.
+    costs: [f64; 2],
+    /// By itself.
+    own: [f64; 2],
+    called: Vec<FlameNode>,
+}
+
+// The height of a box, and of the deepest stack that is drawn in boxes.
+const HIGH: f64 = 17.0;
+const DEEPEST: usize = 64;
+// Narrower boxes are not drawn, and narrower ones have no words, in px.
+const SEEN: f64 = 0.7;
+const WORDS: f64 = 24.0;
+// The limits of a cost: sums stay finite, and smaller costs are zero, so that quotients are finite.
+const MOST: f64 = 1e200;
+const LEAST: f64 = 1e-200;
+// The lower end of each step of the colour scale, as a part of the whole.
+const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
+
+impl Flame {
+    /// A flame graph of stacks. A value that is not finite or is below 1e-200 counts as zero.
+    #[must_use]
+    pub fn new(
+        quantity: Quantity,
+        baseline: Option<String>,
+        stacks: impl IntoIterator<Item = FlameStack>,
+    ) -> Self {
+        let mut root = FlameNode { name: "all".to_owned(), ..FlameNode::default() };
+        for FlameStack { frames, before, now } in stacks {
+            let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
+            let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];
+            root.add(&mut frames.into_iter().take(DEEPEST), costs);
+        }
+        root.sort();
+        Self { quantity, baseline, root }
+    }
+
+    fn total(&self) -> f64 {
+        self.root.costs[1].max(LEAST)
+    }
+
+    fn about(&self, node: &FlameNode) -> String {
+        let [before, now] = node.costs.map(self.quantity.show);
+        let [own_before, own] = node.own.map(self.quantity.show);
+        let share = 100.0 * node.costs[1] / self.total();
+        let told = format!("{}: {now} {}, {share:.1} %; {own} by itself", node.name, self.quantity.unit);
+        match &self.baseline {
+            None => told,
+            Some(name) => format!(
+                "{told}; with {name} {before} and {own_before}; {} and {}",
+                self.quantity.signed(node.costs[1] - node.costs[0]),
+                self.quantity.signed(node.own[1] - node.own[0])
+            ),
+        }
+    }
+
+    fn class(&self, node: &FlameNode) -> Option<String> {
+        if self.baseline.is_none() {
+            return Some("tint c1".to_owned());
+        }
+        let differs = (node.own[1] - node.own[0]) / self.total();
+        let step = STEPS.iter().filter(|step| differs.abs() >= **step).count();
+        (step > 0).then(|| heat_class(if differs > 0.0 { "c1" } else { "c0" }, step))
+    }
+
+    fn boxes(&self, node: &FlameNode, (left, depth): (f64, usize), bottom: f64, drawing: &mut Drawing) {
+        let scale = drawing.width / self.total();
+        let wide = node.costs[1] * scale;
+        if wide < SEEN {
+            return;
+        }
+        let top = bottom - HIGH * (depth + 1) as f64;
+        // A thin gap tells one box from the next.
+        let area = Area { left, top, right: left + (wide - 0.3).max(0.4), bottom: top + HIGH - 1.0 };
+        drawing.mark(&self.about(node), |mark| {
+            mark.rect("cell", area);
+            if let Some(class) = self.class(node) {
+                mark.rect(&class, area);
+            }
+            if wide >= WORDS {
+                let words = fit(&node.name, wide - 6.0);
+                if words.chars().count() > 1 && width(&words) <= wide - 4.0 {
+                    mark.text("", Anchor::Start, left + 3.0, top + 12.0, &words);
+                }
+            }
+        });
+        let mut x = left;
+        for called in &node.called {
+            self.boxes(called, (x, depth + 1), bottom, drawing);
+            x += called.costs[1] * scale;
+        }
+    }
+}
+
+impl FlameNode {
+    fn add(&mut self, frames: &mut dyn Iterator<Item = String>, costs: [f64; 2]) {
+        let plus = |sum: &mut [f64; 2]| sum.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost);
+        plus(&mut self.costs);
+        let Some(name) = frames.next() else {
+            return plus(&mut self.own);
+        };
+        let known = self.called.iter().position(|called| called.name == name);
+        let place = known.unwrap_or_else(|| {
+            self.called.push(Self { name, ..Self::default() });
+            self.called.len() - 1
+        });
+        self.called[place].add(frames, costs);
+    }
+
+    /// In the order of their names, which is the same in every drawing.
+    fn sort(&mut self) {
+        self.called.sort_by(|one, other| one.name.cmp(&other.name));
+        self.called.iter_mut().for_each(Self::sort);
+    }
+
+    /// The number of boxes on top of each other that are wide enough to be drawn.
+    fn depth(&self, seen: f64) -> usize {
+        let called = self.called.iter().filter(|called| called.costs[1] >= seen);
+        1 + called.map(|called| called.depth(seen)).max().unwrap_or(0)
+    }
+
+    /// Collects the cost that each function has by itself, over all its callers.
+    fn functions<'n>(&'n self, found: &mut Vec<(&'n str, [f64; 2])>) {
+        if self.own.iter().any(|own| *own > 0.0) {
+            match found.iter_mut().find(|(name, _)| *name == self.name) {
+                Some((_, sum)) => sum.iter_mut().zip(self.own).for_each(|(sum, own)| *sum += own),
+                None => found.push((&self.name, self.own)),
+            }
+        }
+        self.called.iter().for_each(|called| called.functions(found));
+    }
+}
+
+impl Plot for Flame {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let signs = self.baseline.iter().flat_map(|name| {
+            let more = (LegendSign::Block("c1"), format!("more by itself than with {name}"));
+            [more, (LegendSign::Block("c0"), "less".to_owned())]
+        });
+        let signs: Vec<(LegendSign, String)> = signs.collect();
+        let top = legend(&mut drawing, 0.0, &signs);
+        let depth = self.root.depth(SEEN * self.total() / width);
+        drawing.height = top + HIGH * depth as f64;
+        let bottom = drawing.height;
+        if self.root.costs[1] > 0.0 {
+            self.boxes(&self.root, (0.0, 0), bottom, &mut drawing);
+        }
+        drawing.height += 4.0;
+        let unit = self.quantity.title(0);
+        remark(&mut drawing, &[format!("Width: {unit}; functions stand upon those that called them")]);
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let own = format!("by itself: {}", self.quantity.title(0));
+        let mut functions = Vec::new();
+        self.root.functions(&mut functions);
+        functions.sort_by(|(_, one), (_, other)| other[1].total_cmp(&one[1]));
+        let with = self.baseline.as_ref().map(|name| format!("with {name}"));
+        let compared = with.as_deref().map(|with| [with, "difference"]);
+        let head: Vec<&str> = ["function", &own].into_iter().chain(compared.into_iter().flatten()).collect();
+        let row = |(name, [before, now]): (&str, [f64; 2])| -> Vec<String> {
+            let numbers = [now, before, now - before].map(self.quantity.show);
+            [name.to_owned()].into_iter().chain(numbers).take(head.len()).collect()
+        };
+        figure_table(&head, functions.into_iter().map(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn flame(stacks: &[(Vec<String>, f64, f64)]) -> Flame {
+        let burning = |(frames, before, now): &(Vec<String>, f64, f64)| FlameStack {
+            frames: frames.clone(),
+            before: *before,
+            now: *now,
+        };
+        let quantity = Quantity::new("cost", "ns", |value| format!("{value:.1}"));
+        Flame::new(quantity, Some("off".to_owned()), stacks.iter().map(burning))
+    }
+
+    proptest! {
+        /// A box has what its stacks have: nothing is lost or counted twice.
+        #[test]
+        fn boxes_have_what_their_stacks_have(
+            stacks in prop::collection::vec((prop::collection::vec("[a-c]", 0..6), 0.0..9.0f64, 0.0..9.0f64), 0..30),
+        ) {
+            let flame = flame(&stacks);
+            let sum = |of: fn(&(Vec<String>, f64, f64)) -> f64| stacks.iter().map(of).sum::<f64>();
+            prop_assert!((flame.root.costs[0] - sum(|stack| stack.1)).abs() < 1e-9);
+            prop_assert!((flame.root.costs[1] - sum(|stack| stack.2)).abs() < 1e-9);
+            fn check(node: &FlameNode) -> bool {
+                let called = |side: usize| node.called.iter().map(|called| called.costs[side]).sum::<f64>();
+                let adds_up = |side: usize| (node.own[side] + called(side) - node.costs[side]).abs() < 1e-9;
+                adds_up(0) && adds_up(1) && node.called.iter().all(check)
+            }
+            prop_assert!(check(&flame.root));
+            let mut functions = Vec::new();
+            flame.root.functions(&mut functions);
+            let own: f64 = functions.iter().map(|(_, own)| own[1]).sum();
+            prop_assert!((own - flame.root.costs[1]).abs() < 1e-9);
+            let drawing = flame.draw(400.0);
+            prop_assert!(drawing.marks.right <= 400.5 && drawing.labels.iter().all(|label| label.area.right <= 400.5));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Forest plots: differences with their intervals, and the margin that matters.
+
+use crate::document::Table;
+use crate::chart::axis::Scale;
+use crate::chart::drawing::Drawing;
+use crate::chart::figure::Plot;
+use crate::chart::frame::Frame;
+use crate::chart::legend::{LegendSign, legend};
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
+
+/// Effects, one below the other, around zero.
+#[derive(Debug, Clone)]
+pub struct Forest {
+    /// The difference that is drawn, relative to its base.
+    pub quantity: Quantity,
+    /// The kind of the intervals: `95 % simultaneous interval`.
+    pub interval: String,
+    /// A difference smaller than this, either way, does not matter in practice.
+    pub margin: Option<f64>,
+    /// From top to bottom.
+    pub effects: Vec<ForestRow>,
+}
+
+/// A difference.
+#[derive(Debug, Clone)]
+pub struct ForestRow {
+    /// The names of both conditions.
+    pub name: String,
+    /// The size of the effect; `None` if nothing is known of it.
+    pub interval: Option<Interval>,
+    /// The verdict: `higher`, `no difference proven`.
+    pub verdict: String,
+}
+
+const HEIGHT: f64 = 16.0;
+
+impl Forest {
+    /// An effect in words: `+31 (+28 to +34) %, higher`.
+    fn words(&self, effect: &ForestRow) -> String {
+        let signed = |value| self.quantity.signed(value);
+        let size = effect.interval.map(|shown| self.quantity.interval(&shown, signed));
+        let words = size.into_iter().chain([effect.verdict.clone()]).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Plot for Forest {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let has_marks = self.effects.iter().any(|effect| effect.interval.is_some());
+        let practical = self
+            .margin
+            .map(|margin| format!("less than {} does not matter in practice", self.quantity.shown(margin)));
+        let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
+        signs.extend(practical.map(|words| (LegendSign::Band, words)));
+        let top = legend(&mut drawing, 0.0, if has_marks { &signs } else { &[] });
+        let names = self.effects.iter().map(|effect| effect.name.as_str());
+        let words = self.effects.iter().map(|effect| self.words(effect));
+        let mut frame = Frame::new(width, top, names, words, [0.0, 0.0]);
+        let values =
+            self.effects.iter().filter_map(|effect| effect.interval).flat_map(|shown| shown.points());
+        let margins = self.margin.into_iter().flat_map(|margin| [margin, -margin]);
+        let axis = frame.axis(Scale::FromZero, margins.chain(values), &self.quantity);
+        for effect in &self.effects {
+            let words = self.words(effect);
+            let height = if effect.interval.is_some() { HEIGHT } else { 0.0 };
+            let y = frame.row(&mut drawing, &effect.name, &words, height);
+            if let Some(shown) = &effect.interval {
+                drawing.mark(&format!("{}: {words}", effect.name), |mark| {
+                    frame.interval(mark, "c0", &axis, y + HEIGHT / 2.0, shown);
+                });
+            }
+        }
+        if !has_marks {
+            // Names and words alone: an axis would show values that nothing has.
+            frame.close_without_axis(&mut drawing);
+            return drawing;
+        }
+        if let Some(margin) = self.margin {
+            frame.band(&mut drawing, &axis, -margin, margin);
+        }
+        frame.close(&mut drawing, &axis, &self.quantity, true, &[]);
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let row = |effect: &ForestRow| -> Vec<String> {
+            let values = effect.interval.map_or([None; 3], |shown| shown.values());
+            let cell =
+                |value: Option<f64>| value.map_or_else(String::new, |value| self.quantity.signed(value));
+            let name = [effect.name.clone()].into_iter();
+            name.chain(values.map(cell)).chain([effect.verdict.clone()]).collect()
+        };
+        let head = ["effect", &self.quantity.title(0), "lower end", "upper end", "verdict"];
+        figure_table(&head, self.effects.iter().map(row))
+    }
+}

@@ -1,0 +1,120 @@
+//! A value over versions, and where it changed.
+
+use crate::document::Table;
+use crate::chart::axis::Scale;
+use crate::chart::drawing::Drawing;
+use crate::chart::figure::Plot;
+use crate::chart::legend::{LegendSign, legend};
+use crate::chart::path::SvgPath;
+use crate::chart::plane::{Plane, PlaneAxis};
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
+
+/// One value per tagged study, with the levels that were found in them.
+#[derive(Debug, Clone)]
+pub struct HistoryPlot {
+    /// The kind of the points' names: `kernel`.
+    pub tags: String,
+    /// The measured quantity.
+    pub quantity: Quantity,
+    /// The kind of the intervals: `95 % interval`.
+    pub interval: String,
+    /// From the oldest to the newest.
+    pub points: Vec<HistoryPoint>,
+    /// The levels, the first one from the oldest point on.
+    pub levels: Vec<HistoryLevel>,
+}
+
+/// A study.
+#[derive(Debug, Clone)]
+pub struct HistoryPoint {
+    /// Its tag.
+    pub name: String,
+    /// The measured value.
+    pub value: Interval,
+    /// The differences from the environment of the study before; empty if there are none.
+    pub note: String,
+}
+
+// The meaning of a point with a note.
+const NOTED: &str = "environment differs from the study before";
+
+/// Points that do not differ.
+#[derive(Debug, Clone)]
+pub struct HistoryLevel {
+    /// The number of its first point, from 0.
+    pub first: usize,
+    /// Their mean.
+    pub value: f64,
+    /// The change from the level before, and how sure it is; empty for the first level.
+    pub change: String,
+}
+
+impl Plot for HistoryPlot {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
+        if self.levels.len() > 1 {
+            signs.push((LegendSign::Dashed, "change".to_owned()));
+        }
+        if self.is_noted() {
+            signs.push((LegendSign::Hollow, NOTED.to_owned()));
+        }
+        let top = legend(&mut drawing, 0.0, &signs);
+        let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
+        let tags = Quantity::new(&self.tags, "", self.quantity.show);
+        let across = PlaneAxis { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
+        let values = self.values().collect();
+        let up = PlaneAxis { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let changes = self.levels.iter().skip(1);
+        let flags: Vec<_> = changes.map(|level| (level.first as f64 - 0.5, level.change.clone())).collect();
+        let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
+        for (index, level) in self.levels.iter().enumerate() {
+            let next = self.levels.get(index + 1).map_or(self.points.len(), |next| next.first);
+            let ends = [level.first, next].map(|end| plane.place(end as f64 - 0.5, level.value));
+            drawing.line("stroke c1", ends[0], ends[1]);
+        }
+        for (index, point) in self.points.iter().enumerate() {
+            let words = self.quantity.interval(&point.value, self.quantity.show);
+            let (x, y) = plane.place(index as f64, point.value.estimate);
+            let end =
+                |value: Option<f64>, edge| value.map_or(edge, |value| plane.place(index as f64, value).1);
+            let (low, high) = (end(point.value.low, plane.foot), end(point.value.high, plane.top));
+            let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
+            drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
+                mark.line("thin c0", (x, low), (x, high));
+                let mut diamond = SvgPath::new();
+                diamond.to(x - 4.0, y).to(x, y - 4.0).to(x + 4.0, y).to(x, y + 4.0);
+                diamond.close();
+                mark.path(if point.note.is_empty() { "fill c0" } else { "hollow c0" }, &diamond);
+            });
+        }
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let quantity = self.quantity.title(0);
+        let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
+        let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
+        let row = |(index, point): (usize, &HistoryPoint)| -> Vec<String> {
+            let level = self.levels.iter().rfind(|level| level.first <= index);
+            let change = level.filter(|level| level.first == index).map(|level| level.change.clone());
+            let numbers = point.value.values().into_iter().chain([level.map(|level| level.value)]);
+            let cells =
+                [point.name.clone()].into_iter().chain(numbers.map(|value| self.quantity.cell(value)));
+            cells.chain([change.unwrap_or_default(), point.note.clone()]).take(columns).collect()
+        };
+        figure_table(&heads[..columns], self.points.iter().enumerate().map(row))
+    }
+}
+
+impl HistoryPlot {
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let levels = self.levels.iter().map(|level| level.value);
+        self.points.iter().flat_map(|point| point.value.points()).chain(levels)
+    }
+
+    fn is_noted(&self) -> bool {
+        self.points.iter().any(|point| !point.note.is_empty())
+    }
+}

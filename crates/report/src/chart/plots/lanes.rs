@@ -1,0 +1,319 @@
+//! The way of a packet through the layers of a kernel.
+
+use crate::document::Table;
+use crate::chart::colour::heat_class;
+use crate::chart::drawing::{Anchor, Drawing};
+use crate::chart::figure::Plot;
+use crate::chart::legend::{LegendSign, legend};
+use crate::chart::measure::{self, LINE, wrap};
+use crate::chart::path::{Area, SvgPath};
+use crate::chart::plane::remark;
+use crate::chart::quantity::{Interval, Quantity};
+use crate::chart::table::figure_table;
+
+/// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
+/// with the cost of each way between them.
+#[derive(Debug, Clone)]
+pub struct LanePlot {
+    quantity: Quantity,
+    lanes: Vec<String>,
+    stages: Vec<LaneStage>,
+    arrows: Vec<Arrow>,
+}
+
+/// A place in the kernel.
+#[derive(Debug, Clone)]
+pub struct LaneStage {
+    /// Its name: mostly a function.
+    pub name: String,
+    /// The number of its lane, from 0.
+    pub lane: usize,
+}
+
+/// A way from one stage to another.
+#[derive(Debug, Clone)]
+pub struct Arrow {
+    /// The numbers of both stages, from 0.
+    pub ends: [usize; 2],
+    /// The costs of the way; one for each size of message where the size matters.
+    pub costs: Vec<ArrowCost>,
+    /// The packet waits there until somebody takes it.
+    pub waits: bool,
+}
+
+/// A cost.
+#[derive(Debug, Clone)]
+pub struct ArrowCost {
+    /// The size of message that it holds for: `1400 bytes`; empty for any.
+    pub name: String,
+    /// The cost, with its interval or range.
+    pub value: Interval,
+    /// Its part of the whole, of 1: its colour, on one scale for all arrows.
+    pub share: Option<f64>,
+    /// The spread of single packets, in words; empty if unknown.
+    pub spread: String,
+}
+
+const BOX: f64 = 24.0;
+const GAP: f64 = 16.0;
+// Drawings so wide have a column for each lane; in others lanes are steps to the right.
+const COLUMNS: f64 = 600.0;
+const STEP: f64 = 15.0;
+// From the left edge of a box to the arrow that enters it, in px.
+const ENTRY: f64 = 14.0;
+// The width of a cost, in px.
+const COST: f64 = 130.0;
+// From the edge of a cost's block of colour to its words, in px.
+const BLOCK: f64 = 14.0;
+
+struct ArrowLabel {
+    arrow: usize,
+    anchor: Anchor,
+    at: (f64, f64),
+    /// Each line, with the step of the colour scale in front of it.
+    lines: Vec<(Option<usize>, String)>,
+}
+
+// The lower end of each step of the colour scale but the first, as a part of the whole.
+const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
+
+fn heat(share: f64) -> usize {
+    STEPS.iter().filter(|step| share >= **step).count()
+}
+
+fn heats() -> Vec<(LegendSign, String)> {
+    let percent = |step: usize| (STEPS[step] * 100.0).round();
+    let meaning = |step: usize| match step {
+        0 => format!("below {} % of the whole", percent(0)),
+        last if last == STEPS.len() => format!("{} % and more", percent(last - 1)),
+        step => format!("{} to {} %", percent(step - 1), percent(step)),
+    };
+    (0..=STEPS.len()).map(|step| (LegendSign::Heat(step), meaning(step))).collect()
+}
+
+impl LanePlot {
+    /// A chart; `None` unless all stages are in lanes, and all arrows join stages.
+    #[must_use]
+    pub fn new(
+        quantity: Quantity,
+        lanes: Vec<String>,
+        stages: Vec<LaneStage>,
+        arrows: Vec<Arrow>,
+    ) -> Option<Self> {
+        let is_whole = stages.iter().all(|stage| stage.lane < lanes.len())
+            && arrows.iter().flat_map(|arrow| arrow.ends).all(|end| end < stages.len());
+        is_whole.then_some(Self { quantity, lanes, stages, arrows })
+    }
+
+    /// The costs of an arrow, a line for each size.
+    fn costs(&self, arrow: &Arrow) -> Vec<String> {
+        let cost = |cost: &ArrowCost| {
+            let gap = if cost.name.is_empty() { "" } else { ": " };
+            let value = self.quantity.interval(&cost.value, self.quantity.show);
+            format!("{}{gap}{value}", cost.name)
+        };
+        arrow.costs.iter().map(cost).collect()
+    }
+
+    fn about(&self, arrow: &Arrow) -> String {
+        let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
+        let waits = if arrow.waits { ", waits" } else { "" };
+        let told = self.costs(arrow).into_iter().zip(&arrow.costs).map(|(line, cost)| {
+            let share = cost.share.map(|share| format!(", {:.1} %", 100.0 * share)).unwrap_or_default();
+            let spread = if cost.spread.is_empty() { "" } else { ", " };
+            format!("{line}{share}{spread}{}", cost.spread)
+        });
+        format!("{from} to {to}{waits}: {}", told.collect::<Vec<_>>().join("; "))
+    }
+
+    fn has_shares(&self) -> bool {
+        self.arrows.iter().flat_map(|arrow| &arrow.costs).any(|cost| cost.share.is_some())
+    }
+}
+
+/// The middle of the arrows that enter and leave the box of a stage.
+fn entry(stage: &Area) -> f64 {
+    stage.left + ENTRY
+}
+
+/// The horizontal place where a way from a box to `x` leaves downwards.
+fn bend(stage: &Area, x: f64) -> f64 {
+    x.clamp(entry(stage), (stage.right - 6.0).max(entry(stage)))
+}
+
+impl Plot for LanePlot {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let top = self.head(&mut drawing);
+        let (gutter, places, labels, bottom) = self.stages(&mut drawing, top);
+        for (number, lane) in self.lanes.iter().enumerate() {
+            let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
+            let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
+            drawing.behind(|back| back.line(class, (x, top), (x, bottom)));
+            if width >= COLUMNS {
+                let room = step(width, gutter, self.lanes.len()) - 8.0;
+                let name = measure::fit(lane, room);
+                drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
+            }
+        }
+        self.arrows(&mut drawing, &places, &labels);
+        drawing.height = bottom + 4.0;
+        let unit = self.quantity.title(0);
+        let unit = if self.arrows.is_empty() { Vec::new() } else { vec![format!("At each arrow: {unit}")] };
+        remark(&mut drawing, &unit);
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
+        let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
+            let [from, to] = arrow.ends.map(|end| self.stages[end].name.clone());
+            let [value, low, high] = cost.value.values().map(|value| self.quantity.cell(value));
+            let share = cost.share.map_or_else(String::new, |share| format!("{:.1}", 100.0 * share));
+            let waits = if arrow.waits { "yes" } else { "no" }.to_owned();
+            vec![from, to, waits, cost.name.clone(), value, low, high, share, cost.spread.clone()]
+        };
+        let quantity = self.quantity.title(0);
+        let head =
+            ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
+        figure_table(&head, costs.map(row))
+    }
+}
+
+/// From one lane to the next, in px.
+fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
+    if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
+}
+
+/// The place of costs, and their room: right of the arrow and of the stage that it enters; where
+/// that is too near to the edge, on the wider side of the line that goes down.
+fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
+    let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
+    let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
+    [behind(right), before, behind(arrow)]
+        .into_iter()
+        .find(|(_, _, room)| *room >= COST)
+        .unwrap_or(if behind(arrow).2 > before.2 { behind(arrow) } else { before })
+}
+
+impl LanePlot {
+    /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
+    fn head(&self, drawing: &mut Drawing) -> f64 {
+        let waits = self.arrows.iter().any(|arrow| arrow.waits);
+        let mut signs = if self.has_shares() { heats() } else { Vec::new() };
+        if waits {
+            signs.push((LegendSign::Dashed, "waits until it is taken".to_owned()));
+        }
+        let y = legend(drawing, 0.0, &signs);
+        if drawing.width >= COLUMNS {
+            return y + LINE + 4.0;
+        }
+        let lines = wrap(&format!("From left to right: {}", self.lanes.join(", ")), drawing.width, 4);
+        drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &lines);
+        y + lines.len() as f64 * LINE + 8.0
+    }
+
+    /// The arrows that do not simply go down to the next stage: each has a track of its own.
+    fn detours(&self) -> Vec<&Arrow> {
+        self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
+    }
+
+    /// Draws the stages, with room above each for the arrows to it; returns the width of the
+    /// tracks, the places, the labels in that room, and the lower edge.
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Area>, Vec<ArrowLabel>, f64) {
+        let width = drawing.width;
+        let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
+        let lane = step(width, gutter, self.lanes.len());
+        let mut y = top + 6.0;
+        let mut places: Vec<Area> = Vec::new();
+        let mut labels = Vec::new();
+        let block = if self.has_shares() { BLOCK } else { 0.0 };
+        for (number, stage) in self.stages.iter().enumerate() {
+            let left = gutter + 4.0 + stage.lane as f64 * lane;
+            let left = left.min(width - (measure::width(&stage.name) + 12.0).min(width / 2.0));
+            let straight = places.last().map_or(left + ENTRY, |last| bend(last, left + ENTRY));
+            let (anchor, from, room) = beside(straight, straight.max(left + ENTRY), gutter, width);
+            if number > 0 {
+                y += GAP / 2.0;
+            }
+            let to_here = self.arrows.iter().enumerate().filter(|(_, arrow)| arrow.ends[1] == number);
+            for (index, arrow) in to_here {
+                let mut lines = Vec::new();
+                if arrow.ends[0] + 1 != number {
+                    let origin = format!("from {}:", self.stages[arrow.ends[0]].name);
+                    lines.extend(wrap(&origin, room - block, 3).into_iter().map(|line| (None, line)));
+                }
+                for (told, cost) in self.costs(arrow).into_iter().zip(&arrow.costs) {
+                    let first = cost.share.map(heat).into_iter().map(Some).chain(std::iter::repeat(None));
+                    lines.extend(first.zip(wrap(&told, room - block, 3)));
+                }
+                let high = lines.len() as f64 * LINE;
+                labels.push(ArrowLabel { arrow: index, anchor, at: (from, y + 11.0), lines });
+                y += high;
+            }
+            y += GAP / 2.0;
+            let lines = wrap(&stage.name, width - left - 12.0, 2);
+            let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;
+            let high = BOX + (lines.len() - 1) as f64 * LINE;
+            let area = Area { left, top: y, right: left + wide, bottom: y + high };
+            drawing.mark(&format!("{}, {}", stage.name, self.lanes[stage.lane]), |mark| {
+                mark.rect("box", area);
+                mark.lines("", Anchor::Start, left + 6.0, y + 16.0, &lines);
+            });
+            places.push(area);
+            y += high;
+        }
+        (gutter, places, labels, y + GAP / 2.0)
+    }
+
+    fn arrows(&self, drawing: &mut Drawing, places: &[Area], labels: &[ArrowLabel]) {
+        let detours = self.detours();
+        for (index, arrow) in self.arrows.iter().enumerate() {
+            let [from, to] = arrow.ends.map(|end| &places[end]);
+            let class = if arrow.waits { "thin soft dashed" } else { "thin soft" };
+            let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
+            drawing.mark(&self.about(arrow), |mark| {
+                let mut path = SvgPath::new();
+                let mut head = SvgPath::new();
+                if let Some(track) = track {
+                    let x = (track as f64).mul_add(8.0, 4.0).min(mark.width / 4.0 - 2.0);
+                    let (start, end) = (from.top + 6.0, to.top + 16.0);
+                    path.to(from.left, start).to(x, start).to(x, end).to(to.left, end);
+                    head.to(to.left - 6.0, end - 4.0).to(to.left, end).to(to.left - 6.0, end + 4.0);
+                } else {
+                    // Straight down where that meets the next box, else around the corner.
+                    let (to_x, x) = (entry(to), bend(from, entry(to)));
+                    let corner = to.top - GAP / 2.0;
+                    path.to(x, from.bottom);
+                    if (x - to_x).abs() > 1.0 {
+                        path.to(x, corner).to(to_x, corner);
+                    }
+                    path.to(to_x, to.top);
+                    head.to(to_x - 4.0, to.top - 6.0).to(to_x, to.top).to(to_x + 4.0, to.top - 6.0);
+                }
+                mark.path(class, &path);
+                mark.path("thin soft", &head);
+                for label in labels.iter().filter(|label| label.arrow == index) {
+                    self.label(mark, label);
+                }
+            });
+        }
+    }
+
+    /// Costs, each behind the colour of its share.
+    fn label(&self, mark: &mut Drawing, label: &ArrowLabel) {
+        let block = if self.has_shares() { BLOCK } else { 0.0 };
+        let (x, mut y) = label.at;
+        // From the arrow away.
+        let away = if label.anchor == Anchor::End { -1.0 } else { 1.0 };
+        for (heat, line) in &label.lines {
+            if let Some(heat) = heat {
+                let (near, far) = (x, x + away * 9.0);
+                let area = Area { left: near.min(far), top: y - 9.0, right: near.max(far), bottom: y };
+                mark.rect(&heat_class("c1", *heat), area);
+            }
+            mark.text("muted", label.anchor, x + away * block, y, line);
+            y += LINE;
+        }
+    }
+}

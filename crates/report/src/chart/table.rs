@@ -1,0 +1,71 @@
+//! Tables as HTML, and the figures behind a drawing as a table.
+
+use crate::chart::markup::{Attribute, Id, Markup};
+use crate::document::bounded::line;
+use crate::document::{Table, Tone};
+
+/// The number of columns that the class of a table can name as columns of numbers.
+pub(crate) const NAMED: usize = 16;
+
+/// A table with these rows.
+pub(crate) fn figure_table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+    let mut table = Table::new(head);
+    for cells in rows {
+        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    table
+}
+
+/// Adds a table with this caption; a table of a page, not of a figure, has a name. Its classes say
+/// which of its columns are numbers, so that no cell needs to: `n2 n4`. Only columns beyond those
+/// that a class can name ([`rules_of_pages`](crate::chart::rules_of_pages)) say it in each cell.
+pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: impl FnOnce(&mut Markup)) {
+    // What a figure is about has few words.
+    let shown = |text: &str| if id.is_some() { line(text) } else { words::shortened_reason(text) };
+    let heads = table.heads();
+    let is_numeric = |column: &usize| table.is_numeric(*column);
+    let numeric: Vec<usize> = (0..heads.len()).filter(is_numeric).collect();
+    let named = numeric.iter().filter(|column| **column < NAMED).map(|column| format!("n{}", column + 1));
+    let classes: Vec<String> = id.map(|_| "data".to_owned()).into_iter().chain(named).collect();
+    let own = |column: usize| if column >= NAMED && numeric.contains(&column) { "number" } else { "" };
+    let class = classes.join(" ");
+    let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
+    attributes.extend((!class.is_empty()).then_some(("class", class.as_str().into())));
+    attributes.extend(id.map(|id| ("id", id.as_str().into())));
+    to.element("table", &attributes, |to| {
+        to.element("caption", &[], caption);
+        to.element("thead", &[], |head| {
+            head.element("tr", &[], |row| {
+                for (column, name) in heads.iter().enumerate() {
+                    let attributes = [("scope", "col".into()), ("class", own(column).into())];
+                    let count = if own(column).is_empty() { 1 } else { 2 };
+                    row.element("th", &attributes[..count], |cell| cell.text(&shown(name)));
+                }
+            });
+        });
+        to.element("tbody", &[], |body| {
+            for (place, cells) in table.rows().enumerate() {
+                body.element("tr", &[], |row| {
+                    for (column, cell) in cells.iter().enumerate() {
+                        // The first of a row of a body is its name, so its scope needs no word;
+                        // without one it is none.
+                        let name = if column == 0 && !cell.trim().is_empty() { "th" } else { "td" };
+                        let class = table.tone(place, column).map_or(own(column), tone_class);
+                        let attributes = [("class", class.into())];
+                        let attributes = &attributes[..usize::from(!class.is_empty())];
+                        row.element(name, attributes, |inside| inside.text(&shown(cell)));
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Better => "better",
+        Tone::Worse => "worse",
+        Tone::Proven => "proven",
+        Tone::Open => "open",
+    }
+}

@@ -1,0 +1,110 @@
+//! Blocks as GitHub's Markdown, for a pull request or a mailing list. Tables are tables, and so are
+//! figures.
+
+mod escape;
+
+use self::escape::{code, element, fence, paragraph};
+use super::{Block, TitledTable};
+use crate::document::colour::Tone;
+use crate::document::table::Table;
+
+pub use escape::escaped;
+
+// The most rows of a table behind a figure.
+const ROWS: usize = 40;
+
+/// Blocks in GitHub's Markdown.
+#[must_use]
+pub fn markdown(blocks: &[Block<'_>]) -> String {
+    let mut out = String::new();
+    blocks.iter().for_each(|block| write(block, &mut out));
+    out.trim_start_matches('\n').to_owned()
+}
+
+fn write(block: &Block<'_>, out: &mut String) {
+    match block {
+        Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
+        Block::Lead(words) => out.push_str(&format!("\n**{}**\n", escaped(words))),
+        Block::Question(words) | Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
+        Block::Warning(paragraphs) => {
+            out.push('\n');
+            paragraphs.iter().for_each(|words| out.push_str(&format!("> {}\n", paragraph(words))));
+        }
+        Block::List(items) => {
+            out.push('\n');
+            items.iter().for_each(|words| out.push_str(&format!("- {}\n", paragraph(words))));
+        }
+        Block::Items(items) => {
+            out.push('\n');
+            for item in items {
+                out.push_str(&format!("- {}\n", paragraph(&item.sentence)));
+                for (name, words, is_command) in &item.facts {
+                    let words = if *is_command { code(words) } else { escaped(words) };
+                    out.push_str(&format!("  - {}: {words}\n", escaped(name)));
+                }
+            }
+        }
+        Block::Facts(facts) => {
+            let facts: Vec<String> =
+                facts.iter().map(|(name, value)| format!("{name}: {}", escaped(value))).collect();
+            out.push_str(&format!("\n{}\n", facts.join(" · ")));
+        }
+        Block::Table(exhibit) => table(exhibit, out),
+        Block::Verbatim(lines) => out.push_str(&format!("\n{}", fence(lines))),
+        Block::Fold(title, blocks) => {
+            out.push_str(&format!("\n<details><summary>{}</summary>\n", element(title)));
+            blocks.iter().for_each(|block| write(block, out));
+            out.push_str("\n</details>\n");
+        }
+        Block::Appendix(title, _) => out.push_str(&format!("\n{title}: in the HTML report.\n")),
+        Block::Figure(figure) => {
+            out.push_str(&format!(
+                "\n### {}\n\n{}\n",
+                escaped(&figure.title),
+                paragraph(&figure.description)
+            ));
+            for panel in &figure.panels {
+                if !panel.title.is_empty() {
+                    out.push_str(&format!("\n{}\n", paragraph(&panel.title)));
+                }
+                let table = panel.plot.table();
+                let count = table.rows().count();
+                if count > ROWS {
+                    out.push_str(&format!("\n({count} values: the HTML report draws them.)\n"));
+                } else {
+                    rows(&table, out);
+                }
+            }
+        }
+    }
+}
+
+fn table(TitledTable { title, table, notes }: &TitledTable, out: &mut String) {
+    out.push_str(&format!("\n{}\n", paragraph(title)));
+    rows(table, out);
+    notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
+}
+
+fn rows(table: &Table, out: &mut String) {
+    let heads = table.heads();
+    out.push('\n');
+    row(heads.iter().map(|head| escaped(head)), out);
+    row((0..heads.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
+    for (place, cells) in table.rows().enumerate() {
+        let cell = |column: usize| cells.get(column).map_or_else(String::new, |cell| escaped(cell));
+        let shown = (0..heads.len()).map(|column| match table.tone(place, column) {
+            Some(Tone::Better | Tone::Worse) => format!("**{}**", cell(column)),
+            _ => cell(column),
+        });
+        row(shown, out);
+    }
+}
+
+fn row(cells: impl Iterator<Item = String>, out: &mut String) {
+    let cells: Vec<String> = cells.map(|cell| if cell.is_empty() { " ".to_owned() } else { cell }).collect();
+    out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+fn rule(is_numeric: bool) -> &'static str {
+    if is_numeric { "---:" } else { "---" }
+}

@@ -1,0 +1,77 @@
+//! The content of a page, whatever its form: a *view* makes blocks of results, a writer makes a
+//! terminal's text, Markdown or HTML of blocks.
+
+pub mod bounded;
+mod colour;
+mod layout;
+mod markdown;
+mod names;
+mod table;
+mod terminal;
+
+use crate::chart::Figure;
+
+pub use colour::{Tone, colour_sequences};
+pub use layout::Layout;
+pub use markdown::{escaped, markdown};
+pub use names::distinct_names;
+pub use table::Table;
+pub use terminal::terminal;
+
+/// A piece of a page. No text in it is markup.
+#[derive(Clone)]
+pub enum Block<'a> {
+    /// A heading below that of a chapter.
+    Heading(String),
+    /// The question of a study.
+    Question(String),
+    /// A sentence of its answer.
+    Lead(String),
+    /// A paragraph.
+    Text(String),
+    /// Something that the reader must not miss, as paragraphs.
+    Warning(Vec<String>),
+    /// Items.
+    List(Vec<String>),
+    /// Items with the facts that belong to each.
+    Items(Vec<ListItem>),
+    /// Names and their values.
+    Facts(Vec<(&'static str, String)>),
+    /// A table.
+    Table(TitledTable),
+    /// Text whose lines and blanks matter.
+    Verbatim(String),
+    /// Blocks that are shown on demand.
+    Fold(String, Vec<Block<'a>>),
+    /// A title and lines that are shown on demand, too many of them for a page that is posted.
+    Appendix(&'static str, String),
+    /// A figure.
+    Figure(&'a Figure),
+}
+
+/// A table with its title and notes.
+#[derive(Debug, Clone)]
+pub struct TitledTable {
+    /// The subject of the table.
+    pub title: String,
+    /// The table.
+    pub table: Table,
+    /// Notes below the table, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// An item of a list, with its facts.
+#[derive(Clone)]
+pub struct ListItem {
+    /// Its sentence.
+    pub sentence: String,
+    /// Names with words, or with a command of the shell (`true`).
+    pub facts: Vec<(String, String, bool)>,
+}
+
+impl From<String> for ListItem {
+    /// Without facts.
+    fn from(sentence: String) -> Self {
+        Self { sentence, facts: Vec::new() }
+    }
+}

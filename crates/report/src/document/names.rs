@@ -1,0 +1,264 @@
+//! Names of conditions that fit a column: common words and long words are in a legend above the
+//! table.
+
+use std::collections::BTreeSet;
+
+use study::{Name, NameWord};
+use unicode_width::UnicodeWidthStr as _;
+
+// The longest word, in columns, that is never replaced: its mark would not be shorter.
+const SHORT: usize = 4;
+
+/// Names of one column.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ShortNames {
+    /// The words that all names begin with.
+    pub(crate) common: String,
+    /// The keys of the words, where these are the same in all names: the column's heading.
+    pub(crate) keys: String,
+    /// Marks and the words that they stand for.
+    pub(crate) marks: Vec<(String, String)>,
+    /// The names, in the order given. No two are the same unless they were.
+    pub(crate) short: Vec<String>,
+}
+
+impl ShortNames {
+    /// Names of at most `width` columns, with as little told elsewhere as will do.
+    pub(crate) fn within(names: &[Name], width: usize) -> Self {
+        let mut names: Vec<Vec<NamePart>> = names.iter().map(NamePart::from_name).collect();
+        let fits = |name: &Vec<NamePart>| joined(name).width() <= width;
+        let (mut common, mut keys) = (String::new(), String::new());
+        if !names.iter().all(fits) {
+            common = take_common(&mut names);
+        }
+        if !names.iter().all(fits) {
+            keys = take_keys(&mut names);
+        }
+        let texts = |name: &Vec<NamePart>| name.iter().map(NamePart::text).collect();
+        let mut texts: Vec<Vec<String>> = names.iter().map(texts).collect();
+        let mut marks: Vec<(String, String)> = Vec::new();
+        while let Some(word) = longest(&texts, &marks, width) {
+            let mark = mark(marks.len());
+            for text in texts.iter_mut().flatten().filter(|text| **text == word) {
+                text.clone_from(&mark);
+            }
+            marks.push((mark, word));
+        }
+        let mut short: Vec<String> = texts.iter().map(|name| name.join(" ")).collect();
+        // Names of too many words are told as a whole.
+        for index in 0..short.len() {
+            if short[index].width() > width {
+                let (mark, name) = (mark(marks.len()), short[index].clone());
+                short.iter_mut().filter(|other| **other == name).for_each(|other| other.clone_from(&mark));
+                marks.push((mark, name));
+            }
+        }
+        Self { common, keys, marks, short }
+    }
+
+    /// The values that names leave out, as lines.
+    pub(crate) fn legend(&self) -> String {
+        let common = &self.common;
+        let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
+        common + &self.marks.iter().map(|(mark, word)| format!("  {mark} {word}\n")).collect::<String>()
+    }
+}
+
+/// Names in as few words as tell them apart: words that all share are left out, each name keeps
+/// one. A level of several words stays whole. Names that differ stay different.
+#[must_use]
+pub fn distinct_names(names: &[Name]) -> Vec<String> {
+    let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
+    let own = |name: &Name| -> Name {
+        let mut own: Vec<NameWord> = name.words().iter().filter(|word| !is_shared(word)).cloned().collect();
+        if own.is_empty() {
+            own.extend(name.words().last().cloned());
+        }
+        own.into()
+    };
+    let has_own = |name: &&Name| name.words().iter().any(|word| !is_shared(word));
+    // Of several without a word of their own no single word tells more than another.
+    let is_told = names.iter().filter(has_own).count() + 1 >= names.len();
+    let short: Vec<Name> = names.iter().map(own).collect();
+    let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
+    let shown = if is_told && distinct(&short) == distinct(names) { &short } else { names };
+    shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()
+}
+
+/// A word that a legend can say instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NamePart {
+    key: Option<String>,
+    value: String,
+}
+
+impl NamePart {
+    /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
+    fn from_name(name: &Name) -> Vec<Self> {
+        let clean = |text: &str| words::sanitised_line(text).into_owned();
+        let each = |word: &NameWord| match &word.factor {
+            Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
+            None => {
+                let parts = clean(&word.level);
+                parts.split(' ').map(|part| Self { key: None, value: part.to_owned() }).collect()
+            }
+        };
+        name.words().iter().flat_map(each).collect()
+    }
+
+    fn text(&self) -> String {
+        match &self.key {
+            Some(key) => format!("{key}={}", self.value),
+            None => self.value.clone(),
+        }
+    }
+}
+
+fn joined(name: &[NamePart]) -> String {
+    name.iter().map(NamePart::text).collect::<Vec<_>>().join(" ")
+}
+
+fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> Option<String> {
+    let long = names.iter().filter(|name| name.join(" ").width() > width);
+    let is_mark = |word: &str| marks.iter().any(|(mark, _)| mark == word);
+    let words = long.flatten().filter(|word| word.width() > SHORT && !is_mark(word));
+    words.max_by_key(|word| word.width()).cloned()
+}
+
+/// Takes away the first words that all names share; a name keeps its last.
+fn take_common(names: &mut [Vec<NamePart>]) -> String {
+    let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
+    let Some(first) = names.first().filter(|_| names.len() > 1).cloned() else { return String::new() };
+    let is_shared = |place: &usize| names.iter().all(|name| name[*place] == first[*place]);
+    let count = (0..shortest.saturating_sub(1)).take_while(is_shared).count();
+    for name in names {
+        name.drain(..count);
+    }
+    joined(&first[..count])
+}
+
+/// Takes away the keys, if all names have the same keys in the same order. A value of several words
+/// could be taken for two of them.
+fn take_keys(names: &mut [Vec<NamePart>]) -> String {
+    let keys = |name: &Vec<NamePart>| -> Option<Vec<String>> {
+        name.iter().map(|word| word.key.clone().filter(|_| !word.value.contains(' '))).collect()
+    };
+    let Some(first) = names.first().and_then(keys) else { return String::new() };
+    if names.iter().any(|name| keys(name).as_ref() != Some(&first)) {
+        return String::new();
+    }
+    names.iter_mut().flatten().for_each(|word| word.key = None);
+    first.join(" ")
+}
+
+/// `[a]` to `[z]`, `[a1]` and so on.
+fn mark(index: usize) -> String {
+    let letter = char::from(b'a' + (index % 26) as u8);
+    match index / 26 {
+        0 => format!("[{letter}]"),
+        round => format!("[{letter}{round}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A name of words with their keys; none has an empty one.
+    fn name(words: &[(&str, &str)]) -> Name {
+        let factor = |key: &str| (!key.is_empty()).then(|| key.to_owned());
+        let word = |(key, level): &(&str, &str)| NameWord { factor: factor(key), level: (*level).to_owned() };
+        words.iter().map(word).collect::<Vec<_>>().into()
+    }
+
+    #[test]
+    fn names_that_fit_stay() {
+        let names = ["default", "none"].map(|level| name(&[("", "ipv4"), ("offloads", level)]));
+        let names = ShortNames::within(&names, 21);
+        assert_eq!(names.short, ["ipv4 offloads=default", "ipv4 offloads=none"]);
+        assert_eq!((names.common.as_str(), names.legend().as_str()), ("", ""));
+    }
+
+    #[test]
+    fn the_common_part_then_keys_then_long_words_are_told_above() {
+        let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
+            .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
+        let found = ShortNames::within(&names, 30);
+        assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
+        assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
+        let found = ShortNames::within(&names, 12);
+        assert_eq!(found.short, ["gso recv", "sendmmsg [a]"]);
+        assert_eq!(found.legend(), "  each begins with udp\n  [a] io_uring\n");
+    }
+
+    #[test]
+    fn an_equals_sign_in_a_name_makes_no_key() {
+        let found = ShortNames::within(&["a=64 b=1", "a=65 b=2"].map(Name::from), 6);
+        assert_eq!((found.keys.as_str(), found.short.join(" ")), ("", "[a] [b]".to_owned()));
+        let names = ["x=1", "x=2"].map(|level| name(&[("command_line", level)]));
+        let found = ShortNames::within(&names, 9);
+        assert_eq!((found.keys.as_str(), found.short.join(" ")), ("command_line", "x=1 x=2".to_owned()));
+    }
+
+    #[test]
+    fn words_that_all_share_are_left_out() {
+        let names = [["ipv4", "off", "default"], ["ipv4", "on", "none"], ["ipv4", "on", "default"]].map(
+            |[family, checksum, offloads]| {
+                name(&[("", family), ("checksum", checksum), ("offloads", offloads)])
+            },
+        );
+        assert_eq!(
+            distinct_names(&names),
+            ["checksum=off offloads=default", "checksum=on offloads=none", "checksum=on offloads=default"]
+        );
+        assert_eq!(distinct_names(&names[..1]), ["ipv4 checksum=off offloads=default"]);
+        let swapped = [["a", "b"], ["b", "a"]].map(|[one, other]| name(&[("", one), ("", other)]));
+        assert_eq!(distinct_names(&swapped), ["a b", "b a"], "only their order differs");
+        assert_eq!(distinct_names(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
+    }
+
+    #[test]
+    fn a_name_of_many_words_is_told_as_a_whole() {
+        let found = ShortNames::within(&["a b c d e f", "g"].map(Name::from), 5);
+        assert_eq!(found.short, ["[a]", "g"]);
+        assert_eq!(found.legend(), "  [a] a b c d e f\n");
+    }
+
+    proptest! {
+        #[test]
+        fn names_that_differ_stay_apart(
+            names in prop::collection::vec(prop::collection::vec(("[ab]{0,1}", "[abc]"), 1..5), 1..9),
+        ) {
+            let words = |words: &Vec<(String, String)>| {
+                name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
+            };
+            let names: Vec<Name> = names.iter().map(words).collect();
+            let short = distinct_names(&names);
+            for (one, place) in names.iter().zip(0..) {
+                for (other, there) in names.iter().zip(0..) {
+                    prop_assert_eq!(short[place] == short[there], one.as_str() == other.as_str(), "{:?}", short);
+                }
+            }
+        }
+
+        #[test]
+        fn no_name_is_too_long_and_none_becomes_another(
+            names in prop::collection::vec(prop::collection::vec(("[ab]{0,2}", "[abc= ]{1,9}"), 1..5), 1..12),
+            width in 6_usize..30,
+        ) {
+            let words = |words: &Vec<(String, String)>| {
+                name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
+            };
+            let names: Vec<Name> = names.iter().map(words).collect();
+            let found = ShortNames::within(&names, width);
+            prop_assert!(found.short.iter().all(|name| name.width() <= width), "{found:?}");
+            let count = |names: &mut dyn Iterator<Item = &str>| names.collect::<std::collections::BTreeSet<_>>().len();
+            prop_assert_eq!(
+                count(&mut found.short.iter().map(String::as_str)),
+                count(&mut names.iter().map(Name::as_str)),
+                "{:?}", found
+            );
+        }
+    }
+}
