@@ -127,13 +127,11 @@ impl Drawing {
         self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
     }
 
-    /// A ring, that tells `title` where a pointer is on it.
-    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64, title: Option<&str>) {
+    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64) {
         let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
         self.marks.join(&area, 0.0, 0.0);
-        let attributes: [(&'static str, Attribute<'_>); 4] =
-            [("class", class.into()), ("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
-        self.titled("circle", &attributes, title);
+        let place = [("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
+        self.front.empty("circle", &[&[("class", class.into())], &place[..]].concat());
     }
 
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
@@ -141,7 +139,7 @@ impl Drawing {
         let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
-        self.titled("path", &[("d", path.data.as_str().into())], Some(title));
+        self.front.element("path", &[("d", path.data.as_str().into())], |inside| told(inside, title));
     }
 
     /// Dots of [`Self::shared`] class, without words of their own.
@@ -199,25 +197,9 @@ impl Drawing {
             return;
         }
         self.front.element("g", attributes, |group| {
-            if let Some(title) = title {
-                group.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
-            }
+            title.iter().for_each(|title| told(group, title));
             group.append(&inner);
         });
-    }
-
-    fn titled(
-        &mut self,
-        name: &'static str,
-        attributes: &[(&'static str, Attribute<'_>)],
-        title: Option<&str>,
-    ) {
-        match title {
-            Some(title) => self.front.element(name, attributes, |inside| {
-                inside.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
-            }),
-            None => self.front.empty(name, attributes),
-        }
     }
 }
 
@@ -229,6 +211,11 @@ impl Anchor {
             Self::End => "end",
         }
     }
+}
+
+/// Adds the words that a browser shows where a pointer is on an element.
+fn told(element: &mut Markup, title: &str) {
+    element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }
 
 fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {

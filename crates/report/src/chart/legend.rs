@@ -73,7 +73,7 @@ impl LegendSign {
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0, None),
+            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }

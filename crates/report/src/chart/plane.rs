@@ -102,11 +102,6 @@ impl Plane {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
     }
-
-    pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: f64) {
-        let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
-        drawing.line(class, (self.left, y), (self.right, y));
-    }
 }
 
 /// The meaning of a line, and where it stands.

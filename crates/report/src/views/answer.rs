@@ -1,8 +1,10 @@
 //! The answer to the question of a study.
 
-use crate::document::Block;
-use results::{ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts};
+use results::{
+    ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts,
+};
 
+use crate::document::Block;
 use crate::page::is_vast;
 
 // The largest number of letters of an answer that is read at a glance; a longer one is replaced by

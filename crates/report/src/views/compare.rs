@@ -1,11 +1,11 @@
 //! Comparisons of the conditions of a study, or of values of other programs.
 
-use crate::document::Block;
 use results::{ClassicTest, ComparisonGroup, Comparisons, Credits, MissingRuns, capital, no_verdicts};
 
 use super::comparison_table::compared;
 use super::credit::credit;
 use super::method::method;
+use crate::document::Block;
 
 // The reason why the classic test does not decide.
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";

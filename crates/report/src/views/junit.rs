@@ -5,7 +5,6 @@
 //! `skipped` or `system-out`.
 
 use crate::chart::Markup;
-use results::fixed;
 use results::gate::{Gate, GateOutcome};
 
 use super::gate::{check_sentence, subject};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use record::Series;
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
-use results::{percent};
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
 use study::{Kind, Side};
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The parts of the window whose rates are compared.
 const PARTS: usize = 24;
@@ -29,7 +29,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<
         by_run.entry(one.run).or_default().push((one.side, &one.series));
     }
     let head = ["condition", "lowest", "highest", "drift", "stalls"];
-    let mut table = Table::new(&head).units(&["", "% of mean", "% of mean", "%", ""]);
+    let mut table = Table::new(head).units(["", "% of mean", "% of mean", "%", ""]);
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
         let own = stored.measurements().filter(|run| run.condition == index);
         let kind = condition.workload.traffic.kind;
@@ -38,13 +38,12 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<
         let Some(mean) = mean(&runs) else { continue };
         let highest = mean.iter().copied().fold(0.0, f64::max);
         let lowest = mean.iter().copied().fold(highest, f64::min);
-        let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
-        let [lowest, highest] = [lowest, highest].map(|rate| percent(rate * 100.0));
-        table.row(&[&condition.label, &lowest, &highest, &drift, &stalls(&runs)]);
+        let drift = drift(&mean).map(|drift| Cell::Number(signed(fixed(drift, 1))));
+        let [lowest, highest] = [lowest, highest].map(|rate| Cell::percent(rate * 100.0));
+        table.row(cells![condition.label.as_str(), lowest, highest, drift, stalls(&runs)]);
     }
     let title = "Over time (means of all runs; drift: the last third against the first; netassay db export --format series has the counters)";
-    let titled = TitledTable { title: title.to_owned(), table, notes: Vec::new() };
-    (!titled.table.is_empty()).then_some(Block::Table(titled))
+    table.titled(title).filled().map(Block::Table)
 }
 
 /// One run over its window.

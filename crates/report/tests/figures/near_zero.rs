@@ -1,7 +1,7 @@
 //! Differences from a baseline that is about zero, so that no share of it can be told.
 
 use insta::assert_snapshot;
-use netassay_report::figures;
+use netassay_report::{Cell, figures};
 use report::chart::{Figure, WIDE};
 use study::Condition;
 
@@ -42,12 +42,13 @@ fn differences_from_zero_are_in_the_metrics_unit() {
         _ => 250.0 + 20.0 * noise,
     };
     let figure = effects(4, FAMILY, lost);
+    let text = |row: &Vec<Cell>| row.iter().map(Cell::text).collect::<Vec<_>>().join(" | ");
     assert_snapshot!(format!(
         "{}\n{}\n\n{}\n\n{}",
         figure.title,
         figure.description,
         labels(&figure).join("\n"),
-        figure.panels[0].plot.table().rows().map(|row| row.join(" | ")).collect::<Vec<_>>().join("\n")
+        figure.panels[0].plot.table().rows().iter().map(text).collect::<Vec<_>>().join("\n")
     ));
 }
 

@@ -116,7 +116,7 @@ fn one_boot_has_no_interval() {
             let heads = table.heads();
             let is_end = |at: &usize| heads[*at] == "lower end" || heads[*at] == "upper end";
             let columns: Vec<usize> = (0..heads.len()).filter(is_end).collect();
-            table.rows().flat_map(|row| columns.iter().map(|at| row[*at].clone())).collect::<Vec<_>>()
+            table.rows().iter().flat_map(|row| columns.iter().map(|at| row[*at].text().into_owned())).collect::<Vec<_>>()
         };
         figure.panels.iter().map(|panel| panel.plot.table()).flat_map(end).collect()
     };

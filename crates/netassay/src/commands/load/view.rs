@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
 use report::document::Block;
-use report::{TitledTable};
 use results::{counted, figure, percent};
 use study::{Family, Side};
 use words::{KEYS, Workload};
@@ -23,8 +22,7 @@ impl LoadResult {
             self.account.sides().map(move |(side, own)| {
                 let window = &own.window;
                 let table = intervals::table(&window.series, window.cpus.len(), interval);
-                let title = format!("the {side}'s counters:");
-                Block::Table(TitledTable { title, table, notes: Vec::new() })
+                Block::Table(table.titled(format!("the {side}'s counters:")))
             })
         });
         let parts: Vec<Block<'static>> = parts.collect();

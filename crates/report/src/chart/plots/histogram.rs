@@ -1,6 +1,7 @@
 //! Histograms: a row for each set of samples.
 
-use crate::document::Table;
+use results::percent;
+
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
@@ -9,8 +10,7 @@ use crate::chart::frame::Frame;
 use crate::chart::measure::{LINE, width, wrap};
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
-use crate::chart::table::figure_table;
-use crate::percent;
+use crate::document::{Cell, Table};
 
 /// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
 /// as well as across.
@@ -179,14 +179,15 @@ impl Plot for Histogram {
             self.series.iter().flat_map(|one| one.buckets.iter().map(edges)).collect();
         rows.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         rows.dedup();
-        let row = |row: (f64, f64)| -> Vec<String> {
+        let row = |row: (f64, f64)| {
             let share = |one: &SampleSet| {
                 let bucket = one.buckets.iter().find(|bucket| edges(bucket) == row);
-                bucket.map_or_else(String::new, |bucket| percent(one.share(bucket)))
+                bucket.map_or(Cell::EMPTY, |bucket| Cell::percent(one.share(bucket)))
             };
-            [row.0, row.1].map(across.show).into_iter().chain(self.series.iter().map(share)).collect()
+            let ends = [row.0, row.1].map(|end| across.cell(Some(end)));
+            ends.into_iter().chain(self.series.iter().map(share)).collect()
         };
-        figure_table(&head.iter().map(String::as_str).collect::<Vec<_>>(), rows.into_iter().map(row))
+        Table::with_rows(head, rows.into_iter().map(row))
     }
 }
 

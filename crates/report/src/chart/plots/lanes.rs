@@ -1,6 +1,6 @@
 //! The way of a packet through the layers of a kernel.
 
-use crate::document::Table;
+use crate::cells;
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -9,7 +9,7 @@ use crate::chart::measure::{self, LINE, wrap};
 use crate::chart::path::{Area, SvgPath};
 use crate::chart::plane::remark;
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
+use crate::document::{Cell, Table};
 
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.
@@ -167,16 +167,16 @@ impl Plot for LanePlot {
     fn table(&self) -> Table {
         let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
         let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
-            let [from, to] = arrow.ends.map(|end| self.stages[end].name.clone());
-            let [value, low, high] = cost.value.values().map(|value| self.quantity.cell(value));
-            let share = cost.share.map_or_else(String::new, |share| format!("{:.1}", 100.0 * share));
-            let waits = if arrow.waits { "yes" } else { "no" }.to_owned();
-            vec![from, to, waits, cost.name.clone(), value, low, high, share, cost.spread.clone()]
+            let [from, to] = arrow.ends.map(|end| &self.stages[end].name);
+            let [value, low, high] = Interval::cells(Some(cost.value), self.quantity.show);
+            let share = cost.share.map_or(Cell::EMPTY, |share| Cell::fixed(100.0 * share, 1));
+            let waits = if arrow.waits { "yes" } else { "no" };
+            cells![from, to, waits, &cost.name, value, low, high, share, &cost.spread]
         };
         let quantity = self.quantity.title(0);
         let head =
             ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
-        figure_table(&head, costs.map(row))
+        Table::with_rows(head, costs.map(row))
     }
 }
 

@@ -1,30 +1,11 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot, LaneStage,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, Interval, LanePlot, LaneStage,
     Quantity,
 };
 
 use super::digits;
-
-pub(super) fn flow() -> Figure {
-    let passage = |name: &str, arrived: f64, lost: &str| FlowPlace {
-        name: name.to_owned(),
-        arrived,
-        lost: lost.to_owned(),
-    };
-    let plot = FlowPlot {
-        quantity: Quantity::new("packets", "", digits),
-        passages: vec![
-            passage("sender", 2_948_101.0, ""),
-            passage("transmitter's interface", 2_941_004.0, "dropped by the queueing discipline"),
-            passage("receiver's interface", 2_941_004.0, ""),
-            passage("receiver's socket", 2_655_120.0, "no room in the receive buffer"),
-            passage("reader", 2_654_988.0, "checksum errors"),
-        ],
-    };
-    Figure::new(Id::new("loss"), "Where packets were lost", "Most at the receiver's socket.", plot)
-}
 
 pub(super) fn lanes() -> Figure {
     let stages = [

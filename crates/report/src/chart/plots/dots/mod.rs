@@ -2,7 +2,10 @@
 
 mod lanes;
 
+use results::{counted, distinct};
+
 use self::lanes::{BootLanes, DotPaths};
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
 use crate::chart::drawing::Drawing;
@@ -11,8 +14,7 @@ use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::drawn_note;
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
-use crate::{Table, counted, distinct};
+use crate::document::Table;
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
@@ -141,7 +143,7 @@ impl Dots {
         }
         // Of more boots the table has each.
         let means: Vec<f64> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
-        let end = |most: fn(f64, f64) -> f64| self.quantity.cell(means.iter().copied().reduce(most));
+        let end = |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
         let (low, high) = (end(f64::min), end(f64::max));
         format!("{}: {whole}means of {} boots: {low} to {high}", condition.name, means.len())
     }
@@ -232,42 +234,37 @@ impl Plot for Dots {
 
 impl Dots {
     fn table_of_boots(&self) -> Table {
-        let show = self.quantity.show;
-        let mut rows = Vec::new();
+        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
+        let mut table = Table::new(head);
         for condition in &self.conditions {
-            let mut row = |of: &str, values: [Option<f64>; 3], runs: String| {
-                let [mean, low, high] = values.map(|value| self.quantity.cell(value));
-                rows.push(vec![condition.name.clone(), of.to_owned(), mean, low, high, runs]);
-            };
-            if let Some(shown) = &condition.interval {
-                row(&self.interval, shown.values(), String::new());
+            if let Some(shown) = condition.interval {
+                let [mean, low, high] = Interval::cells(Some(shown), self.quantity.show);
+                table.row(cells![&condition.name, &self.interval, mean, low, high]);
             }
             for boot in &condition.boots {
-                let runs: Vec<String> = boot.runs.iter().map(|run| show(*run)).collect();
-                row(&boot.name, [boot.mean(), None, None], format!("({})", runs.join(", ")));
+                let runs: Vec<String> = boot.runs.iter().map(|run| (self.quantity.show)(*run)).collect();
+                let (mean, runs) = (self.quantity.cell(boot.mean()), format!("({})", runs.join(", ")));
+                table.row(cells![&condition.name, &boot.name, mean, "", "", runs]);
             }
         }
-        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
-        figure_table(&head, rows)
+        table
     }
 
     /// A row for each condition, with the means of its boots: of very many runs nobody reads each.
     fn table_of_conditions(&self) -> Table {
         let (quantity, boots) = (self.quantity.title(0), self.boots());
-        let means: Vec<String> = boots.iter().map(|boot| format!("mean of {boot}")).collect();
-        let head = ["condition", &quantity, "lower end", "upper end", "runs"].into_iter();
-        let head: Vec<&str> = head.chain(means.iter().map(String::as_str)).collect();
-        let row = |condition: &DotsCondition| -> Vec<String> {
-            let cell = |value| self.quantity.cell(value);
-            let values = condition.interval.map_or([None; 3], |shown| shown.values()).map(cell);
-            let runs: usize = condition.boots.iter().map(|boot| boot.runs.len()).sum();
-            let mean = |name: &&str| {
+        let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();
+        let head = head.chain(boots.iter().map(|boot| format!("mean of {boot}")));
+        let row = |condition: &DotsCondition| {
+            let mut cells = cells![&condition.name];
+            cells.extend(Interval::cells(condition.interval, self.quantity.show));
+            cells.push(condition.boots.iter().map(|boot| boot.runs.len()).sum::<usize>().into());
+            cells.extend(boots.iter().map(|name| {
                 let boot = condition.boots.iter().find(|boot| boot.name == *name);
-                cell(boot.and_then(DotsBoot::mean))
-            };
-            let name = [condition.name.clone()].into_iter();
-            name.chain(values).chain([runs.to_string()]).chain(boots.iter().map(mean)).collect()
+                self.quantity.cell(boot.and_then(DotsBoot::mean))
+            }));
+            cells
         };
-        figure_table(&head, self.conditions.iter().map(row))
+        Table::with_rows(head, self.conditions.iter().map(row))
     }
 }
