@@ -62,19 +62,14 @@ impl Drawing {
         if text.is_empty() {
             return;
         }
-        let label = label(anchor, x, y, &text);
         let class = [class, anchor.class()].map(str::trim).join(" ");
-        let attributes: [(&'static str, Attribute<'_>); 3] =
-            [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
-        let is_needed = |(name, _): &(&'static str, Attribute<'_>)| match *name {
-            // 0 where it is not given.
-            "x" => number(x) != "0",
-            "class" => !class.trim().is_empty(),
-            _ => true,
-        };
-        let kept: Vec<_> = attributes.into_iter().filter(is_needed).collect();
-        self.front.element("text", &kept, |inside| inside.text(&text));
-        self.labels.push(label);
+        let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
+        // 0 where it is not given.
+        attributes.extend((number(x) != "0").then(|| ("x", x.into())));
+        attributes.push(("y", y.into()));
+        attributes.extend((!class.trim().is_empty()).then(|| ("class", class.trim().into())));
+        self.front.element("text", &attributes, |inside| inside.text(&text));
+        self.labels.push(label(anchor, x, y, &text));
     }
 
     /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
@@ -100,6 +95,21 @@ impl Drawing {
         for (line, index) in lines.iter().zip(0_u16..) {
             self.text(class, anchor, x, y + f64::from(index) * measure::LINE, line);
         }
+    }
+
+    /// Writes text in lines of `room` px, at most four, the first on a base line at `y`; returns
+    /// their height, in px.
+    pub(crate) fn paragraph(
+        &mut self,
+        class: &str,
+        anchor: Anchor,
+        (x, y): (f64, f64),
+        text: &str,
+        room: f64,
+    ) -> f64 {
+        let lines = measure::wrap(text, room, 4);
+        self.lines(class, anchor, x, y, &lines);
+        lines.len() as f64 * measure::LINE
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -140,16 +150,6 @@ impl Drawing {
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
         self.front.element("path", &[("d", path.data.as_str().into())], |inside| told(inside, title));
-    }
-
-    /// Dots of [`Self::shared`] class, without words of their own.
-    pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
-        let mut path = SvgPath::new();
-        places.iter().for_each(|(x, y)| path.dot(*x, *y));
-        if !path.is_empty() {
-            self.marks.join(&path.area, 0.0, 0.0);
-            self.front.empty("path", &[("d", path.data.as_str().into())]);
-        }
     }
 
     /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the

@@ -23,7 +23,7 @@ pub use axis::{Axis, Scale, Tick};
 pub use colour::{COLOURS, Colour, SERIES, rules_of_pages};
 pub use drawing::{Drawing, DrawnText};
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, SCRIPT, WIDE};
-pub use markup::{Attribute, Code, EmbeddedFile, Fixed, Id, Markup};
+pub use markup::{Attribute, Code, Fixed, Id, Markup};
 pub use path::Area;
 pub use plots::bars::{Bar, Bars};
 pub use plots::curves::{Curve, Curves};

@@ -116,7 +116,7 @@ impl Quantity {
         self.with_unit(format!("{estimate} ({range})"))
     }
 
-    fn with_unit(&self, value: String) -> String {
+    pub(crate) fn with_unit(&self, value: String) -> String {
         if self.unit.is_empty() { value } else { format!("{value} {}", self.unit) }
     }
 }

@@ -1,14 +1,14 @@
 //! The rate inside a run over its time, of one typical run for each of a few conditions.
 
-use record::Series;
-use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use store::StoredRun;
 use study::Kind;
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{ends, metric_quantity};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use crate::page::FigureSection;
+use crate::views::progress;
 
 // The largest number of conditions with a line in a figure.
 const CURVES: usize = 4;
@@ -80,27 +80,15 @@ fn typical<'a>(
     runs.sort_by(|one, other| away(one).total_cmp(&away(other)));
     runs.into_iter().find_map(|run| {
         let of_run = view.series.iter().filter(|one| one.run == run.id);
-        let counter = of_run.filter_map(|one| Some((&one.series, counted(workload.kind, &one.series)?)));
-        // The end that got the most is the one that the metric counts.
-        let (series, counter) = counter.max_by_key(|(_, counter)| counter.last().copied())?;
-        Some((run, rates(series, counter, workload.kind)))
+        let (at_ns, counter) = progress(workload.kind, of_run.map(|one| &one.series))?;
+        Some((run, rates(at_ns, counter, workload.kind)))
     })
 }
 
-/// The counter of the workload's progress.
-fn counted(kind: Kind, series: &Series) -> Option<&[u64]> {
-    let name = match kind {
-        _ if kind.is_stream() => "bytes_received",
-        _ if kind.is_rr() => "transactions",
-        _ => "messages_sent",
-    };
-    series.columns().into_iter().find(|column| column.name == name).map(|column| column.values)
-}
-
-fn rates(series: &Series, counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
+fn rates(at_ns: &[u64], counter: &[u64], kind: Kind) -> Vec<(f64, f64)> {
     // Bytes in ns as Mbit/s; anything else as 1/s.
     let scale = if kind.is_stream() { 8e3 } else { 1e9 };
-    let rows: Vec<(u64, u64)> = series.at_ns.iter().copied().zip(counter.iter().copied()).collect();
+    let rows: Vec<(u64, u64)> = at_ns.iter().copied().zip(counter.iter().copied()).collect();
     let every = rows.len().div_ceil(POINTS).max(1);
     let mut before = (0, 0);
     let mut points = Vec::new();

@@ -137,6 +137,13 @@ impl<'a> StudyView<'a> {
         (MeasuredWorkload { conditions, ..workload.clone() }, is_choice)
     }
 
+    /// The workloads with the conditions that a reader wants to see first, and whether these are
+    /// fewer than all.
+    pub(super) fn chosen_workloads(&self) -> (Vec<MeasuredWorkload<'a>>, bool) {
+        let (chosen, choice): (Vec<_>, Vec<_>) = self.workloads().iter().map(|one| self.chosen(one)).unzip();
+        (chosen, choice.contains(&true))
+    }
+
     /// The conditions that a reader wants to see first, where there are very many: of a design all
     /// on, then one more off at a time; else the baselines, and those at both ends of the main
     /// metric. `None` where all can be seen.

@@ -124,9 +124,9 @@ pub(super) fn write_download(to: &mut Markup, data: &Download) {
                 ];
                 to.element("button", &attributes, |button| button.text(label));
             }
-            let attributes = [("download", Attribute::Text(&name)), ("href", Attribute::File(&data.file))];
+            let attributes = [("download", Attribute::Text(&name)), ("href", Attribute::File("application/gzip", &data.file))];
             to.element("a", &attributes, |link| {
-                link.text(&format!("both, packed ({} kB)", data.file.bytes.len().div_ceil(1000)));
+                link.text(&format!("both, packed ({} kB)", data.file.len().div_ceil(1000)));
             });
         });
         to.fixed(fixed!("<p class=\"note\" role=\"status\"></p>"));

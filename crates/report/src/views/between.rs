@@ -3,6 +3,7 @@
 use results::{BetweenStudies, ComparisonGroup, StudyRef, metric_title, no_verdicts, plain};
 use study::Name;
 
+use super::answer::lead;
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
@@ -18,8 +19,7 @@ pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let unequal = no_verdicts(found.comparisons.iter().flat_map(|group| &group.unlike));
     let mut blocks: Vec<Block<'static>> = [head].into_iter().chain(unequal).map(Block::Text).collect();
     for group in &found.comparisons {
-        blocks.push(Block::Lead(group.answer()));
-        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+        blocks.extend(lead(group.answer(), group));
     }
     blocks.push(differences(found, most));
     for group in &found.comparisons {

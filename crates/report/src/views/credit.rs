@@ -19,10 +19,7 @@ const LISTED: usize = 12;
 /// For each combination of the other factors' levels a table and sentences: in full for each
 /// metric, in brief with all metrics side by side; of many combinations a line each.
 pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
-    let combinations: Vec<&[Credit]> = credits
-        .credits
-        .chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
-        .collect();
+    let combinations: Vec<&[Credit]> = combinations(credits).collect();
     let is_overview = !is_whole && combinations.len() > FEW;
     let mut blocks = Vec::new();
     if is_overview {
@@ -39,6 +36,11 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let unreachable: Vec<String> = dropped.chain(unreachable(credits, is_overview)).collect();
     blocks.extend((!unreachable.is_empty()).then_some(Block::List(unreachable)));
     blocks
+}
+
+/// The metrics of each combination of the other factors' levels.
+pub(crate) fn combinations(credits: &Credits) -> impl Iterator<Item = &[Credit]> {
+    credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
 }
 
 fn design(credits: &Credits) -> &'static str {
@@ -166,7 +168,7 @@ fn effects(credit: &Credit) -> Table {
 fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3] {
     let firsts = || combinations.iter().map(|combination| &combination[0]);
     let line = |credit: &Credit| {
-        format!("{}{}: {}", place(credit), from_orders(std::slice::from_ref(credit)), proven(credit))
+        format!("{}{}: {}", place(credit), from_orders(std::slice::from_ref(credit)), proven_credit(credit))
     };
     let base = match firsts().find_map(Credit::base) {
         Some("off") => "of all off",
@@ -187,7 +189,7 @@ fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3
 }
 
 /// `all on +25.3 % over off; tso +17.1 %, gro -45.8 %`.
-fn proven(credit: &Credit) -> String {
+pub(crate) fn proven_credit(credit: &Credit) -> String {
     if let Some(limit) = &credit.saturated {
         return format!("saturated at the limit of {limit}");
     }

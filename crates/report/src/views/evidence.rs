@@ -95,7 +95,7 @@ fn acted(results: &Results) -> Option<Block<'static>> {
     let mut table = Table::new(head).units(under);
     for (label, acted) in all() {
         let mut row = cells![label, acted.segments_per_buffer];
-        row.extend(has_tunnel.then(|| acted.segments_per_underlay_packet.into()));
+        row.extend(has_tunnel.then(|| Cell::from(acted.segments_per_underlay_packet)));
         let checksum = acted.checksum.map(|checksum| checksum.as_str());
         row.extend(cells![acted.packets_per_batch, checksum]);
         table.row(row);
@@ -134,7 +134,7 @@ fn turns(results: &Results) -> Option<Block<'static>> {
     let mut table = Table::new([&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
     for one in in_turns(&results.stored) {
         let mut row = cells![&one.label, one.turns, one.flows];
-        row.extend(one.parts.map(|share| share.map(Cell::percent).into()));
+        row.extend(one.parts.map(|share| Cell::from(share.map(Cell::percent))));
         let interval = one.interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
         row.extend(cells![Cell::percent(one.carry_over), interval.map(Cell::measure)]);
         table.row(row);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Series;
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
-use study::{Kind, Side};
+use study::Kind;
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
@@ -24,9 +24,9 @@ const STALLED_NS: u64 = 50_000_000;
 /// `None` without any.
 #[must_use]
 pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<'static>> {
-    let mut by_run: BTreeMap<RunId, Vec<(Side, &Series)>> = BTreeMap::new();
+    let mut by_run: BTreeMap<RunId, Vec<&Series>> = BTreeMap::new();
     for one in series {
-        by_run.entry(one.run).or_default().push((one.side, &one.series));
+        by_run.entry(one.run).or_default().push(&one.series);
     }
     let head = ["condition", "lowest", "highest", "drift", "stalls"];
     let mut table = Table::new(head).units(["", "% of mean", "% of mean", "%", ""]);
@@ -58,8 +58,8 @@ struct RateOverTime {
 
 impl RateOverTime {
     /// From the counter that tells a workload's progress; none if there is none, or it never moved.
-    fn from_counters(kind: Kind, series: &[(Side, &Series)]) -> Option<Self> {
-        let (at, progress) = progress(kind, series)?;
+    fn from_counters(kind: Kind, series: &[&Series]) -> Option<Self> {
+        let (at, progress) = progress(kind, series.iter().copied())?;
         let (end, total) = (*at.last()?, *progress.last()?);
         if end == 0 || total == 0 {
             return None;
@@ -79,23 +79,20 @@ impl RateOverTime {
 }
 
 /// The moments and the counter of useful work: arrived bytes of a stream, answered transactions,
-/// sent messages of traffic without a receiver.
-fn progress<'a>(kind: Kind, series: &[(Side, &'a Series)]) -> Option<(&'a [u64], &'a [u64])> {
-    type ProgressCounter = fn(&Series) -> &[u64];
-    let wanted: &[(Side, ProgressCounter)] = if kind.is_stream() {
-        &[
-            (Side::Receiver, |one| &one.bytes_received),
-            (Side::Transmitter, |one| &one.bytes_received),
-            (Side::Transmitter, |one| &one.messages_sent),
-        ]
-    } else {
-        &[(Side::Transmitter, |one| &one.transactions)]
+/// sent messages of traffic without a receiver. Of both ends the one that counts most is the one
+/// that the metric counts.
+pub(crate) fn progress<'a>(
+    kind: Kind,
+    series: impl Iterator<Item = &'a Series>,
+) -> Option<(&'a [u64], &'a [u64])> {
+    let counter = |one: &'a Series| match kind {
+        _ if kind.is_stream() => &one.bytes_received,
+        _ if kind.is_rr() => &one.transactions,
+        _ => &one.messages_sent,
     };
-    wanted.iter().find_map(|(side, counter)| {
-        let (_, one) = series.iter().find(|(own, _)| own == side)?;
-        let values = counter(one);
-        values.last().is_some_and(|last| *last > 0).then_some((one.at_ns.as_slice(), values))
-    })
+    let counters = series.map(|one| (one.at_ns.as_slice(), counter(one).as_slice()));
+    let (at, counter) = counters.max_by_key(|(_, counter)| counter.last().copied())?;
+    counter.last().is_some_and(|last| *last > 0).then_some((at, counter))
 }
 
 /// The counter at a time, interpolated linearly between two rows. It is 0 at the window's start.

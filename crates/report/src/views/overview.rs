@@ -57,7 +57,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
             differences(&proven, &group.unit).map(|differences| Cell::Measure(differences, tone)),
             &Name::from(largest.map_or_else(String::new, |row| beside(row, group)).as_str()),
         ];
-        cells.extend(has_margin.then(|| group.rows.iter().filter(equal).count().into()));
+        cells.extend(has_margin.then(|| Cell::from(group.rows.iter().filter(equal).count())));
         table.row(cells);
     }
     table

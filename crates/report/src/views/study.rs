@@ -155,7 +155,7 @@ fn limits(results: &Results) -> Option<Table> {
         let others: Vec<String> = others.map(|(other, runs)| format!("{other} {runs}")).collect();
         let runs = Cell::measure(format!("{} of {}", limit.runs, limit.of));
         let mut row = cells![label.as_str(), limit.label.word(), runs];
-        row.extend(is_mixed.then(|| others.join(", ").into()));
+        row.extend(is_mixed.then(|| Cell::from(others.join(", "))));
         // The first is what decided; the rest is in the JSON.
         row.extend(limit.evidence.first().map(Cell::from));
         table.row(row);

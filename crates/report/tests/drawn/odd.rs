@@ -159,14 +159,14 @@ impl<'a> Odd<'a> {
             ends,
             costs: self.many(2, |odd| ArrowCost {
                 name: odd.name(),
-                value: odd.interval(),
+                value: odd.value(),
                 share: Some(odd.value()).filter(|share| *share > 0.0),
                 spread: odd.name(),
             }),
             waits: ends[0].is_multiple_of(2),
         };
         let arrows = arrows.into_iter().map(arrow).collect();
-        Box::new(LanePlot::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))
+        Box::new(LanePlot { quantity: self.quantity(), lanes, stages, arrows })
     }
 
     fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {

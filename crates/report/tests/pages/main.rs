@@ -13,7 +13,7 @@ mod made_up;
 mod partial;
 mod size;
 
-use netassay_report::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
+use netassay_report::{Download, FigureSection, Page, ReportedStudy};
 use results::Results;
 use report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
 use report::document::Block;
@@ -30,7 +30,7 @@ pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<ReportedStudy>, Vec<Downloa
     };
     (
         studies.iter().map(study).collect(),
-        studies.iter().map(|study| PackedStudy::from_stored(study).compressed()).collect(),
+        studies.iter().map(|study| Download::from_stored(study)).collect(),
     )
 }
 

@@ -12,7 +12,7 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure;
 use crate::chart::path::Area;
 use crate::chart::quantity::{Interval, Quantity};
-use crate::document::Table;
+use crate::document::{Cell, Table};
 
 /// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
 /// stacked of user, system, irq, softirq and steal.
@@ -171,7 +171,7 @@ impl Plot for Bars {
         head.extend(self.parts.iter().map(String::as_str));
         let row = |bar: &Bar| {
             let mut cells = cells![&bar.group];
-            cells.extend(is_named.then(|| bar.name.as_str().into()));
+            cells.extend(is_named.then(|| Cell::from(&bar.name)));
             cells.extend(Interval::cells(Some(bar.whole), self.quantity.show));
             cells.extend(bar.parts.iter().map(|part| self.quantity.cell(Some(*part))));
             cells

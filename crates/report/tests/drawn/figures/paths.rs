@@ -1,7 +1,7 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, Interval, LanePlot, LaneStage,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, LanePlot, LaneStage,
     Quantity,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn lanes() -> Figure {
         stages.iter().map(|(name, lane)| LaneStage { name: (*name).to_owned(), lane: *lane }).collect();
     let cost = |name: &str, low: f64, high: f64| ArrowCost {
         name: name.to_owned(),
-        value: Interval::new((low + high) / 2.0, Some((low, high))),
+        value: f64::midpoint(low, high),
         share: Some(low / 1500.0),
         spread: format!("99 % up to {high:.0}"),
     };
@@ -49,8 +49,8 @@ pub(super) fn lanes() -> Figure {
     arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], waits: false });
     let names =
         ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"].map(str::to_owned);
-    let plot = LanePlot::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
-        .expect("the chart is whole");
+    let plot =
+        LanePlot { quantity: Quantity::new("time", "ns", digits), lanes: names.to_vec(), stages, arrows };
     Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
 }
 

@@ -4,7 +4,7 @@ mod lanes;
 
 use results::{counted, distinct};
 
-use self::lanes::{BootLanes, DotPaths};
+use self::lanes::{BootLanes, ClassedPaths};
 use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
@@ -175,7 +175,7 @@ impl Plot for Dots {
         let (all, lanes) = (self.runs(), self.lanes());
         // Of very many conditions those of a colour are one path: a path for each would be most of
         // the drawing.
-        let (mut drawn, mut far) = (0, DotPaths::default());
+        let (mut drawn, mut far) = (0, ClassedPaths::default());
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
             let merged = (lanes > SEPARATE).then(|| condition.means());
@@ -189,25 +189,35 @@ impl Plot for Dots {
             let interval = |mark: &mut Drawing, shown: &Interval| {
                 frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
             };
-            if let (Some(means), Some(shown)) = (&merged, &condition.interval) {
-                drawn += own.gather(&mut far, means, x);
-                drawing.mark(&self.about_all(condition), |mark| interval(mark, shown));
-                continue;
-            }
             if lanes > MARKED {
+                let mut own_paths = ClassedPaths::default();
+                let is_far = merged.is_some() && condition.interval.is_some();
+                let paths = if is_far { &mut far } else { &mut own_paths };
+                for (index, boot) in merged.as_ref().unwrap_or(&condition.boots).iter().enumerate() {
+                    drawn += own.dots(paths, boot, index, x);
+                    own.mean(paths, boot, index, x);
+                }
                 drawing.mark(&self.about_all(condition), |mark| {
-                    drawn += own.together(mark, merged.as_deref().unwrap_or(&condition.boots), x);
+                    own_paths.draw(mark);
                     condition.interval.iter().for_each(|shown| interval(mark, shown));
                 });
                 continue;
             }
             for (index, boot) in condition.boots.iter().enumerate() {
-                if let Some(mean) = boot.mean() {
-                    let about = self.about(condition, boot, mean);
-                    let words = |run| format!("{}: {}", boot.name, self.quantity.shown(run));
-                    let words = (all <= TOLD).then_some(&words as &dyn Fn(f64) -> String);
-                    drawing.mark(&about, |mark| drawn += own.alone(mark, boot, index, x, words));
-                }
+                let Some(mean) = boot.mean() else { continue };
+                let mut paths = ClassedPaths::default();
+                let is_told = all <= TOLD;
+                drawn += if is_told { boot.runs.len() } else { own.dots(&mut paths, boot, index, x) };
+                own.mean(&mut paths, boot, index, x);
+                drawing.mark(&self.about(condition, boot, mean), |mark| {
+                    mark.shared(&own.class(boot), |dots| {
+                        for run in boot.runs.iter().filter(|_| is_told) {
+                            let words = format!("{}: {}", boot.name, self.quantity.shown(*run));
+                            dots.dot(x(*run), own.middle(index), &words);
+                        }
+                    });
+                    paths.draw(mark);
+                });
             }
             if let Some(shown) = &condition.interval {
                 let about = format!("{}: {}", condition.name, self.words(shown));
