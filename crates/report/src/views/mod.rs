@@ -47,5 +47,4 @@ pub use study_list::study_list;
 pub(crate) use credit::{combinations, proven_credit};
 pub(crate) use answer::{answer, answers_in_full, facts};
 pub(crate) use method::method;
-pub(crate) use over_time::progress;
 pub(crate) use study::conditions;
