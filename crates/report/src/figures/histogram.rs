@@ -7,7 +7,7 @@ use store::StoredRun;
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{latency, paragraph};
-use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
+use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet};
 
 /// The note on histograms: the form that is stored, and the runs that have none.
 pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
@@ -62,7 +62,7 @@ pub(super) fn figure(
     let series: Vec<SampleSet> = conditions.iter().zip(view.names(&conditions)).map(series).collect();
     let (id, title) = (workload.name, format!("Latency of {}: histograms", workload.name));
     let seen = seen(&series);
-    let plot = Histogram { across: (latency(), Scale::Logarithmic), noun: "transactions", series };
+    let plot = Histogram { quantity: latency(), noun: "transactions", series };
     view.figure(ids, (&format!("latency histogram {id}{more}"), &title), [seen], vec![Panel::new("", plot)])
 }
 

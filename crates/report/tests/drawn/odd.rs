@@ -133,7 +133,7 @@ impl<'a> Odd<'a> {
 
     fn histogram(&mut self, count: usize) -> Box<dyn Plot> {
         Box::new(Histogram {
-            across: (self.quantity(), Scale::Logarithmic),
+            quantity: self.quantity(),
             noun: "samples",
             series: self.many(count, |odd| SampleSet {
                 name: odd.name(),

@@ -16,9 +16,9 @@ use crate::document::{Cell, Table};
 /// as well as across.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The measured quantity, with its scale. The heights of buckets compare where these are
-    /// equally wide on that scale.
-    pub across: (Quantity, Scale),
+    /// The measured quantity, on a logarithmic scale. The heights of buckets compare where these
+    /// are equally wide on it.
+    pub quantity: Quantity,
     /// The counted thing: `transactions`.
     pub noun: &'static str,
     /// The sets, from top to bottom.
@@ -90,7 +90,7 @@ impl Histogram {
     /// Words for the range that has most of a set's samples.
     fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
-            let [low, high] = [bucket.low, bucket.high].map(self.across.0.show);
+            let [low, high] = [bucket.low, bucket.high].map(self.quantity.show);
             format!("; most, {} %, from {low} to {high}", percent(one.share(bucket)))
         });
         self.counted(one) + &most
@@ -145,7 +145,7 @@ impl Plot for Histogram {
         let names = self.series.iter().map(|one| one.name.as_str());
         let abouts = self.series.iter().map(|one| one.about.clone());
         let mut frame = Frame::new(across, top, names, abouts, [ticks, 0.0]);
-        let axis = frame.axis(self.across.1, self.values(), &self.across.0);
+        let axis = frame.axis(Scale::Logarithmic, self.values(), &self.quantity);
         let mut flat = false;
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;
@@ -164,13 +164,13 @@ impl Plot for Histogram {
             });
         }
         let least = format!("Each bucket with any {} is at least {LEAST} px high.", self.noun);
-        frame.close(&mut drawing, &axis, &self.across.0, false, flat.then_some(least).as_slice());
+        frame.close(&mut drawing, &axis, &self.quantity, false, flat.then_some(least).as_slice());
         drawing
     }
 
     /// A row for each bucket that any set has, a column for each set.
     fn table(&self) -> Table {
-        let across = &self.across.0;
+        let across = &self.quantity;
         let mut head = vec![format!("from: {}", across.title(0)), format!("to: {}", across.title(0))];
         head.extend(self.series.iter().map(|one| format!("{}, % of {}", one.name, self.counted(one))));
         let edges = |bucket: &Bucket| (bucket.low, bucket.high);

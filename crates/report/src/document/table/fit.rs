@@ -24,13 +24,14 @@ impl Table {
     /// words never are. A legend above or below has the omitted parts.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
-        if !layout.wide && self.is_stacked(layout) {
+        let widths = self.widths();
+        if layout.wide {
+            return self.lines(&Vec::from_iter(0..widths.len()), &widths, layout.colour);
+        }
+        if self.is_stacked(layout) {
             return self.stacked(layout);
         }
-        let (columns, widths) = (self.columns(layout), self.widths());
-        if layout.wide {
-            return self.lines(&columns, &widths, layout.colour);
-        }
+        let columns = self.columns(layout);
         let most = layout.columns() + GAP.len();
         let least = self.narrowest(layout);
         let (mut table, mut above) = (self.clone(), String::new());
@@ -62,10 +63,7 @@ impl Table {
     /// The columns that a layout has room for.
     fn columns(&self, layout: Layout) -> Vec<usize> {
         let widths = self.widths();
-        let mut columns: Vec<usize> = (0..widths.len()).collect();
-        if layout.wide {
-            return columns;
-        }
+        let mut columns = Vec::from_iter(0..widths.len());
         let most = layout.columns() + GAP.len();
         let (least, names) = (self.narrowest(layout), self.names());
         // Names are shortened last: a column that is left out is told by its heading, a short name
