@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use report::{Layout};
+use netassay_report::Layout;
 use results::{BetweenStudies, ComparisonRequest, Error, metrics_to_compare};
 use serde_json::{Value, json};
 use stats::Correction;

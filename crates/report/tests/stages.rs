@@ -9,7 +9,7 @@ mod shown;
 use std::collections::BTreeMap;
 
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
-use report::{Layout};
+use netassay_report::Layout;
 use results::{StageDifferences, StageRanges};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};

@@ -7,8 +7,8 @@ mod stored;
 
 use netassay_report::views;
 use record::{CountedTurn, Detail, Response, Turns, sample};
-use report::document::terminal;
-use report::{Layout};
+use netassay_report::document::terminal;
+use netassay_report::Layout;
 use results::{ComparisonRequest, Comparisons, Results};
 use shown::Shown as _;
 use std::collections::BTreeMap;

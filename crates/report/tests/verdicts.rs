@@ -6,7 +6,7 @@ mod shown;
 mod stored;
 
 use record::{Detail, Response, Turns, sample};
-use report::{Layout};
+use netassay_report::Layout;
 use results::{BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, PilotSpread, PlanListing, Results, Sizing, SizingRequest, WaysOutcome, is_decided};
 use serde_json::json;
 use shown::Shown as _;

@@ -84,16 +84,17 @@ pub(super) fn subject(gate: &Gate) -> String {
 
 /// The number of checks by outcome: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
 fn counts(gate: &Gate) -> String {
-    let parts: Vec<(usize, &str)> = [
-        (GateOutcome::Fail, "fails", "fail"),
-        (GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
-        (GateOutcome::Pass, "passes", "pass"),
-    ]
-    .into_iter()
-    .map(|(outcome, one, several)| (gate.count(outcome), one, several))
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, several)| (count, if count == 1 { one } else { several }))
-    .collect();
+    let words = |outcome: GateOutcome, one: &'static str, several: &'static str| match gate.count(outcome) {
+        0 => None,
+        1 => Some((1, one)),
+        count => Some((count, several)),
+    };
+    let parts = [
+        words(GateOutcome::Fail, "fails", "fail"),
+        words(GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
+        words(GateOutcome::Pass, "passes", "pass"),
+    ];
+    let parts: Vec<(usize, &str)> = parts.into_iter().flatten().collect();
     match (gate.checks.len(), parts.as_slice()) {
         (1, [(_, words)]) => format!("the one check {words}"),
         (all, [(_, words)]) => format!("all {all} checks {words}"),

@@ -2,7 +2,7 @@
 
 use netassay_report::views;
 use results::advice::{AdviceGoal, SettlingStudy, Standing};
-use report::document::terminal;
+use netassay_report::document::terminal;
 use study::Dropped;
 
 use crate::made::{

@@ -2,7 +2,7 @@
 
 use netassay_report::views;
 use results::advice::{Advice, AdviceGoal, AdviceRequest};
-use report::document::{Block, markdown};
+use netassay_report::document::{Block, markdown};
 
 use crate::made::{self, QUIET, factorial, measured, on, study};
 

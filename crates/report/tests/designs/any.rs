@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use report::{Layout};
+use netassay_report::Layout;
 use results::{ComparisonRequest, Comparisons, Results, figure, metric_title, plain};
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};

@@ -1,6 +1,6 @@
 //! Datagrams that do not fit the MTU.
 
-use report::{Layout};
+use netassay_report::Layout;
 use results::{Results};
 use std::collections::BTreeMap;
 use study::{Condition, Effective, Settled, Study};

@@ -3,8 +3,8 @@
 
 use netassay_report::views;
 use record::sample;
-use report::document::terminal;
-use report::{Layout};
+use netassay_report::document::terminal;
+use netassay_report::Layout;
 use results::{ComparisonRequest, Comparisons, Results};
 use serde_json::json;
 use store::StoredStudy;

@@ -2,7 +2,7 @@
 
 use netassay_report::figures;
 use proptest::prelude::*;
-use report::chart::{NARROW, WIDE};
+use netassay_report::chart::{NARROW, WIDE};
 use store::{RunStatus, StoredStudy};
 use study::DesignKind;
 

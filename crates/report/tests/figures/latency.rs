@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use netassay_report::{Cell, FigureSection, figures};
 use record::{Detail, LatencyHistogram};
-use report::chart::{Figure, NARROW, WIDE};
+use netassay_report::chart::{Figure, NARROW, WIDE};
 use store::StoredStudy;
 
 use crate::faults::{faults, lines};

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
-use report::chart;
+use netassay_report::chart;
 
 mod any;
 #[path = "../../../results/tests/drawn/faults.rs"]

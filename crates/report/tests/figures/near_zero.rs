@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use netassay_report::{Cell, figures};
-use report::chart::{Figure, WIDE};
+use netassay_report::chart::{Figure, WIDE};
 use study::Condition;
 
 use crate::faults::faults;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use insta::assert_snapshot;
 use netassay_report::{FigureSection, ReportedStudy, figures};
-use report::chart::{Figure, NARROW, NARROWEST, WIDE};
+use netassay_report::chart::{Figure, NARROW, NARROWEST, WIDE};
 
 use crate::faults::{faults, lines};
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};

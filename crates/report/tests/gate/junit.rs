@@ -3,7 +3,7 @@
 use crate::made_up::{judged, known, request, stored, two};
 use netassay_report::views;
 use proptest::prelude::*;
-use report::document::markdown;
+use netassay_report::document::markdown;
 use results::gate::{Gate, GateOutcome, GateRequest};
 
 /// A gate whose first condition, study and acknowledgement are named so.

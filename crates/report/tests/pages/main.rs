@@ -15,8 +15,8 @@ mod size;
 
 use netassay_report::{Download, FigureSection, Page, ReportedStudy};
 use results::Results;
-use report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
-use report::document::Block;
+use netassay_report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
+use netassay_report::document::Block;
 use store::{RunStatus, StoredStudy};
 
 use self::check::{Piece, read};

@@ -208,7 +208,7 @@ mod tests {
             ],
         };
         let plot = Histogram {
-            across: (Quantity::new("time", "s", |value| format!("{value}")), Scale::Linear),
+            quantity: Quantity::new("time", "s", |value| format!("{value}")),
             noun: "samples",
             series: vec![series],
         };
