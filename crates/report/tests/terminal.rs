@@ -264,7 +264,7 @@ fn verdicts_have_colours_where_they_are_asked_for() {
         assert!(painted.contains(verdict), "{painted}");
     }
     let mut bare = painted;
-    for sequence in report::colour_sequences() {
+    for sequence in netassay_report::colour_sequences() {
         bare = bare.replace(&sequence, "");
     }
     assert_eq!(bare, page(&quick(), Layout::PLAIN));
