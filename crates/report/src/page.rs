@@ -131,11 +131,7 @@ impl Page<'_> {
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new(
-            "conditions",
-            "Conditions",
-            self.of_all_studies(conditions),
-        ));
+        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions)));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));

@@ -6,13 +6,15 @@
 mod made_up;
 mod shown;
 
+use netassay_report::Layout;
+use netassay_report::document::terminal;
 use netassay_report::views;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use record::{Evidence, Label, Limit};
-use netassay_report::document::terminal;
-use netassay_report::Layout;
-use results::{ComparisonRequest, Comparisons, ListedStudy, PilotSpread, PlanListing, Results, Sizing, SizingRequest};
+use results::{
+    ComparisonRequest, Comparisons, ListedStudy, PilotSpread, PlanListing, Results, Sizing, SizingRequest,
+};
 use store::{RunStatus, StoredRun, StoredStudy};
 use study::{NameWord, Percent, Study};
 use unicode_width::UnicodeWidthStr as _;

@@ -98,7 +98,9 @@ impl Axis {
     fn fits(&self, room: AxisRoom) -> bool {
         let is_apart = |pair: &[Tick]| {
             let (length, least) = match room {
-                AxisRoom::Across(length) => (length, (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP),
+                AxisRoom::Across(length) => {
+                    (length, (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP)
+                }
                 AxisRoom::Up(length) => (length, 2.0 * LINE),
             };
             (pair[1].at - pair[0].at) * length >= least

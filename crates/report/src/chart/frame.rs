@@ -191,7 +191,8 @@ impl Frame {
         self.y = bottom + 19.0;
         let x = if self.names.is_some() { self.left } else { 0.0 };
         for text in [quantity.title(axis.factor)].iter().chain(remarks) {
-            self.y += 2.0 + drawing.paragraph("muted", Anchor::Start, (x, self.y + 13.0), text, self.width - x);
+            self.y +=
+                2.0 + drawing.paragraph("muted", Anchor::Start, (x, self.y + 13.0), text, self.width - x);
         }
         drawing.height = self.y + 6.0;
     }

@@ -61,7 +61,9 @@ fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
         seen.push(format!("Means of boots lie between {low} and {high}"));
     }
     let left_out = stored.runs.iter().filter(|run| !run.warmup && !run.is_measurement()).count();
-    seen.extend((left_out > 0).then(|| format!("Left out, as disturbed or failed: {}", counted(left_out, "run"))));
+    seen.extend(
+        (left_out > 0).then(|| format!("Left out, as disturbed or failed: {}", counted(left_out, "run"))),
+    );
     seen.extend(flags(view));
     let (name, mut points) = match runs.len() {
         0..=TOLD => ("runs", runs),

@@ -124,7 +124,10 @@ pub(super) fn write_download(to: &mut Markup, data: &Download) {
                 ];
                 to.element("button", &attributes, |button| button.text(label));
             }
-            let attributes = [("download", Attribute::Text(&name)), ("href", Attribute::File("application/gzip", &data.file))];
+            let attributes = [
+                ("download", Attribute::Text(&name)),
+                ("href", Attribute::File("application/gzip", &data.file)),
+            ];
             to.element("a", &attributes, |link| {
                 link.text(&format!("both, packed ({} kB)", data.file.len().div_ceil(1000)));
             });

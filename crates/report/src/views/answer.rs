@@ -1,7 +1,8 @@
 //! The answer to the question of a study.
 
 use results::{
-    ComparisonGroup, ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts,
+    ComparisonGroup, ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant,
+    listed, no_verdicts,
 };
 
 use crate::document::Block;

@@ -73,11 +73,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
-pub(super) fn uncompared<'c>(
-    results: &Results,
-    conditions: &[&'c ConditionResult],
-    is_whole: bool,
-) -> Table {
+pub(super) fn uncompared<'c>(results: &Results, conditions: &[&'c ConditionResult], is_whole: bool) -> Table {
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
     let line = |own: &&'c ConditionResult| ConditionLine {
         name: own.label.clone(),
@@ -114,7 +110,8 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     let heads = ["condition", value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
     let mut table = Table::new(shown.iter().map(|column| heads[*column]));
     if place(ONLY_FULL[0]).is_some() && !unit.is_empty() {
-        table = table.units(shown.iter().map(|column| if ONLY_FULL[..2].contains(column) { unit } else { "" }));
+        table =
+            table.units(shown.iter().map(|column| if ONLY_FULL[..2].contains(column) { unit } else { "" }));
     }
     table = table.optional(&OPTIONAL.into_iter().filter_map(place).collect::<Vec<_>>());
     for cells in &cells {

@@ -131,7 +131,8 @@ fn losses(results: &Results) -> Option<Block<'static>> {
 /// The response of conditions that take turns to a switch.
 fn turns(results: &Results) -> Option<Block<'static>> {
     let parts = TURN_PARTS.map(|(name, _)| name);
-    let mut table = Table::new([&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
+    let mut table =
+        Table::new([&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
     for one in in_turns(&results.stored) {
         let mut row = cells![&one.label, one.turns, one.flows];
         row.extend(one.parts.map(|share| Cell::from(share.map(Cell::percent))));

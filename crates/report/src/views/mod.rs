@@ -44,7 +44,7 @@ pub use stages::stage_differences;
 pub use study::show;
 pub use study_list::study_list;
 
-pub(crate) use credit::{combinations, proven_credit};
 pub(crate) use answer::{answer, answers_in_full, facts};
+pub(crate) use credit::{combinations, proven_credit};
 pub(crate) use method::method;
 pub(crate) use study::conditions;

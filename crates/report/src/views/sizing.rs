@@ -57,8 +57,8 @@ fn sizes(found: &Sizing) -> Table {
         let (time, power) = (Cell::measure(duration_of(size.seconds)), Cell::fixed(100.0 * size.power, 1));
         cells![name, size.boots, size.runs, time, power]
     });
-    let states = (found.states > 1)
-        .then(|| format!("boots are of each of {} states of the testbed", found.states));
+    let states =
+        (found.states > 1).then(|| format!("boots are of each of {} states of the testbed", found.states));
     Table::with_rows(["size", "boots", "runs", "time", "power %"], rows)
         .titled("Sizes of the study")
         .noted(states)

@@ -1,8 +1,6 @@
 //! Traces of several databases beside each other.
 
-use results::{
-    LeftOutRuns, StageRanges, TracedPath, beyond_rounding, grouped, listed, stages_by_end,
-};
+use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, grouped, listed, stages_by_end};
 
 use crate::cells;
 use crate::document::{Block, Table};
@@ -38,7 +36,8 @@ fn table(group: &TracedPath) -> Table {
 fn sentences(group: &TracedPath) -> Vec<String> {
     let numbered = (1..).zip(&group.sources);
     let mut sentences: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
-    let origins = grouped(group.origins.iter().map(ToString::to_string).zip((1..).map(|one: usize| one.to_string())));
+    let origins =
+        grouped(group.origins.iter().map(ToString::to_string).zip((1..).map(|one: usize| one.to_string())));
     sentences.extend(origins.iter().map(|(origin, numbers)| format!("{}: {origin}", listed(numbers))));
     sentences
         .push("least and most: means of boots, each with the number of the source that has it".to_owned());

@@ -1,8 +1,8 @@
 //! Studies with a known answer.
 
+use netassay_report::document::terminal;
 use netassay_report::views;
 use results::advice::{AdviceGoal, SettlingStudy, Standing};
-use netassay_report::document::terminal;
 use study::Dropped;
 
 use crate::made::{

@@ -10,9 +10,9 @@ mod markup;
 mod odd;
 
 use insta::assert_snapshot;
-use netassay_report::{Cell, Table};
 use netassay_report::chart;
 use netassay_report::chart::{Figure, NARROW, Plot as _, WIDE};
+use netassay_report::{Cell, Table};
 
 /// A row a line.
 fn rows(table: &Table) -> Vec<String> {

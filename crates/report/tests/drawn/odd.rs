@@ -2,8 +2,8 @@
 
 use netassay_report::chart::{
     Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition, Figure, Flame,
-    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval, LanePlot,
-    LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
+    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval,
+    LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
 };
 
 /// Names and values that are handed out again and again.

@@ -5,7 +5,7 @@
 use netassay_report::chart;
 
 mod any;
-#[path = "../../../results/tests/drawn/faults.rs"]
+#[path = "../drawn/faults.rs"]
 mod faults;
 mod latency;
 #[path = "../designs/made.rs"]

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
-use netassay_report::{FigureSection, ReportedStudy, figures};
 use netassay_report::chart::{Figure, NARROW, NARROWEST, WIDE};
+use netassay_report::{FigureSection, ReportedStudy, figures};
 
 use crate::faults::{faults, lines};
 use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
@@ -116,7 +116,11 @@ fn one_boot_has_no_interval() {
             let heads = table.heads();
             let is_end = |at: &usize| heads[*at] == "lower end" || heads[*at] == "upper end";
             let columns: Vec<usize> = (0..heads.len()).filter(is_end).collect();
-            table.rows().iter().flat_map(|row| columns.iter().map(|at| row[*at].text().into_owned())).collect::<Vec<_>>()
+            table
+                .rows()
+                .iter()
+                .flat_map(|row| columns.iter().map(|at| row[*at].text().into_owned()))
+                .collect::<Vec<_>>()
         };
         figure.panels.iter().map(|panel| panel.plot.table()).flat_map(end).collect()
     };

@@ -70,10 +70,7 @@ fn beside_each_other<'d>(
         units.extend([unit, "%"]);
     }
     let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
-    let mut table = Table::new(&sizes)
-        .units(&units)
-        .optional(&shares)
-        .uncut(&[&[0], &costs[..]].concat());
+    let mut table = Table::new(&sizes).units(&units).optional(&shares).uncut(&[&[0], &costs[..]].concat());
     for (step, stage) in steps {
         let mut cells = cells![stage];
         for traced in traces {

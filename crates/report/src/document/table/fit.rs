@@ -93,7 +93,8 @@ impl Table {
     /// The first column as lines of its own, each above the rest of its row.
     fn stacked(&self, layout: Layout) -> String {
         let mut rest = self.clone();
-        let names: Vec<Cell> = rest.head.iter_mut().chain(&mut rest.rows).map(|line| line.remove(0)).collect();
+        let names: Vec<Cell> =
+            rest.head.iter_mut().chain(&mut rest.rows).map(|line| line.remove(0)).collect();
         let before = |columns: &[usize]| columns.iter().filter_map(|column| column.checked_sub(1)).collect();
         rest.whole = before(&self.whole);
         rest.optional = before(&self.optional);

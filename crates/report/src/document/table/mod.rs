@@ -186,8 +186,8 @@ mod tests {
             1 => Cell::with_unit(results::figure(value), "Mbit/s"),
             _ => Cell::with_unit(results::times(value), "times"),
         });
-        let interval = (number.clone(), number.clone())
-            .prop_map(|ends| Cell::interval(Some(ends), results::figure));
+        let interval =
+            (number.clone(), number.clone()).prop_map(|ends| Cell::interval(Some(ends), results::figure));
         let row = (name, number, difference, interval, "[a-z ]{0,30}", "[a-zA-Z0-9 /]{0,30}");
         prop::collection::vec(row, 0..12).prop_map(|rows| {
             let head = ["condition", "Mbit/s", "difference", "interval", "verdict", "limited by"];

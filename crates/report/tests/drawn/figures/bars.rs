@@ -58,8 +58,7 @@ pub(super) fn cpu() -> Figure {
         ("tx checksumming off", [21.1, 66.0, 0.5, 11.0, 0.9], [3.0, 24.0, 1.1, 13.0, 0.0]),
         ("GSO off", [15.9, 70.0, 0.8, 12.3, 1.0], [3.3, 29.0, 1.9, 19.0, 0.0]),
     ];
-    let groups =
-        groups.map(|(name, guest, host)| [bar(name, "guest", guest), bar(name, "its host", host)]);
+    let groups = groups.map(|(name, guest, host)| [bar(name, "guest", guest), bar(name, "its host", host)]);
     let plot = Bars {
         quantity: percent_of("CPU", "of one CPU"),
         interval: "95 % interval of the sum".to_owned(),

@@ -1,8 +1,7 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, LanePlot, LaneStage,
-    Quantity,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, LanePlot, LaneStage, Quantity,
 };
 
 use super::digits;

@@ -143,7 +143,8 @@ impl Dots {
         }
         // Of more boots the table has each.
         let means: Vec<f64> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
-        let end = |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
+        let end =
+            |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
         let (low, high) = (end(f64::min), end(f64::max));
         format!("{}: {whole}means of {} boots: {low} to {high}", condition.name, means.len())
     }
