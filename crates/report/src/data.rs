@@ -2,7 +2,6 @@
 
 use std::io::Write as _;
 
-use crate::chart::EmbeddedFile;
 use flate2::{Compression, GzBuilder};
 use store::StoredStudy;
 
@@ -21,44 +20,24 @@ pub struct Download {
     pub(crate) number: i64,
     /// The number of its runs, warm-ups and those that do not count included.
     pub(crate) runs: usize,
-    pub(crate) file: EmbeddedFile,
+    /// A gzip file.
+    pub(crate) file: Vec<u8>,
 }
 
-/// The files before they are compressed, which takes as long as all figures of a page.
-#[derive(Debug)]
-pub struct PackedStudy {
-    stem: String,
-    number: i64,
-    runs: usize,
-    json: Vec<u8>,
-}
-
-impl PackedStudy {
+impl Download {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
     pub fn from_stored(study: &StoredStudy) -> Self {
         let packed = store::export::packed(study, results::unit_of);
+        let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
         Self {
             stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
             number: study.row.id.0,
             runs: study.runs.len(),
-            json: serde_json::to_vec(&packed).expect("texts and lists are JSON"),
+            file: gzip(&json),
         }
     }
 
-    /// The compressed file.
-    #[must_use]
-    pub fn compressed(&self) -> Download {
-        Download {
-            stem: self.stem.clone(),
-            number: self.number,
-            runs: self.runs,
-            file: EmbeddedFile { media: "application/gzip", bytes: gzip(&self.json) },
-        }
-    }
-}
-
-impl Download {
     /// The content of the files, and the parts that are left out.
     pub(crate) fn about(&self) -> String {
         format!(

@@ -14,7 +14,7 @@ mod html;
 mod page;
 pub mod views;
 
-pub use data::{Download, PackedStudy, file_stem};
-pub use document::{Layout, Table, TitledTable, Tone, colour_sequences, distinct_names};
+pub use data::{Download, file_stem};
+pub use document::{Cell, Layout, Table, Tone, colour_sequences, distinct_names};
 pub use html::figure_page;
 pub use page::{FigureSection, Page, ReportedStudy};

@@ -1,12 +1,12 @@
 //! The report of one or several studies: its chapters, in their order, and the page in Markdown.
 
-use crate::chart::{Figure, Id};
-use crate::document::bounded::line;
-use crate::document::{Block, escaped, markdown};
 use results::{Results, capital, distinct};
 use store::StoredSeries;
 
+use crate::chart::{Figure, Id};
 use crate::data::Download;
+use crate::document::bounded::line;
+use crate::document::{Block, escaped, markdown};
 use crate::views;
 
 // The title of the fold with the figures that not every reader wants.
@@ -131,11 +131,7 @@ impl Page<'_> {
             }
             chapters.push(Chapter::new("advice", "Advice", advice));
         }
-        chapters.push(Chapter::new(
-            "conditions",
-            "Conditions",
-            self.of_all_studies(|study| views::conditions(&study.results)),
-        ));
+        chapters.push(Chapter::new("conditions", "Conditions", self.of_all_studies(conditions)));
         let is_other = |section: &&FigureSection| answering.is_none_or(|shown| shown.id != section.id);
         chapters.extend(self.figures.iter().filter(is_other).map(|section| figures(section, false)));
         chapters.push(Chapter::new("environment", "Environment", self.of_all_studies(environment)));
@@ -196,6 +192,13 @@ fn figures(section: &FigureSection, is_first_shown: bool) -> Chapter<'_> {
         blocks.push(Block::Fold(FOLD.to_owned(), folded));
     }
     Chapter { id: section.id.clone(), title: section.title.clone(), blocks, downloads: &[] }
+}
+
+/// The tables of conditions, and the rates inside their runs.
+fn conditions(study: &ReportedStudy) -> Vec<Block<'static>> {
+    let mut blocks = views::conditions(&study.results);
+    blocks.extend(views::over_time(&study.results.stored, &study.series));
+    blocks
 }
 
 /// The states of switches, the evidence of them, and the hosts.

@@ -47,7 +47,7 @@ fn definition(entry: &Entry) -> ListItem {
     let also = Some(entry.also.join(", ")).filter(|also| !also.is_empty());
     ListItem {
         sentence: format!("{} ({}): {}", entry.name, entry.section, entry.meaning),
-        facts: also.into_iter().map(|also| ("also".to_owned(), also, false)).collect(),
+        facts: also.into_iter().map(|also| ("also".to_owned(), also.into())).collect(),
     }
 }
 

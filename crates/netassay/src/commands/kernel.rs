@@ -32,7 +32,7 @@ fn list(output: &Formatted) -> Result<(), Failure> {
     };
     let item = |fetched: &Fetched| {
         let version = fetched.version.as_deref().unwrap_or("not known");
-        let alias = |alias: &String| ("also called".to_owned(), alias.clone(), false);
+        let alias = |alias: &String| ("also called".to_owned(), alias.into());
         ListItem {
             sentence: format!("{} (release {}, version {version})", fetched.package, release(fetched)),
             facts: fetched.aliases.iter().map(alias).collect(),

@@ -1,10 +1,8 @@
 //! `netassay report`: studies as one page, rendered from what is stored.
 
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread::{self, Builder, ScopedJoinHandle};
 
-use report::{Download, PackedStudy, Page, ReportedStudy, file_stem, views};
+use report::{Download, Page, ReportedStudy, file_stem, views};
 use results::Results;
 use results::advice::{Advice, AdviceRequest};
 use serde_json::{Value, json};
@@ -65,29 +63,15 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     if format == ReportFormat::Json {
         return json_text(&document(stored)?);
     }
-    let packed: Vec<PackedStudy> = match format {
-        ReportFormat::Html => stored.iter().map(PackedStudy::from_stored).collect(),
+    let data: Vec<Download> = match format {
+        ReportFormat::Html => stored.iter().map(Download::from_stored).collect(),
         _ => Vec::new(),
     };
-    thread::scope(|scope| {
-        // Other threads compress the measurements while this one works out the figures.
-        let data = packed.iter().map(|one| {
-            let thread = Builder::new().spawn_scoped(scope, || one.compressed());
-            thread.map_err(|_| one.compressed())
-        });
-        let data: Vec<Result<ScopedJoinHandle<'_, Download>, Download>> = data.collect();
-        let studies = reported_studies(store, stored)?;
-        let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
-        let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
-        let figures = report::figures::sections(&studies);
-        let compressed = |one: Result<ScopedJoinHandle<'_, Download>, Download>| match one {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(data) => data,
-        };
-        let data = data.into_iter().map(compressed).collect();
-        let page = Page { studies: &studies, advice, figures, data };
-        Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
-    })
+    let studies = reported_studies(store, stored)?;
+    let advice = advice_of(studies.iter().map(|study| &study.results.stored))?;
+    let advice = advice.map(|advice| views::advice(&advice, true)).unwrap_or_default();
+    let page = Page { studies: &studies, advice, figures: report::figures::sections(&studies), data };
+    Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
 }
 
 /// Which settings to change; `None` where the studies varied none.

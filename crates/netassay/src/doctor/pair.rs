@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::{Hardware, InterfaceEnvironment};
 use report::document::Block;
-use report::{Table, TitledTable};
+use report::{Table, cells};
 use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{FoundMachine, PairCheck, PairFault};
@@ -78,10 +78,9 @@ impl Property {
 
 /// Both machines side by side; `None` without them.
 pub(super) fn table(sides: &[Property]) -> Option<Block<'static>> {
-    let mut table = Table::new(&["property", "transmitter", "receiver"]);
+    let mut table = Table::new(["property", "transmitter", "receiver"]).titled("both machines");
     for Property { property, transmitter, receiver } in sides {
-        table.row(&[property, transmitter, receiver]);
+        table.row(cells![property, transmitter, receiver]);
     }
-    let title = "both machines".to_owned();
-    (!sides.is_empty()).then_some(Block::Table(TitledTable { title, table, notes: Vec::new() }))
+    table.filled().map(Block::Table)
 }

@@ -81,16 +81,9 @@ impl Axis {
     pub(crate) fn names(names: &[String], room: AxisRoom) -> Self {
         let last = names.len().saturating_sub(1);
         let axis = |every: usize| {
-            let axis = Self {
-                scale: Scale::Linear,
-                unit: 1.0,
-                low: -0.5,
-                high: last as f64 + 0.5,
-                ticks: Vec::new(),
-                factor: 0,
-            };
             let kept = names.iter().enumerate().filter(|(index, _)| (last - index).is_multiple_of(every));
-            axis.with(kept.map(|(index, name)| (index as f64, fit(name, LONGEST))))
+            let ticks = kept.map(|(index, name)| (index as f64, fit(name, LONGEST)));
+            Self::between(Scale::Linear, (-0.5, last as f64 + 0.5), ticks)
         };
         (1..=last.max(1)).map(axis).find(|axis| axis.fits(room)).unwrap_or_else(|| axis(last + 1))
     }
@@ -101,10 +94,24 @@ impl Axis {
         ((at - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    fn with(mut self, ticks: impl Iterator<Item = (f64, String)>) -> Self {
-        let span = self.high - self.low;
-        self.ticks = ticks.map(|(at, label)| Tick { at: (at - self.low) / span, label }).collect();
-        self
+    /// Whether there are at least two labels, and none touches the next.
+    fn fits(&self, room: AxisRoom) -> bool {
+        let is_apart = |pair: &[Tick]| {
+            let (length, least) = match room {
+                AxisRoom::Across(length) => {
+                    (length, (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP)
+                }
+                AxisRoom::Up(length) => (length, 2.0 * LINE),
+            };
+            (pair[1].at - pair[0].at) * length >= least
+        };
+        self.ticks.len() > 1 && self.ticks.windows(2).all(is_apart)
+    }
+
+    /// An axis between these ends, on the scale, with ticks at these places of it.
+    fn between(scale: Scale, (low, high): (f64, f64), ticks: impl Iterator<Item = (f64, String)>) -> Self {
+        let tick = |(at, label)| Tick { at: (at - low) / (high - low), label };
+        Self { scale, unit: 1.0, low, high, ticks: ticks.map(tick).collect(), factor: 0 }
     }
 }
 
@@ -149,9 +156,9 @@ fn linear(values: impl Iterator<Item = f64>, zero: bool, room: AxisRoom) -> Axis
         let (first, last) =
             if encloses { (step.floor(low), step.ceil(high)) } else { (step.ceil(low), step.floor(high)) };
         // A tick may lie a rounding beyond the values: the axis reaches it too.
-        let (low, high) = (low.min(step.value(first)), high.max(step.value(last)));
-        let axis = Axis { scale: Scale::Linear, unit, low, high, ticks: Vec::new(), factor };
-        axis.with((first..=last).map(|index| (step.value(index), step.label(index, exponent - factor))))
+        let ends = (low.min(step.value(first)), high.max(step.value(last)));
+        let ticks = (first..=last).map(|index| (step.value(index), step.label(index, exponent - factor)));
+        Axis { unit, factor, ..Axis::between(Scale::Linear, ends, ticks) }
     };
     let fitting = (2..=8).rev().map(|steps| axis(steps, false)).find(|axis| axis.fits(room));
     fitting.unwrap_or_else(|| axis(1, true))
@@ -178,16 +185,12 @@ impl TickStep {
         if self.exponent < 0 { whole / ten_to(-self.exponent) } else { whole * ten_to(self.exponent) }
     }
 
-    fn size(&self) -> f64 {
-        self.value(1)
-    }
-
     fn floor(&self, value: f64) -> i64 {
-        (value / self.size() + 1e-6).floor() as i64
+        (value / self.value(1) + 1e-6).floor() as i64
     }
 
     fn ceil(&self, value: f64) -> i64 {
-        (value / self.size() - 1e-6).ceil() as i64
+        (value / self.value(1) - 1e-6).ceil() as i64
     }
 
     /// A tick's value times a power of ten: all digits, and no more.
@@ -230,9 +233,7 @@ fn logarithmic(values: impl Iterator<Item = f64>, quantity: &Quantity, room: Axi
             0 => true,
             every => *times == 1 && exponent.rem_euclid(every) == 0,
         });
-        let (low, high) = ends;
-        let axis = Axis { scale: Scale::Logarithmic, unit: 1.0, low, high, ticks: Vec::new(), factor: 0 };
-        axis.with(named.map(|mark| (at(mark), (quantity.show)(near(mark)))))
+        Axis::between(Scale::Logarithmic, ends, named.map(|mark| (at(mark), (quantity.show)(near(mark)))))
     };
     let levels = [0, 1, 2, 3, 5, 10, 20, 50, 100, 200];
     let fitting = levels.into_iter().map(axis).find(|axis| axis.fits(room));
@@ -244,27 +245,10 @@ fn quantiles(values: impl Iterator<Item = f64>) -> Axis {
     let high = values.map(|value| Scale::Quantiles.position(value, 1.0)).fold(1.0, f64::max);
     let marks = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999, 0.999_999_9];
     let at = |mark: f64| Scale::Quantiles.position(mark, 1.0);
-    let axis = Axis { scale: Scale::Quantiles, unit: 1.0, low: 0.0, high, ticks: Vec::new(), factor: 0 };
     let named = marks.into_iter().filter(|mark| at(*mark) <= high + 1e-9);
     // The shortest text that is the fraction.
-    axis.with(named.map(|mark| (at(mark), format!("{}", (mark * 1e9).round() / 1e7))))
-}
-
-impl Axis {
-    /// Whether there are at least two labels, and none touches the next.
-    fn fits(&self, room: AxisRoom) -> bool {
-        let pairs = self.ticks.windows(2);
-        self.ticks.len() > 1
-            && pairs.into_iter().all(|pair| {
-                let apart = pair[1].at - pair[0].at;
-                match room {
-                    AxisRoom::Across(length) => {
-                        apart * length >= (width(&pair[0].label) + width(&pair[1].label)) / 2.0 + GAP
-                    }
-                    AxisRoom::Up(length) => apart * length >= 2.0 * LINE,
-                }
-            })
-    }
+    let ticks = named.map(|mark| (at(mark), format!("{}", (mark * 1e9).round() / 1e7)));
+    Axis::between(Scale::Quantiles, (0.0, high), ticks)
 }
 
 #[cfg(test)]

@@ -62,19 +62,14 @@ impl Drawing {
         if text.is_empty() {
             return;
         }
-        let label = label(anchor, x, y, &text);
         let class = [class, anchor.class()].map(str::trim).join(" ");
-        let attributes: [(&'static str, Attribute<'_>); 3] =
-            [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
-        let is_needed = |(name, _): &(&'static str, Attribute<'_>)| match *name {
-            // 0 where it is not given.
-            "x" => number(x) != "0",
-            "class" => !class.trim().is_empty(),
-            _ => true,
-        };
-        let kept: Vec<_> = attributes.into_iter().filter(is_needed).collect();
-        self.front.element("text", &kept, |inside| inside.text(&text));
-        self.labels.push(label);
+        let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
+        // 0 where it is not given.
+        attributes.extend((number(x) != "0").then(|| ("x", x.into())));
+        attributes.push(("y", y.into()));
+        attributes.extend((!class.trim().is_empty()).then(|| ("class", class.trim().into())));
+        self.front.element("text", &attributes, |inside| inside.text(&text));
+        self.labels.push(label(anchor, x, y, &text));
     }
 
     /// Writes the text where it covers no other text and nothing beyond the edge; returns whether
@@ -102,6 +97,21 @@ impl Drawing {
         }
     }
 
+    /// Writes text in lines of `room` px, at most four, the first on a base line at `y`; returns
+    /// their height, in px.
+    pub(crate) fn paragraph(
+        &mut self,
+        class: &str,
+        anchor: Anchor,
+        (x, y): (f64, f64),
+        text: &str,
+        room: f64,
+    ) -> f64 {
+        let lines = measure::wrap(text, room, 4);
+        self.lines(class, anchor, x, y, &lines);
+        lines.len() as f64 * measure::LINE
+    }
+
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let mut path = SvgPath::new();
         path.to(from.0, from.1).to(to.0, to.1);
@@ -127,13 +137,11 @@ impl Drawing {
         self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
     }
 
-    /// A ring, that tells `title` where a pointer is on it.
-    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64, title: Option<&str>) {
+    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64) {
         let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
         self.marks.join(&area, 0.0, 0.0);
-        let attributes: [(&'static str, Attribute<'_>); 4] =
-            [("class", class.into()), ("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
-        self.titled("circle", &attributes, title);
+        let place = [("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
+        self.front.empty("circle", &[&[("class", class.into())], &place[..]].concat());
     }
 
     /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
@@ -141,17 +149,7 @@ impl Drawing {
         let mut path = SvgPath::new();
         path.dot(x, y);
         self.marks.join(&path.area, 0.0, 0.0);
-        self.titled("path", &[("d", path.data.as_str().into())], Some(title));
-    }
-
-    /// Dots of [`Self::shared`] class, without words of their own.
-    pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
-        let mut path = SvgPath::new();
-        places.iter().for_each(|(x, y)| path.dot(*x, *y));
-        if !path.is_empty() {
-            self.marks.join(&path.area, 0.0, 0.0);
-            self.front.empty("path", &[("d", path.data.as_str().into())]);
-        }
+        self.front.element("path", &[("d", path.data.as_str().into())], |inside| told(inside, title));
     }
 
     /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
@@ -199,25 +197,9 @@ impl Drawing {
             return;
         }
         self.front.element("g", attributes, |group| {
-            if let Some(title) = title {
-                group.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
-            }
+            title.iter().for_each(|title| told(group, title));
             group.append(&inner);
         });
-    }
-
-    fn titled(
-        &mut self,
-        name: &'static str,
-        attributes: &[(&'static str, Attribute<'_>)],
-        title: Option<&str>,
-    ) {
-        match title {
-            Some(title) => self.front.element(name, attributes, |inside| {
-                inside.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
-            }),
-            None => self.front.empty(name, attributes),
-        }
     }
 }
 
@@ -229,6 +211,11 @@ impl Anchor {
             Self::End => "end",
         }
     }
+}
+
+/// Adds the words that a browser shows where a pointer is on an element.
+fn told(element: &mut Markup, title: &str) {
+    element.element("title", &[], |inside| inside.text(&words::shortened_reason(title)));
 }
 
 fn label(anchor: Anchor, x: f64, y: f64, text: &str) -> DrawnText {

@@ -6,7 +6,8 @@ use crate::chart::markup::{Attribute, Fixed, Id, Markup};
 use crate::chart::measure::{LINE, wrap};
 use crate::chart::path::Area;
 use crate::chart::table::write_table;
-use crate::{Table, fixed};
+use crate::document::Table;
+use crate::fixed;
 
 /// The script of a page with figures. A browser shows what a mark tells where a pointer is on it;
 /// this leads the keyboard's focus to the marks, and shows the same beside the one that has it.

@@ -98,17 +98,13 @@ impl Frame {
             return start + (whole - height) / 2.0;
         }
         let mut y = start;
-        let names = wrap(name, self.width, 3);
         if !name.is_empty() {
-            drawing.lines("", Anchor::Start, 0.0, y + 11.0, &names);
-            y += names.len() as f64 * LINE;
+            y += drawing.paragraph("", Anchor::Start, (0.0, y + 11.0), name, self.width);
         }
         if !self.under && !name.is_empty() {
             drawing.text("", Anchor::End, self.width, start + 11.0, value);
         } else if !value.is_empty() {
-            let values = wrap(value, self.width, 3);
-            drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &values);
-            y += values.len() as f64 * LINE;
+            y += drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), value, self.width);
         }
         y += 3.0;
         self.y = y + height + BETWEEN;
@@ -120,10 +116,9 @@ impl Frame {
 
     /// Shades the area between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: f64, high: f64) {
-        if let Some((top, bottom)) = self.extent() {
-            let (left, right) = (self.x(axis, low), self.x(axis, high));
-            drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
-        }
+        let Some((top, bottom)) = self.extent() else { return };
+        let (left, right) = (self.x(axis, low), self.x(axis, high));
+        drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
     }
 
     fn extent(&self) -> Option<(f64, f64)> {
@@ -145,9 +140,7 @@ impl Frame {
         }
         drawing.behind(|back| {
             back.path("grid", &lines);
-            if !covers.is_empty() {
-                back.path("cover", &covers);
-            }
+            back.path("cover", &covers);
         });
     }
 
@@ -157,9 +150,7 @@ impl Frame {
         for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
             path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
         }
-        if !self.stretches.is_empty() {
-            drawing.path(class, &path);
-        }
+        drawing.path(class, &path);
     }
 
     /// An estimate with its interval.
@@ -200,9 +191,8 @@ impl Frame {
         self.y = bottom + 19.0;
         let x = if self.names.is_some() { self.left } else { 0.0 };
         for text in [quantity.title(axis.factor)].iter().chain(remarks) {
-            let lines = wrap(text, self.width - x, 4);
-            drawing.lines("muted", Anchor::Start, x, self.y + 13.0, &lines);
-            self.y += lines.len() as f64 * LINE + 2.0;
+            self.y +=
+                2.0 + drawing.paragraph("muted", Anchor::Start, (x, self.y + 13.0), text, self.width - x);
         }
         drawing.height = self.y + 6.0;
     }

@@ -52,28 +52,25 @@ pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(LegendSign, String
 impl LegendSign {
     fn draw(self, drawing: &mut Drawing, x: f64, y: f64) {
         let across = |drawing: &mut Drawing, class: &str| drawing.line(class, (x, y), (x + 15.0, y));
+        let block = |drawing: &mut Drawing, class: &str| {
+            drawing.rect(class, Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 });
+        };
         match self {
             Self::Dot(class) => {
                 let mut path = SvgPath::new();
                 path.dot(x + 7.0, y);
                 drawing.path(&format!("dots {class}"), &path);
             }
-            Self::Block(class) => {
-                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
-                drawing.rect(&format!("fill {class}"), area);
-            }
+            Self::Block(class) => block(drawing, &format!("fill {class}")),
+            Self::Heat(step) => block(drawing, &heat_class("c1", step)),
             Self::Line(index) => across(drawing, &stroke(index)),
             Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
             Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
             Self::Whisker => whisker(drawing, y, [x, x + 15.0]),
-            Self::Heat(step) => {
-                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
-                drawing.rect(&heat_class("c1", step), area);
-            }
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0, None),
+            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }

@@ -21,17 +21,8 @@ pub enum Attribute<'a> {
     Number(f64),
     /// A link to an element of the same page.
     Link(&'a Id),
-    /// A file inside the page.
-    File(&'a EmbeddedFile),
-}
-
-/// A file inside a page, as an address that holds it (RFC 2397).
-#[derive(Debug, Clone)]
-pub struct EmbeddedFile {
-    /// Its media type.
-    pub media: &'static str,
-    /// The content of the file.
-    pub bytes: Vec<u8>,
+    /// A file inside the page, as an address that holds it (RFC 2397): its media type and content.
+    File(&'static str, &'a [u8]),
 }
 
 /// A style sheet or a script that stands in the source: of no text of others.
@@ -249,7 +240,7 @@ impl Markup {
                 Attribute::Number(value) => self.0.push_str(&number(*value)),
                 Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),
                 // No letter of base64 needs an escape.
-                Attribute::File(EmbeddedFile { media, bytes }) => {
+                Attribute::File(media, bytes) => {
                     write!(self.0, "data:{media};base64,").expect("writing to a string cannot fail");
                     STANDARD.encode_string(bytes, &mut self.0);
                 }

@@ -2,7 +2,7 @@
 
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::drawing::{Anchor, Drawing};
-use crate::chart::measure::{self, LINE, fit, width, wrap};
+use crate::chart::measure::{self, LINE, fit, width};
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
 
@@ -48,9 +48,8 @@ impl Plane {
     ) -> Self {
         let y =
             Axis::new(up.scale, up.values.iter().copied(), up.quantity, AxisRoom::Up(HEIGHT - 2.0 * INSET));
-        let names = wrap(&up.quantity.title(y.factor), drawing.width, 3);
-        drawing.lines("muted", Anchor::Start, 0.0, top + 11.0, &names);
-        let above = top + names.len() as f64 * LINE;
+        let (name, room) = (up.quantity.title(y.factor), drawing.width);
+        let above = top + drawing.paragraph("muted", Anchor::Start, (0.0, top + 11.0), &name, room);
         let top = above + 8.0;
         let widest = y.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
         let (left, right) = (widest + GAP + INSET, drawing.width - right - INSET - 4.0);
@@ -93,19 +92,14 @@ impl Plane {
         }
         axis.from(self.left, self.foot).to(self.right, self.foot);
         drawing.path("axis", &axis);
-        let lines = wrap(&across.title(self.x.factor), self.right, 3);
-        drawing.lines("muted", Anchor::End, self.right, self.foot + 34.0, &lines);
-        drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;
+        let (name, place) = (across.title(self.x.factor), (self.right, self.foot + 34.0));
+        let height = drawing.paragraph("muted", Anchor::End, place, &name, self.right);
+        drawing.height = self.foot + 24.0 + height + 6.0;
     }
 
     pub(crate) fn place(&self, x: f64, y: f64) -> (f64, f64) {
         let (right, up) = (self.x.place(x), self.y.place(y));
         (self.left + right * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
-    }
-
-    pub(crate) fn level(&self, drawing: &mut Drawing, class: &str, value: f64) {
-        let y = self.bottom - self.y.place(value) * (self.bottom - self.top);
-        drawing.line(class, (self.left, y), (self.right, y));
     }
 }
 
@@ -136,8 +130,7 @@ fn rows<'a>(width: f64, flags: impl Iterator<Item = (f64, &'a String)>) -> Vec<A
 
 pub(crate) fn remark(drawing: &mut Drawing, remarks: &[String]) {
     for text in remarks {
-        let lines = wrap(text, drawing.width, 4);
-        drawing.lines("muted", Anchor::Start, 0.0, drawing.height + 11.0, &lines);
-        drawing.height += lines.len() as f64 * LINE + 6.0;
+        let place = (0.0, drawing.height + 11.0);
+        drawing.height += 6.0 + drawing.paragraph("muted", Anchor::Start, place, text, drawing.width);
     }
 }

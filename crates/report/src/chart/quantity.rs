@@ -1,5 +1,7 @@
 //! Quantities: the meaning of an axis and the form of its numbers.
 
+use crate::document::Cell;
+
 /// A quantity with its unit and base, and the writer of its values: the same in tables, sentences
 /// and figures.
 #[derive(Debug, Clone)]
@@ -44,9 +46,10 @@ impl Interval {
         std::iter::once(self.estimate).chain(ends.into_iter().flatten())
     }
 
-    /// The estimate and the ends, as the cells of a table have them.
-    pub(crate) fn values(&self) -> [Option<f64>; 3] {
-        [Some(self.estimate), self.low, self.high]
+    /// The cells of an estimate and of both ends, as `show` writes a number.
+    pub(crate) fn cells(shown: Option<Self>, show: impl Fn(f64) -> String) -> [Cell; 3] {
+        let values = shown.map_or([None; 3], |shown| [Some(shown.estimate), shown.low, shown.high]);
+        values.map(|value| value.map_or(Cell::EMPTY, |value| Cell::Number(show(value))))
     }
 }
 
@@ -88,8 +91,8 @@ impl Quantity {
     }
 
     /// The cell of a value; empty if it is unknown.
-    pub(crate) fn cell(&self, value: Option<f64>) -> String {
-        value.map_or_else(String::new, self.show)
+    pub(crate) fn cell(&self, value: Option<f64>) -> Cell {
+        value.map_or(Cell::EMPTY, |value| Cell::Number((self.show)(value)))
     }
 
     /// A difference, with its sign, without its unit.
@@ -113,7 +116,7 @@ impl Quantity {
         self.with_unit(format!("{estimate} ({range})"))
     }
 
-    fn with_unit(&self, value: String) -> String {
+    pub(crate) fn with_unit(&self, value: String) -> String {
         if self.unit.is_empty() { value } else { format!("{value} {}", self.unit) }
     }
 }

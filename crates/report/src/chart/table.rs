@@ -1,20 +1,11 @@
-//! Tables as HTML, and the figures behind a drawing as a table.
+//! Tables as HTML.
 
 use crate::chart::markup::{Attribute, Id, Markup};
 use crate::document::bounded::line;
-use crate::document::{Table, Tone};
+use crate::document::{Cell, Table, Tone};
 
 /// The number of columns that the class of a table can name as columns of numbers.
 pub(crate) const NAMED: usize = 16;
-
-/// A table with these rows.
-pub(crate) fn figure_table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-    let mut table = Table::new(head);
-    for cells in rows {
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
-    }
-    table
-}
 
 /// Adds a table with this caption; a table of a page, not of a figure, has a name. Its classes say
 /// which of its columns are numbers, so that no cell needs to: `n2 n4`. Only columns beyond those
@@ -44,21 +35,30 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
             });
         });
         to.element("tbody", &[], |body| {
-            for (place, cells) in table.rows().enumerate() {
+            for cells in table.rows() {
                 body.element("tr", &[], |row| {
                     for (column, cell) in cells.iter().enumerate() {
                         // The first of a row of a body is its name, so its scope needs no word;
                         // without one it is none.
-                        let name = if column == 0 && !cell.trim().is_empty() { "th" } else { "td" };
-                        let class = table.tone(place, column).map_or(own(column), tone_class);
+                        let name = if column == 0 && !cell.text().trim().is_empty() { "th" } else { "td" };
+                        let class = cell.tone().map_or(own(column), tone_class);
                         let attributes = [("class", class.into())];
                         let attributes = &attributes[..usize::from(!class.is_empty())];
-                        row.element(name, attributes, |inside| inside.text(&shown(cell)));
+                        row.element(name, attributes, |inside| write_cell(inside, cell, shown));
                     }
                 });
             }
         });
     });
+}
+
+/// Adds the text of a cell, as `shown` shortens it.
+pub(crate) fn write_cell(to: &mut Markup, cell: &Cell, shown: impl Fn(&str) -> String) {
+    let text = shown(&cell.text());
+    match cell {
+        Cell::Command(_) => to.element("code", &[], |to| to.text(&text)),
+        _ => to.text(&text),
+    }
 }
 
 fn tone_class(tone: Tone) -> &'static str {

@@ -15,7 +15,7 @@ pub use colour::{Tone, colour_sequences};
 pub use layout::Layout;
 pub use markdown::{escaped, markdown};
 pub use names::distinct_names;
-pub use table::Table;
+pub use table::{Cell, Table};
 pub use terminal::terminal;
 
 /// A piece of a page. No text in it is markup.
@@ -38,7 +38,7 @@ pub enum Block<'a> {
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// A table.
-    Table(TitledTable),
+    Table(Table),
     /// Text whose lines and blanks matter.
     Verbatim(String),
     /// Blocks that are shown on demand.
@@ -49,24 +49,13 @@ pub enum Block<'a> {
     Figure(&'a Figure),
 }
 
-/// A table with its title and notes.
-#[derive(Debug, Clone)]
-pub struct TitledTable {
-    /// The subject of the table.
-    pub title: String,
-    /// The table.
-    pub table: Table,
-    /// Notes below the table, as sentences.
-    pub notes: Vec<String>,
-}
-
 /// An item of a list, with its facts.
 #[derive(Clone)]
 pub struct ListItem {
     /// Its sentence.
     pub sentence: String,
-    /// Names with words, or with a command of the shell (`true`).
-    pub facts: Vec<(String, String, bool)>,
+    /// Names with words, or with a command of the shell.
+    pub facts: Vec<(String, Cell)>,
 }
 
 impl From<String> for ListItem {

@@ -1,7 +1,7 @@
 //! Blocks as text for a terminal.
 
 use super::bounded::{line, lines};
-use super::{Block, ListItem, TitledTable};
+use super::{Block, ListItem, Table};
 use crate::document::layout::Layout;
 
 /// Blocks as text for a terminal. Tables fit the layout; [`Layout::wrap`] breaks the other lines.
@@ -44,7 +44,7 @@ impl TerminalWriter {
             Block::Facts(facts) => {
                 facts.iter().for_each(|(name, value)| self.line(&format!("{name}: {value}")));
             }
-            Block::Table(exhibit) => self.table(exhibit),
+            Block::Table(table) => self.table(table),
             Block::Verbatim(words) => self.text.push_str(&lines(words)),
             Block::Fold(title, blocks) => {
                 self.line(title);
@@ -69,15 +69,15 @@ impl TerminalWriter {
         self.indent += 2;
         self.line(&item.sentence);
         self.indent += 2;
-        item.facts.iter().for_each(|(name, words, _)| self.line(&format!("{name}: {words}")));
+        item.facts.iter().for_each(|(name, cell)| self.line(&format!("{name}: {}", cell.text())));
         self.indent -= 4;
     }
 
-    fn table(&mut self, TitledTable { title, table, notes }: &TitledTable) {
-        if !title.is_empty() {
-            self.line(title);
+    fn table(&mut self, table: &Table) {
+        if !table.title.is_empty() {
+            self.line(&table.title);
         }
         self.text.push_str(&table.fit(self.layout));
-        notes.iter().for_each(|note| self.line(&format!("({note})")));
+        table.notes.iter().for_each(|note| self.line(&format!("({note})")));
     }
 }

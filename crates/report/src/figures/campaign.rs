@@ -1,75 +1,58 @@
 //! All runs in the order of time: drift, and boots that differ.
 
-use crate::chart::{BootStart, Figure, Panel, Quantity, Timeline, TimelineRun};
-use results::{counted, distinct, percent};
+use results::{counted, distinct, figure as digits, percent};
+use store::{BootRow, StoredRun};
 
 use super::Ids;
 use super::view::StudyView;
 use super::words::{ends, percent_of};
+use crate::chart::{Curve, Curves, Figure, Panel, Quantity, Scale};
 use crate::page::FigureSection;
 
 // Units of time in s, with the length of a campaign from which on they are used.
 const UNITS: [(&str, f64, f64); 3] = [("h", 3600.0, 3.0 * 3600.0), ("min", 60.0, 180.0), ("s", 1.0, 0.0)];
 // The largest number of warnings on the data that are repeated.
 const FLAGS: usize = 2;
+// With more runs the points are the means of boots: nobody reads each run.
+const TOLD: usize = 200;
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     section.figures.extend(views.iter().filter_map(|view| figure(view, ids)));
-    section.about.push(
-        "Every run when it was, relative to the mean of its condition: without drift the dots lie around 100 % \
-         from the first boot to the last. Runs that were disturbed do not count."
-            .to_owned(),
-    );
+    section.about.push(format!(
+        "Every run that counts when it was, relative to the mean of its condition: without drift the points lie \
+         around 100 % from the first boot to the last. Of more than {TOLD} runs the points are the means of boots."
+    ));
 }
 
 fn figure(view: &StudyView<'_>, ids: &mut Ids) -> Option<Figure> {
     let stored = view.stored;
-    let boots = stored.boots.iter().map(|boot| boot.started_unix_ms);
-    let begun = boots.chain(stored.runs.iter().map(|run| run.started_unix_ms));
-    let begun = begun.min()?;
+    let begun = stored.runs.iter().map(|run| run.started_unix_ms);
+    let begun = begun.chain(stored.boots.iter().map(|boot| boot.started_unix_ms)).min()?;
     let since = |unix_ms: i64| unix_ms.saturating_sub(begun) as f64 / 1e3;
     let length = stored.runs.iter().map(|run| since(run.started_unix_ms)).fold(0.0, f64::max);
     let (unit, seconds, _) = UNITS.into_iter().find(|(_, _, from)| length >= *from).unwrap_or(UNITS[2]);
-    let at = |unix_ms: i64| since(unix_ms) / seconds;
-    let names = view.names(&(0..view.results.conditions.len()).collect::<Vec<_>>());
-    let run = |run: &store::StoredRun| {
+    let point = |run: &StoredRun| {
         let metric = view.primary(view.condition(run.condition)?.kind);
         let mean = view.mean(run.condition, metric).filter(|mean| *mean > 0.0)?;
-        Some(TimelineRun {
-            name: names.get(run.condition)?.clone(),
-            at: at(run.started_unix_ms),
-            value: 100.0 * (run.metrics.get(metric)? / mean),
-            counts: run.is_measurement(),
-        })
+        let share = Some(100.0 * (run.metrics.get(metric)? / mean)).filter(|share| share.is_finite())?;
+        Some((since(run.started_unix_ms) / seconds, share))
     };
-    let mut runs: Vec<TimelineRun> = stored.runs.iter().filter(|run| !run.warmup).filter_map(run).collect();
-    runs.retain(|run| run.value.is_finite());
-    runs.sort_by(|one, other| one.at.total_cmp(&other.at));
-    let start = |boot: &store::BootRow| {
-        let part = if boot.part > 1 { format!(", part {}", boot.part) } else { String::new() };
-        BootStart { name: format!("boot {}{part}", boot.number), at: at(boot.started_unix_ms) }
-    };
-    let mut starts: Vec<BootStart> = stored.boots.iter().map(start).collect();
-    starts.sort_by(|one, other| one.at.total_cmp(&other.at));
-    if runs.iter().filter(|run| run.counts).count() < 2 {
+    let runs: Vec<(f64, f64)> = stored.measurements().filter_map(point).collect();
+    if runs.len() < 2 {
         return None;
     }
-    let plot = Timeline {
-        time: Quantity::new("time since the campaign began", unit, results::figure),
-        quantity: percent_of("main metric", "of the mean of its condition"),
-        reference: Some(100.0),
-        starts,
-        runs,
+    let boot = |boot: &BootRow| {
+        let part = if boot.part > 1 { format!(", part {}", boot.part) } else { String::new() };
+        let own = stored.measurements().filter(|run| (run.boot, run.part) == (boot.number, boot.part));
+        let own: Vec<f64> = own.filter_map(point).map(|(_, share)| share).collect();
+        let mean = (!own.is_empty()).then(|| stats::mean(&own));
+        (since(boot.started_unix_ms) / seconds, format!("boot {}{part}", boot.number), mean)
     };
-    let seen = seen(&plot).into_iter().chain(flags(view));
-    let names = ("campaign runs in time", "Runs in the order of time");
-    view.figure(ids, names, seen, vec![Panel::new("", plot)])
-}
-
-fn seen(plot: &Timeline) -> Vec<String> {
-    let (low, high) = ends(plot.runs.iter().filter(|run| run.counts).map(|run| run.value));
+    let boots: Vec<(f64, String, Option<f64>)> = stored.boots.iter().map(boot).collect();
+    let means: Vec<(&str, f64)> =
+        boots.iter().filter_map(|(_, name, mean)| Some((name.as_str(), (*mean)?))).collect();
+    let (low, high) = ends(runs.iter().map(|run| run.1));
     let mut seen = vec![format!("Runs lie between {} % and {} %", percent(low), percent(high))];
-    let means = plot.means();
     let by = |one: &&(&str, f64), other: &&(&str, f64)| one.1.total_cmp(&other.1);
     if let (Some(least), Some(most)) = (means.iter().min_by(by), means.iter().max_by(by))
         && means.len() > 1
@@ -77,12 +60,23 @@ fn seen(plot: &Timeline) -> Vec<String> {
         let [low, high] = [least, most].map(|(boot, mean)| format!("{} % ({boot})", percent(*mean)));
         seen.push(format!("Means of boots lie between {low} and {high}"));
     }
-    let left_out = plot.runs.iter().filter(|run| !run.counts).count();
-    if left_out > 0 {
-        let verb = if left_out == 1 { "does" } else { "do" };
-        seen.push(format!("{} {verb} not count", counted(left_out, "run")));
-    }
-    seen
+    let left_out = stored.runs.iter().filter(|run| !run.warmup && !run.is_measurement()).count();
+    seen.extend(
+        (left_out > 0).then(|| format!("Left out, as disturbed or failed: {}", counted(left_out, "run"))),
+    );
+    seen.extend(flags(view));
+    let (name, mut points) = match runs.len() {
+        0..=TOLD => ("runs", runs),
+        _ => ("means of boots", boots.iter().filter_map(|(at, _, mean)| Some((*at, (*mean)?))).collect()),
+    };
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let plot = Curves {
+        across: (Quantity::new("time since the campaign began", unit, digits), Scale::Linear),
+        up: (percent_of("main metric", "of the mean of its condition").reaching([100.0]), Scale::Linear),
+        curves: vec![Curve { name: name.to_owned(), points, measured: true }],
+        flags: boots.into_iter().map(|(at, name, _)| (at, name)).collect(),
+    };
+    view.figure(ids, ("campaign runs in time", "Runs in the order of time"), seen, vec![Panel::new("", plot)])
 }
 
 /// Warnings on the main metrics' data.

@@ -36,11 +36,11 @@ const ACCOUNTS: [CpuAccount; 2] = [
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     let mut is_large = false;
     for view in views {
-        let (few, choice): (Vec<_>, Vec<_>) = view.workloads().iter().map(|one| view.chosen(one)).unzip();
+        let (few, is_choice) = view.chosen_workloads();
         for sheet in BarSheet::for_workloads(view, &few) {
             section.figures.extend(figure(view, &few, &sheet, ids));
         }
-        is_large |= choice.contains(&true);
+        is_large |= is_choice;
     }
     section.about.push(
         "CPU in use in the window, as the mean over boots, by what the kernel counts it as. The \

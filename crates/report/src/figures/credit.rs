@@ -1,15 +1,16 @@
 //! Figures of the gain of each offload of a design, its parts with intervals: the rate beside the
 //! CPU per unit of work of both sides; and of the interactions of pairs of offloads.
 
-use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
-use results::{Credit, CreditPart, DesignEffect, capital, listed, metric_name, percent};
+use results::{Credit, CreditPart, DesignEffect, capital, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
 use super::Ids;
 use super::view::StudyView;
 use super::words::{metric_quantity, percent_of};
+use crate::chart::{Bars, Figure, Forest, ForestRow, Interval, Panel, Quantity};
 use crate::page::FigureSection;
+use crate::views::{combinations, proven_credit};
 
 // The largest number of pairs in a sentence.
 const NAMED: usize = 3;
@@ -24,9 +25,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     for view in views {
         let Some(credits) = view.results.credit.as_ref() else { continue };
         section.about.push(explained(credits.design).to_owned());
-        for credits in
-            credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
-        {
+        for credits in combinations(credits) {
             section.figures.extend(figure(view, credits, ids));
             section.folded.extend(interactions(view, credits, ids));
             let is_choice = credits.iter().any(|credit| pairs(credit).count() > MOST);
@@ -67,7 +66,7 @@ fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Fig
             DesignKind::Factorial => Panel::new(title, shares(credit)),
             DesignKind::Ladder | DesignKind::Fractional => Panel::new(title, parts(credit)),
         });
-        seen.push(format!("{}: {}", capital(&metric), words(credit)));
+        seen.push(format!("{}: {}", capital(&metric), proven_credit(credit)));
     }
     let place = place(credits.first()?);
     let (id, title) = (format!("credit {place}"), format!("Credit of each offload: {place}"));
@@ -103,11 +102,13 @@ fn shares(credit: &Credit) -> Bars {
 /// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
     let effect = |part: &CreditPart| {
-        let (interval, proven) = (percentage(credit, &part.change), proven(credit, &part.change));
-        let verdict = match interval {
-            Some(_) => proven.to_owned(),
-            None => format!("{}, {proven}", size(credit, &part.change)),
-        };
+        let (change, proven) = (&part.change, proven(credit, &part.change));
+        let size = change.relative.map_or_else(
+            || metric_quantity(credit.metric).with_unit(stats::signed(results::figure(change.value))),
+            |relative| format!("{} %", stats::signed(percent(relative))),
+        );
+        let interval = percentage(credit, change);
+        let verdict = if interval.is_some() { proven.to_owned() } else { format!("{size}, {proven}") };
         ForestRow { name: part.name.clone(), interval, verdict }
     };
     let name = format!("change of {}", metric_name(credit.metric));
@@ -125,44 +126,6 @@ fn base(credit: &Credit) -> String {
         all @ ("on" | "off") => format!("all {all}"),
         other => other.to_owned(),
     }
-}
-
-/// A change in words, in % if there is a percentage.
-fn size(credit: &Credit, change: &Estimated) -> String {
-    match change.relative {
-        Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(metric_quantity(credit.metric).shown(change.value)),
-    }
-}
-
-/// The whole, then the parts that are proven, the largest first.
-fn words(credit: &Credit) -> String {
-    let whole = match (&credit.whole, &credit.whole_is_not_known) {
-        (Some(whole), _) => format!("all on against all off {}", size(credit, &whole.gain)),
-        (None, Some(why)) => format!("the whole is not known, {why}"),
-        (None, None) => String::new(),
-    };
-    let sure = sure(credit, credit.parts.iter().map(|part| (&part.name, &part.change)));
-    let named: Vec<String> =
-        sure.iter().map(|(name, change)| format!("{name} {}", size(credit, change))).collect();
-    let open = credit.parts.len() - sure.len();
-    let sure = if named.is_empty() {
-        "no part is proven".to_owned()
-    } else {
-        format!("proven, in % of {}: {}", base(credit), listed(&named))
-    };
-    let open = if named.is_empty() || open == 0 { String::new() } else { format!("{open} not proven") };
-    [whole, sure, open].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
-/// The changes that are proven, the largest first.
-fn sure<'c>(
-    credit: &Credit,
-    changes: impl Iterator<Item = (&'c String, &'c Estimated)>,
-) -> Vec<(&'c String, &'c Estimated)> {
-    let mut sure: Vec<_> = changes.filter(|(_, change)| credit.is_proven(change)).collect();
-    sure.sort_by(|(_, one), (_, other)| other.value.abs().total_cmp(&one.value.abs()));
-    sure
 }
 
 /// The context of a credit: its workload and the levels of the other factors.
@@ -218,14 +181,15 @@ fn pairs(credit: &Credit) -> impl Iterator<Item = &DesignEffect> {
 
 /// The proven pairs, the largest first.
 fn pair_words(credit: &Credit) -> String {
-    let sure = sure(credit, pairs(credit).map(|one| (&one.name, &one.effect)));
+    let mut sure: Vec<&DesignEffect> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
+    sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
     let of = pairs(credit).count();
     if sure.is_empty() {
         return format!("none of the {of} pairs has a proven interaction");
     }
-    let words = |(name, effect): &(&String, &Estimated)| {
-        let size = effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
-        format!("{name}{}", size.unwrap_or_default())
+    let words = |one: &&DesignEffect| {
+        let size = one.effect.relative.map(|size| format!(" {} %", stats::signed(percent(size))));
+        format!("{}{}", one.name, size.unwrap_or_default())
     };
     let named: Vec<String> = sure.iter().take(NAMED).map(words).collect();
     format!("{} of {of} pairs are proven, the largest: {}", sure.len(), named.join(", "))

@@ -1,12 +1,14 @@
 //! Figures of differences from a baseline as a forest, with the margin that matters in practice.
 
-use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
+use std::collections::BTreeSet;
+
 use results::{ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
 use super::Ids;
 use super::view::{MOST, StudyView};
 use super::words::{ALL, CHOSEN, metric_quantity, others_folded, percent_of};
+use crate::chart::{Figure, Forest, ForestRow, Interval, Panel, Quantity};
 use crate::page::{FigureSection, is_vast};
 
 // The largest ratio of two panels' reach on one scale: beyond it, the intervals of one would hide
@@ -39,22 +41,37 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     }
 }
 
-/// The comparisons of a workload.
+/// The comparisons of a workload, with the names of their conditions among each other.
 struct WorkloadEffects<'a> {
     workload: &'a str,
     groups: Vec<&'a ComparisonGroup>,
-    names: EffectNames,
+    /// The only baseline; `None` if there are several.
+    only: Option<String>,
+    names: Vec<(usize, String)>,
 }
 
 impl<'a> WorkloadEffects<'a> {
     fn from_view(view: &StudyView<'a>) -> Vec<Self> {
         let groups = view.results.comparisons.iter().filter(|group| !group.rows.is_empty());
-        let family = |(workload, groups): (&'a str, Vec<&'a ComparisonGroup>)| Self {
-            workload,
-            names: EffectNames::from_groups(view, &groups),
-            groups,
+        let family = |(workload, groups): (&'a str, Vec<&'a ComparisonGroup>)| {
+            let rows = groups.iter().flat_map(|group| &group.rows).map(|row| &row.comparison);
+            let baselines: BTreeSet<usize> = rows.clone().map(|one| one.baseline).collect();
+            let members: BTreeSet<usize> =
+                rows.map(|one| one.condition).chain(baselines.iter().copied()).collect();
+            let members: Vec<usize> = members.into_iter().collect();
+            let names: Vec<(usize, String)> = members.iter().copied().zip(view.names(&members)).collect();
+            let only = names.iter().find(|(condition, _)| baselines.iter().eq([condition]));
+            Self { workload, groups, only: only.map(|(_, name)| name.clone()), names }
         };
         grouped(groups.map(|group| (group.workload.as_str(), group))).into_iter().map(family).collect()
+    }
+
+    /// The names of a condition and, if there are several, of its baseline.
+    fn name(&self, row: &ComparisonRow) -> String {
+        let of =
+            |condition: usize| self.names.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
+        let (condition, baseline) = (of(row.comparison.condition), of(row.comparison.baseline));
+        if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
     }
 
     /// Its comparisons in each metric, each once.
@@ -102,22 +119,21 @@ fn figure(
     }
     let is_shared = is_shared(&shown);
     let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
-    let names = &family.names;
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (group, rows) in &shown {
         let metric = metric_name(&group.metric);
-        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, names)));
+        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, family)));
         let has_intervals = rows.iter().any(|row| row.comparison.interval.is_some());
         let plot = if has_shares(rows) || !has_intervals {
-            let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
+            let base = family.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
             let quantity = percent_of(&format!("difference of {metric}"), &base);
-            forest(quantity.reaching(reach.iter().copied()), interval, group, rows, names)
+            forest(quantity.reaching(reach.iter().copied()), interval, group, rows, family)
         } else {
-            let base = names.only.as_deref().unwrap_or("the baseline");
+            let base = family.only.as_deref().unwrap_or("the baseline");
             let mut quantity = metric_quantity(&group.metric).relative(&format!("against {base}"));
             quantity.name.insert_str(0, "difference of ");
             seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
-            forest(quantity, in_unit, group, rows, names)
+            forest(quantity, in_unit, group, rows, family)
         };
         panels.push(Panel::new(capital(&metric), plot));
     }
@@ -132,41 +148,9 @@ fn figure(
         _ => String::new(),
     };
     let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
-    let against = names.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
+    let against = family.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
     let id = format!("effects {}{more}", family.workload);
     view.figure(ids, (&id, &format!("Effects{metric}{against}{of}{more}")), seen, panels)
-}
-
-/// The names of compared conditions among each other.
-struct EffectNames {
-    /// The only baseline; `None` if there are several.
-    only: Option<String>,
-    all: Vec<(usize, String)>,
-}
-
-impl EffectNames {
-    fn from_groups(view: &StudyView<'_>, groups: &[&ComparisonGroup]) -> Self {
-        let (mut members, mut baselines) = (Vec::new(), Vec::new());
-        for row in groups.iter().flat_map(|group| &group.rows) {
-            baselines.push(row.comparison.baseline);
-            members.extend([row.comparison.condition, row.comparison.baseline]);
-        }
-        members.sort_unstable();
-        members.dedup();
-        let names = view.names(&members);
-        let all: Vec<(usize, String)> = members.into_iter().zip(names).collect();
-        let is_one = baselines.iter().all(|one| *one == baselines[0]);
-        let only = all.iter().find(|(condition, _)| is_one && baselines.first() == Some(condition));
-        Self { only: only.map(|(_, name)| name.clone()), all }
-    }
-
-    /// The names of a condition and, if there are several, of its baseline.
-    fn name(&self, row: &ComparisonRow) -> String {
-        let of =
-            |condition: usize| self.all.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
-        let (condition, baseline) = (of(row.comparison.condition), of(row.comparison.baseline));
-        if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
-    }
 }
 
 /// The values, in %, that an axis of these rows must reach.
@@ -193,11 +177,11 @@ fn forest(
     place: impl Fn(&Comparison) -> Option<Interval>,
     group: &ComparisonGroup,
     rows: &[&ComparisonRow],
-    names: &EffectNames,
+    family: &WorkloadEffects<'_>,
 ) -> Forest {
     let effect = |row: &&ComparisonRow| {
         let interval = place(&row.comparison);
-        ForestRow { name: names.name(row), verdict: verdict(row, group, interval.is_some()), interval }
+        ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
@@ -271,7 +255,7 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
 }
 
 /// The words of a panel: the largest proven differences, and the number of the others.
-fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
+fn words(metric: &str, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
     let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
@@ -282,7 +266,7 @@ fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
             None => metric_quantity(metric).shown(row.comparison.difference),
         };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
-        format!("{} {} ({verdict})", names.name(row), stats::signed(size))
+        format!("{} {} ({verdict})", family.name(row), stats::signed(size))
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
     if proven.len() > NAMED {
@@ -295,7 +279,7 @@ fn words(metric: &str, rows: &[&ComparisonRow], names: &EffectNames) -> String {
     ];
     for (verdict, words) in others {
         let of: Vec<String> =
-            rows.iter().filter(|row| row.comparison.verdict == verdict).map(|row| names.name(row)).collect();
+            rows.iter().filter(|row| row.comparison.verdict == verdict).map(|row| family.name(row)).collect();
         match of.len() {
             0 => {}
             count if count > NAMED => parts.push(format!("{words}: {count}")),

@@ -1,13 +1,13 @@
 //! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
 //! setting of the rest, a bar for each workload.
 
-use crate::chart::{Bar, BarGroup, Bars, Interval, Panel, Quantity};
 use results::{distinct, grouped};
 use stats::ConditionEstimate;
 use study::{Name, NameWord};
 
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::of_mean;
+use crate::chart::{Bar, Bars, Interval, Panel, Quantity};
 
 // Factors that split bars into sheets, in the order of their words in a title, with what stands
 // before a level.
@@ -18,15 +18,9 @@ pub(super) struct BarSheet {
     /// The levels that only this sheet's conditions share: `vxlan, MTU 1500`; empty for the only
     /// sheet.
     pub(super) title: String,
-    /// From top to bottom.
-    pub(super) groups: Vec<BarRow>,
-}
-
-/// Bars that are compared first.
-pub(super) struct BarRow {
-    pub(super) name: String,
-    /// The name of the workload, empty where the study has one, with the condition.
-    pub(super) bars: Vec<(String, usize)>,
+    /// From top to bottom: the group, the name of the workload, empty where the study has one, and
+    /// the condition.
+    bars: Vec<(String, String, usize)>,
 }
 
 /// The levels that a condition's sheet and its group stand for.
@@ -54,23 +48,20 @@ impl BarSheet {
         let sheets = grouped(indices.iter().map(|index| (key(index), *index)));
         let sheet = |(key, members): &(ConditionLevels, Vec<usize>)| Self {
             title: title(key),
-            groups: groups(view, key, members),
+            bars: bars(view, key, members),
         };
         sheets.iter().map(sheet).collect()
     }
 
     pub(super) fn conditions(&self) -> impl Iterator<Item = usize> {
-        self.groups.iter().flat_map(|group| group.bars.iter().map(|bar| bar.1))
+        self.bars.iter().map(|(_, _, condition)| *condition)
     }
 
     /// The name of a bar in a sentence.
     pub(super) fn name(&self, condition: usize) -> String {
-        let found = self.groups.iter().find_map(|group| {
-            let bar = group.bars.iter().find(|bar| bar.1 == condition)?;
-            Some([bar.0.as_str(), group.name.as_str()])
-        });
-        let words: Vec<&str> = found.into_iter().flatten().filter(|word| !word.is_empty()).collect();
-        words.join(" ")
+        let own = self.bars.iter().find(|(_, _, of)| *of == condition);
+        let words = own.into_iter().flat_map(|(group, name, _)| [name.as_str(), group]);
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The bars of the conditions that have estimates, each with these parts.
@@ -82,20 +73,17 @@ impl BarSheet {
         parts: &[&str],
         part: impl Fn(usize, usize) -> f64,
     ) -> Bars {
-        let bar = |(name, condition): &(String, usize)| {
+        let bar = |(group, name, condition): &(String, String, usize)| {
             let one = estimates.iter().find(|one| one.condition == *condition)?;
             let parts = (0..parts.len()).map(|place| part(*condition, place)).collect();
-            Some(Bar { name: name.clone(), whole: Interval::new(one.mean, one.interval), parts })
+            let whole = Interval::new(one.mean, one.interval);
+            Some(Bar { group: group.clone(), name: name.clone(), whole, parts })
         };
-        let groups = self.groups.iter().map(|group| BarGroup {
-            name: group.name.clone(),
-            bars: group.bars.iter().filter_map(bar).collect(),
-        });
         Bars {
             quantity: quantity.clone(),
             interval: of_mean(level),
             parts: parts.iter().map(|name| (*name).to_owned()).collect(),
-            groups: groups.filter(|group| !group.bars.is_empty()).collect(),
+            bars: self.bars.iter().filter_map(bar).collect(),
         }
     }
 }
@@ -114,18 +102,22 @@ fn levels_of(view: &StudyView<'_>, condition: usize) -> ConditionLevels {
     view.stored.plan.conditions.get(condition).map_or_else(Vec::new, |one| one.levels.clone())
 }
 
-fn groups(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> Vec<BarRow> {
+fn bars(view: &StudyView<'_>, sheet: &ConditionLevels, members: &[usize]) -> Vec<(String, String, usize)> {
     let several = members.iter().any(|one| workload(view, *one) != workload(view, members[0]));
     let key = |index: &usize| -> ConditionLevels {
         let own = levels_of(view, *index).into_iter();
         own.filter(|level| level.0 != "workload" && !sheet.contains(level)).collect()
     };
-    let bar =
-        |index: &usize| (if several { workload(view, *index).to_owned() } else { String::new() }, *index);
-    let groups = grouped(members.iter().map(|index| (key(index), bar(index))));
-    let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0].1)).collect();
-    let named = groups.into_iter().zip(crate::document::distinct_names(&names));
-    named.map(|((_, bars), name)| BarRow { name, bars }).collect()
+    let groups = grouped(members.iter().map(|index| (key(index), *index)));
+    let names: Vec<Name> = groups.iter().map(|(_, members)| name(view, sheet, members[0])).collect();
+    let mut bars = Vec::new();
+    for ((_, members), group) in groups.into_iter().zip(crate::document::distinct_names(&names)) {
+        for index in members {
+            let name = if several { workload(view, index) } else { "" };
+            bars.push((group.clone(), name.to_owned(), index));
+        }
+    }
+    bars
 }
 
 fn workload<'a>(view: &StudyView<'a>, condition: usize) -> &'a str {

@@ -1,23 +1,13 @@
 //! Latency as histograms: a row for each condition, all its runs together.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet, Scale};
 use record::{LatencyBucket, LatencyHistogram};
-use results::{capital, counted, percent};
+use results::{capital, counted, distinct, percent};
 use store::StoredRun;
 
 use super::Ids;
 use super::view::{MeasuredWorkload, StudyView};
 use super::words::{latency, paragraph};
-
-/// The histograms of a condition's runs, added up.
-#[derive(Default)]
-struct PooledHistogram {
-    histogram: LatencyHistogram,
-    runs: usize,
-    boots: BTreeSet<u32>,
-}
+use crate::chart::{Bucket, Figure, Histogram, Panel, SampleSet};
 
 /// The note on histograms: the form that is stored, and the runs that have none.
 pub(super) fn about(views: &[StudyView<'_>]) -> Vec<String> {
@@ -51,23 +41,28 @@ pub(super) fn figure(
     more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
-    let pooled = pooled(view, workload);
-    if pooled.is_empty() {
+    let runs = |condition: usize| {
+        let own = view.stored.measurements().filter(move |run| run.condition == condition);
+        own.filter_map(|run| Some((run.boot, stored(run).filter(|one| one.count() > 0)?)))
+    };
+    let has_any = |condition: &&usize| workload.kind.is_rr() && runs(**condition).next().is_some();
+    let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
+    if conditions.is_empty() {
         return None;
     }
-    let conditions: Vec<usize> =
-        workload.conditions.iter().filter(|index| pooled.contains_key(index)).copied().collect();
-    let series = |(index, name): (&usize, String)| {
-        let own = &pooled[index];
-        let about = format!("{}, {}", counted(own.runs, "run"), counted(own.boots.len(), "boot"));
+    let series = |(condition, name): (&usize, String)| {
+        let boots = distinct(runs(*condition).map(|(boot, _)| boot)).len();
+        let mut pooled = LatencyHistogram::default();
+        runs(*condition).for_each(|(_, histogram)| pooled.add(histogram));
         let bucket =
             |one: LatencyBucket| Bucket { low: one.low as f64, high: one.high as f64, count: one.count };
-        SampleSet { name, about, buckets: own.histogram.buckets().map(bucket).collect() }
+        let about = format!("{}, {}", counted(runs(*condition).count(), "run"), counted(boots, "boot"));
+        SampleSet { name, about, buckets: pooled.buckets().map(bucket).collect() }
     };
     let series: Vec<SampleSet> = conditions.iter().zip(view.names(&conditions)).map(series).collect();
     let (id, title) = (workload.name, format!("Latency of {}: histograms", workload.name));
     let seen = seen(&series);
-    let plot = Histogram { across: (latency(), Scale::Logarithmic), noun: "transactions", series };
+    let plot = Histogram { quantity: latency(), noun: "transactions", series };
     view.figure(ids, (&format!("latency histogram {id}{more}"), &title), [seen], vec![Panel::new("", plot)])
 }
 
@@ -75,21 +70,6 @@ pub(super) fn figure(
 fn stored(run: &StoredRun) -> Option<&LatencyHistogram> {
     // The side that asks knows when the answer came; it is the first.
     run.detail.sides().next()?.whole.outcome.latency.as_ref()?.histogram.as_ref()
-}
-
-fn pooled(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>) -> BTreeMap<usize, PooledHistogram> {
-    let mut pooled: BTreeMap<usize, PooledHistogram> = BTreeMap::new();
-    if !workload.kind.is_rr() {
-        return pooled;
-    }
-    for run in view.stored.measurements().filter(|run| workload.conditions.contains(&run.condition)) {
-        let Some(histogram) = stored(run).filter(|one| one.count() > 0) else { continue };
-        let own = pooled.entry(run.condition).or_default();
-        own.histogram.add(histogram);
-        own.runs += 1;
-        own.boots.insert(run.boot);
-    }
-    pooled
 }
 
 /// The peaks of the conditions with the lowest and the highest one, in words.

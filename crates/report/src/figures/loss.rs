@@ -1,25 +1,25 @@
-//! Figures of lost packets, as a flow from the sender to the reader.
+//! Lost messages of each condition, by the place where they were lost.
 
-use crate::chart::{Figure, FlowPlace, FlowPlot, Panel, Quantity};
-use results::{counted, percent, rounded};
+use results::{counted, percent};
 
 use super::Ids;
-use super::view::StudyView;
+use super::view::{MOST, StudyView};
+use super::words::percent_of;
+use crate::chart::{Bar, Bars, Figure, Interval, Panel};
 use crate::page::FigureSection;
 
-// The largest number of conditions in a figure: those that lose most.
-const PANELS: usize = 4;
-// The metric of the loss before each place, the place, and the words of the loss.
-const PLACES: [(&str, &str, &str); 4] = [
-    ("lost_queue", "after the sender's queue", "dropped by the sender's queue"),
-    ("lost_device", "after the devices and the link", "dropped by a device or on the link"),
-    ("lost_socket", "after the receiving socket", "dropped because the receiving socket was full"),
-    ("lost_unaccounted", "the reader", "lost at a place without a counter"),
+// The metric of the loss at each place, and its words.
+const PLACES: [(&str, &str); 4] = [
+    ("lost_queue", "dropped by the sender's queue"),
+    ("lost_device", "dropped by a device or on the link"),
+    ("lost_socket", "dropped because the receiving socket was full"),
+    ("lost_unaccounted", "lost at a place without a counter"),
 ];
 
 pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut FigureSection) {
     section.about.push(
-        "Messages over whole runs, as the mean over boots: how many came how far, and what became of the others."
+        "Messages that did not arrive, in % of those offered over whole runs, as the mean over boots, by the \
+         place where they were lost."
             .to_owned(),
     );
     for view in views {
@@ -27,14 +27,14 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
             let mut losing: Vec<(usize, f64)> =
                 workload.conditions.iter().filter_map(|index| Some((*index, share(view, *index)?))).collect();
             losing.sort_by(|one, other| other.1.total_cmp(&one.1));
-            if losing.len() > PANELS {
+            if losing.len() > MOST {
                 section.about.push(format!(
-                    "{}: the {PANELS} that lose most of {} with losses.",
+                    "{}: the {MOST} that lose most of {} with losses.",
                     view.titled(workload.name),
                     counted(losing.len(), "condition")
                 ));
             }
-            losing.truncate(PANELS);
+            losing.truncate(MOST);
             section.figures.extend(figure(view, workload.name, &losing, ids));
         }
     }
@@ -48,34 +48,24 @@ fn share(view: &StudyView<'_>, condition: usize) -> Option<f64> {
 
 fn figure(view: &StudyView<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Ids) -> Option<Figure> {
     let conditions: Vec<usize> = losing.iter().map(|(index, _)| *index).collect();
-    let names = view.names(&conditions);
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for ((condition, share), name) in losing.iter().zip(names) {
-        let Some(plot) = flow(view, *condition) else { continue };
-        let most = PLACES
-            .iter()
-            .filter_map(|(key, _, how)| Some((view.mean(*condition, key)?, how)))
-            .filter(|(lost, _)| *lost > 0.0)
-            .max_by(|one, other| one.0.total_cmp(&other.0));
-        let most = most.map(|(_, how)| format!(", most {how}")).unwrap_or_default();
-        seen.push(format!("{name}: {} % of the messages did not arrive{most}", percent(*share)));
-        panels.push(Panel::new(name, plot));
+    let (mut bars, mut seen) = (Vec::new(), Vec::new());
+    for ((condition, share), group) in losing.iter().zip(view.names(&conditions)) {
+        let offered = view.mean(*condition, "offered")?;
+        let parts = PLACES.map(|(key, _)| 100.0 * view.mean(*condition, key).unwrap_or(0.0) / offered);
+        let most = parts.iter().zip(PLACES).filter(|(lost, _)| **lost > 0.0);
+        let most = most.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        let most = most.map(|(_, (_, how))| format!(", most {how}")).unwrap_or_default();
+        seen.push(format!("{group}: {} % of the messages did not arrive{most}", percent(*share)));
+        let whole = Interval::new(*share, None);
+        bars.push(Bar { group, name: String::new(), whole, parts: parts.to_vec() });
     }
+    let plot = Bars {
+        quantity: percent_of("messages lost", "of those offered"),
+        interval: String::new(),
+        parts: PLACES.map(|(_, how)| how.to_owned()).to_vec(),
+        bars,
+    };
+    let panels = if plot.bars.is_empty() { Vec::new() } else { vec![Panel::new("", plot)] };
     let title = format!("Where messages of {workload} were lost");
     view.figure(ids, (&format!("loss {workload}"), &title), seen, panels)
-}
-
-fn flow(view: &StudyView<'_>, condition: usize) -> Option<FlowPlot> {
-    let mut left = view.mean(condition, "offered")?;
-    let passage = |name: &str, left: f64, lost: &str| FlowPlace {
-        name: name.to_owned(),
-        arrived: left,
-        lost: lost.to_owned(),
-    };
-    let mut passages = vec![passage("the sender", left, "")];
-    for (key, name, how) in PLACES {
-        left = (left - view.mean(condition, key).unwrap_or(0.0)).max(0.0);
-        passages.push(passage(name, left, how));
-    }
-    Some(FlowPlot { quantity: Quantity::new("messages", "", rounded).relative("of a run"), passages })
 }

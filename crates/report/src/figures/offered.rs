@@ -32,22 +32,17 @@ struct LoadCurve {
     loads: Vec<(f64, usize)>,
 }
 
-/// The knee of a path, in words, and where it is marked with which label.
-struct MarkedKnee {
-    words: String,
-    mark: Option<(f64, String)>,
-}
+/// The knee of a path in words, with the place and the label of its mark.
+type MarkedKnee = (String, Option<(f64, String)>);
 
-impl MarkedKnee {
-    /// A knee at a load, with the ends of its interval and a note on them.
-    fn at_load(load: f64, range: Option<[f64; 2]>, why: &str) -> Self {
-        let (at, range) =
-            (rounded(load), range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high))));
-        let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
-        let mark = Some((load, format!("knee: {at}{in_brackets}")));
-        let inner: Vec<&str> = range.as_deref().into_iter().chain([why]).collect();
-        Self { words: format!("knee at {at} requests/s ({})", inner.join(", ")), mark }
-    }
+/// A knee at a load, with the ends of its interval and a note on them.
+fn knee_at(load: f64, range: Option<[f64; 2]>, why: &str) -> MarkedKnee {
+    let at = rounded(load);
+    let range = range.map(|[low, high]| format!("{} to {}", rounded(low), rounded(high)));
+    let in_brackets = range.as_ref().map_or_else(String::new, |range| format!(" ({range})"));
+    let inner: Vec<&str> = range.as_deref().into_iter().chain([why]).collect();
+    let mark = (load, format!("knee: {at}{in_brackets}"));
+    (format!("knee at {at} requests/s ({})", inner.join(", ")), Some(mark))
 }
 
 /// The curves of a workload, a panel for each path; `None` if its rate was not varied.
@@ -71,12 +66,12 @@ pub(super) fn figure(view: &StudyView<'_>, workload: &MeasuredWorkload<'_>, ids:
         if curves.is_empty() {
             continue;
         }
-        let knee = path.knee(view);
-        let words = format!("{}{}", knee.words, path.unanswered(view));
+        let (knee, mark) = path.knee(view);
+        let words = format!("{knee}{}", path.unanswered(view));
         seen.push(if path.name.is_empty() { capital(&words) } else { format!("{}: {words}", path.name) });
         let (across, up) = ((offered.clone(), Scale::FromZero), (latency.clone(), Scale::Logarithmic));
-        let flags = knee.mark.into_iter().collect();
-        panels.push(Panel::new(path.name.clone(), Curves { across, up, curves, flags }));
+        let plot = Curves { across, up, curves, flags: mark.into_iter().collect() };
+        panels.push(Panel::new(path.name.clone(), plot));
     }
     let title = format!("Latency of {} against offered load", workload.name);
     view.figure(ids, (&format!("latency load {}", workload.name), &title), seen, panels)
@@ -144,7 +139,7 @@ impl LoadCurve {
     }
 
     fn knee(&self, view: &StudyView<'_>) -> MarkedKnee {
-        let none = |why: &str| MarkedKnee { words: format!("no knee: {why}"), mark: None };
+        let none = |why: &str| (format!("no knee: {why}"), None);
         let most = self.loads.last().map_or(0.0, |load| load.0);
         let curves = self.curves(view);
         if self.loads.len() < LEAST {
@@ -156,11 +151,11 @@ impl LoadCurve {
             (Some(knee), _) if knee.is_beyond(most) => beyond(),
             (Some(Knee { load, lower, upper, confidence }), _) => {
                 let sure = format!("{} % confidence", results::percent(100.0 * confidence));
-                MarkedKnee::at_load(load, Some([lower, upper]), &sure)
+                knee_at(load, Some([lower, upper]), &sure)
             }
             (None, [only]) => match of_curve(only) {
                 Some(load) if load >= most => beyond(),
-                Some(load) => MarkedKnee::at_load(load, None, "one boot: no interval"),
+                Some(load) => knee_at(load, None, "one boot: no interval"),
                 None => none("nothing was answered"),
             },
             (None, []) => none("no boot measured every load"),

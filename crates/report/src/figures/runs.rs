@@ -19,8 +19,7 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
     let mut is_main_only = false;
     for view in views {
         let workloads = view.workloads();
-        let (telling, choice): (Vec<_>, Vec<_>) = workloads.iter().map(|one| view.chosen(one)).unzip();
-        let is_large = choice.contains(&true);
+        let (telling, is_large) = view.chosen_workloads();
         for metric in metrics(view) {
             // A page of very many conditions begins with the rate.
             let is_rate = workloads.iter().any(|one| view.primary(one.kind) == metric);

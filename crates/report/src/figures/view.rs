@@ -3,7 +3,7 @@
 use crate::chart::{Figure, Panel};
 use results::{ComparisonGroup, ConditionResult, Results, grouped};
 use stats::ConditionEstimate;
-use store::{StoredSeries, StoredStudy};
+use store::StoredStudy;
 use study::{Kind, Name};
 
 use super::Ids;
@@ -18,7 +18,6 @@ const ENDS: usize = 4;
 pub(super) struct StudyView<'a> {
     pub(super) results: &'a Results,
     pub(super) stored: &'a StoredStudy,
-    pub(super) series: &'a [StoredSeries],
     /// `study 3 (quick)`; empty for the only study of the page.
     pub(super) name: String,
 }
@@ -41,7 +40,7 @@ impl<'a> StudyView<'a> {
             } else {
                 String::new()
             };
-            Self { results: &study.results, stored, series: &study.series, name }
+            Self { results: &study.results, stored, name }
         };
         studies.iter().map(view).collect()
     }
@@ -135,6 +134,13 @@ impl<'a> StudyView<'a> {
         let conditions = self.telling(workload).unwrap_or_else(|| workload.conditions.clone());
         let is_choice = conditions.len() < workload.conditions.len();
         (MeasuredWorkload { conditions, ..workload.clone() }, is_choice)
+    }
+
+    /// The workloads with the conditions that a reader wants to see first, and whether these are
+    /// fewer than all.
+    pub(super) fn chosen_workloads(&self) -> (Vec<MeasuredWorkload<'a>>, bool) {
+        let (chosen, choice): (Vec<_>, Vec<_>) = self.workloads().iter().map(|one| self.chosen(one)).unzip();
+        (chosen, choice.contains(&true))
     }
 
     /// The conditions that a reader wants to see first, where there are very many: of a design all

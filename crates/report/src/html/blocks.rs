@@ -1,12 +1,10 @@
 //! Blocks as HTML.
 
-use crate::chart::{Attribute, Id, Markup, write_table};
-use crate::document::TitledTable;
-use crate::document::bounded::{line, lines};
-use crate::document::{Block, ListItem};
-use crate::fixed;
-
+use crate::chart::{Attribute, Id, Markup, write_cell, write_table};
 use crate::data::Download;
+use crate::document::bounded::{line, lines};
+use crate::document::{Block, ListItem, Table};
+use crate::fixed;
 
 /// The place in a page at which blocks are written.
 #[derive(Default)]
@@ -47,7 +45,7 @@ fn write_block(to: &mut Markup, block: &Block<'_>, place: &mut PagePlace) {
                 });
             }
         }),
-        Block::Table(table) => write_titled_table(to, table, place),
+        Block::Table(table) => write_numbered_table(to, table, place),
         Block::Verbatim(text) => to.element("pre", &scroll, |to| to.text(&lines(text))),
         Block::Fold(title, blocks) => to.element("details", &[], |to| {
             element(to, "summary", "", title);
@@ -71,14 +69,10 @@ fn write_item(to: &mut Markup, item: &ListItem) {
         return;
     }
     to.element("ul", &[], |to| {
-        for (name, words, is_command) in &item.facts {
+        for (name, fact) in &item.facts {
             to.element("li", &[], |to| {
                 to.text(&format!("{}: ", line(name)));
-                if *is_command {
-                    element(to, "code", "", words);
-                } else {
-                    to.text(&line(words));
-                }
+                write_cell(to, fact, line);
             });
         }
     });
@@ -91,15 +85,11 @@ fn element(to: &mut Markup, name: &'static str, class: &'static str, words: &str
     to.element(name, &attributes[..count], |to| to.text(&line(words)));
 }
 
-fn write_titled_table(
-    to: &mut Markup,
-    TitledTable { title, table, notes }: &TitledTable,
-    place: &mut PagePlace,
-) {
+fn write_numbered_table(to: &mut Markup, table: &Table, place: &mut PagePlace) {
     place.tables += 1;
     let number = format!("Table {}", place.tables);
     let id = Id::new(&number);
-    let label = format!("{number}: {}", line(title));
+    let label = format!("{number}: {}", line(&table.title));
     let attributes = [
         ("class", "scroll".into()),
         ("tabindex", "0".into()),
@@ -109,10 +99,10 @@ fn write_titled_table(
     to.element("div", &attributes, |to| {
         write_table(to, Some(&id), table, |caption| {
             caption.element("a", &[("href", Attribute::Link(&id))], |link| link.text(&number));
-            caption.text(&format!(" {}", line(title)));
+            caption.text(&format!(" {}", line(&table.title)));
         });
     });
-    notes.iter().for_each(|note| element(to, "p", "note", note.trim()));
+    table.notes.iter().for_each(|note| element(to, "p", "note", note.trim()));
 }
 
 pub(super) fn write_download(to: &mut Markup, data: &Download) {
@@ -134,9 +124,12 @@ pub(super) fn write_download(to: &mut Markup, data: &Download) {
                 ];
                 to.element("button", &attributes, |button| button.text(label));
             }
-            let attributes = [("download", Attribute::Text(&name)), ("href", Attribute::File(&data.file))];
+            let attributes = [
+                ("download", Attribute::Text(&name)),
+                ("href", Attribute::File("application/gzip", &data.file)),
+            ];
             to.element("a", &attributes, |link| {
-                link.text(&format!("both, packed ({} kB)", data.file.bytes.len().div_ceil(1000)));
+                link.text(&format!("both, packed ({} kB)", data.file.len().div_ceil(1000)));
             });
         });
         to.fixed(fixed!("<p class=\"note\" role=\"status\"></p>"));

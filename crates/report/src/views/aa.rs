@@ -1,27 +1,26 @@
 //! The checks of a method: false-positive rates, and turns against separate runs.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{BothWays, FalsePositives, WaysOutcome, counted, metric_title, percent, range, times};
 use stats::agreement::PercentEstimate;
-use study::format_duration;
+use study::{Name, format_duration};
 
 use super::method::spread;
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 /// The rate of each method.
 #[must_use]
 pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
-    let mut table =
-        Table::new(&["metric", "method", "differences", "rate %", "95 % interval"]).named(0).optional(&[2]);
+    let mut table = Table::new(["metric", "method", "differences", "rate %", "95 % interval"]).optional(&[2]);
     for metric in &found.metrics {
         for rate in &metric.rates {
             let (low, high) = rate.interval;
-            table.row(&[
-                metric.metric,
+            table.row(cells![
+                &Name::from(metric.metric),
                 rate.method.words(),
-                &format!("{} of {}", rate.found, rate.of),
-                &percent(rate.rate),
-                &format!("{} to {}", percent(low), percent(high)),
+                Cell::measure(format!("{} of {}", rate.found, rate.of)),
+                Cell::percent(rate.rate),
+                Cell::measure(format!("{} to {}", percent(low), percent(high))),
             ]);
         }
     }
@@ -35,12 +34,10 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
         counted(found.boots as usize, "boot"),
     );
     let meaning = "A method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.";
-    let mut blocks =
-        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Text(meaning.to_owned())];
+    let mut blocks = vec![Block::Table(table.titled(title)), Block::Text(meaning.to_owned())];
     blocks.extend(found.metrics.first().map(|first| {
         let table = spread(&first.spread, first.unit, first.mean, FalsePositives::LEVEL);
-        let title = format!("{}, spread of boots and runs", metric_title(first.metric));
-        Block::Table(TitledTable { title, table, notes: Vec::new() })
+        Block::Table(table.titled(format!("{}, spread of boots and runs", metric_title(first.metric))))
     }));
     blocks
 }
@@ -50,28 +47,23 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
 pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
     let heads =
         ["condition", "against", "metric", "verdict", "in turns", "in runs", "turns - runs", "boots", "time"];
-    let mut table = Table::new(&heads).named(0).optional(&[8, 7, 2]);
+    let mut table = Table::new(heads).optional(&[8, 7, 2]);
     for one in &found.comparisons {
-        let shown = |share: Option<PercentEstimate>| {
-            share.map_or_else(
-                || "-".to_owned(),
-                |share| format!("{} ({})", percent(share.value), range(Some(share.interval), percent)),
-            )
+        let sized = |value: f64, interval, show: fn(f64) -> String| {
+            Cell::measure(format!("{} ({})", show(value), range(Some(interval), show)))
         };
+        let shown = |share: PercentEstimate| sized(share.value, share.interval, percent);
         let agreement = one.agreement.as_ref();
-        table.row(&[
-            &one.condition,
+        table.row(cells![
+            &Name::from(one.condition.as_str()),
             &one.baseline,
             one.metric,
             one.verdict.words(),
-            &shown(agreement.map(|found| found.first)),
-            &shown(agreement.map(|found| found.second)),
-            &shown(agreement.map(|found| found.apart)),
-            &agreement.map_or_else(|| "-".to_owned(), |found| found.boots.to_string()),
-            &one.time.map_or_else(
-                || "-".to_owned(),
-                |(share, interval)| format!("{} ({})", times(share), range(Some(interval), times)),
-            ),
+            agreement.map(|found| shown(found.first)),
+            agreement.map(|found| shown(found.second)),
+            agreement.map(|found| shown(found.apart)),
+            agreement.map(|found| found.boots),
+            one.time.map(|(share, interval)| sized(share, interval, times)),
         ]);
     }
     let uncounted = found
@@ -118,6 +110,5 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
         }
         .to_owned(),
     );
-    let table = Block::Table(TitledTable { title, table, notes: Vec::new() });
-    [table].into_iter().chain(texts.into_iter().map(Block::Text)).collect()
+    [Block::Table(table.titled(title))].into_iter().chain(texts.into_iter().map(Block::Text)).collect()
 }

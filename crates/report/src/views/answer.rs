@@ -1,10 +1,11 @@
 //! The answer to the question of a study.
 
-use crate::document::Block;
 use results::{
-    ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant, listed, no_verdicts,
+    ComparisonGroup, ComparisonRow, Credits, MissingRuns, Results, answer_for, capital, counted, instant,
+    listed, no_verdicts,
 };
 
+use crate::document::Block;
 use crate::page::is_vast;
 
 // The largest number of letters of an answer that is read at a glance; a longer one is replaced by
@@ -16,14 +17,8 @@ const SENTENCES: usize = 2;
 
 /// Warnings about the figures, and the answer in at most two sentences.
 pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
-    let compared = results.comparisons.iter().flat_map(|group| &group.unlike);
-    let mut warnings = no_verdicts(compared.chain(results.credit.iter().flat_map(Credits::unlike)));
-    warnings.extend(results.missing.iter().flat_map(MissingRuns::lines));
-    warnings.extend(results.not_applied());
-    let mut blocks = Vec::new();
-    if !warnings.is_empty() {
-        blocks.push(Block::Warning(warnings));
-    }
+    let (credit, missing) = (results.credit.as_ref(), results.missing.as_ref());
+    let mut blocks = Vec::from_iter(warning(&results.comparisons, credit, missing, results.not_applied()));
     if !results.has_measurements() {
         return blocks;
     }
@@ -35,13 +30,30 @@ pub(crate) fn answer(results: &Results) -> Vec<Block<'static>> {
         blocks.push(Block::Text(why.to_owned()));
     } else if is_read_at_a_glance(results) {
         for (answer, group) in results.answer.iter().zip(&results.comparisons) {
-            blocks.push(Block::Lead(capital(answer)));
-            blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+            blocks.extend(lead(capital(answer), group));
         }
     } else {
         blocks.extend(summary(results).into_iter().map(Block::Lead));
     }
     blocks
+}
+
+/// Reasons not to trust verdicts, as a warning; `None` without any.
+pub(super) fn warning(
+    groups: &[ComparisonGroup],
+    credits: Option<&Credits>,
+    missing: Option<&MissingRuns>,
+    more: impl IntoIterator<Item = String>,
+) -> Option<Block<'static>> {
+    let unlike = groups.iter().flat_map(|group| &group.unlike);
+    let mut warnings = no_verdicts(unlike.chain(credits.into_iter().flat_map(Credits::unlike)));
+    warnings.extend(missing.into_iter().flat_map(MissingRuns::lines).chain(more));
+    (!warnings.is_empty()).then_some(Block::Warning(warnings))
+}
+
+/// The answer of a comparison, and its remarks.
+pub(super) fn lead(answer: String, group: &ComparisonGroup) -> impl Iterator<Item = Block<'static>> {
+    [Block::Lead(answer)].into_iter().chain(group.answer_remarks().into_iter().map(Block::Text))
 }
 
 /// The answer of each comparison with its remarks, if the answer is only a summary of them.

@@ -1,8 +1,11 @@
 //! Two stored studies beside each other.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable, Tone};
-use results::{BetweenStudies, ComparisonGroup, StudyRef, figure, metric_title, no_verdicts, plain};
+use results::{BetweenStudies, ComparisonGroup, StudyRef, metric_title, no_verdicts, plain};
+use study::Name;
+
+use super::answer::lead;
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The largest number of differences and labels, unless all are asked for.
 const TOLD: usize = 8;
@@ -16,8 +19,7 @@ pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let unequal = no_verdicts(found.comparisons.iter().flat_map(|group| &group.unlike));
     let mut blocks: Vec<Block<'static>> = [head].into_iter().chain(unequal).map(Block::Text).collect();
     for group in &found.comparisons {
-        blocks.push(Block::Lead(group.answer()));
-        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+        blocks.extend(lead(group.answer(), group));
     }
     blocks.push(differences(found, most));
     for group in &found.comparisons {
@@ -53,42 +55,42 @@ fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
     if found.differences.is_empty() {
         return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
     }
-    let mut table = Table::new(&["differs", &named(&found.baseline), &named(&found.study)]).named(0);
+    let mut table = Table::new(["differs", &named(&found.baseline), &named(&found.study)])
+        .titled("Not only the studies differ: what follows may be the cause.");
     for one in found.differences.iter().take(most) {
         let [before, after] = one.values();
-        table.row(&[&one.what, &before, &after]);
+        table.row(cells![&Name::from(one.what.as_str()), before, after]);
     }
     let hidden = found.differences.len().saturating_sub(most);
-    Block::Table(TitledTable {
-        title: "Not only the studies differ: what follows may be the cause.".to_owned(),
-        table,
-        notes: if hidden > 0 { vec![format!("--wide shows {hidden} more")] } else { Vec::new() },
-    })
+    Block::Table(table.noted((hidden > 0).then(|| format!("--wide shows {hidden} more"))))
 }
 
 /// A row for each condition.
-fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> TitledTable {
+fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
     let unit = plain(&group.unit);
     let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
     let difference = if is_percent { "diff. %" } else { "difference" };
     let [one, other] = [&found.baseline, &found.study].map(named);
-    let mut table = Table::new(&["condition", &one, &other, difference, "interval", "verdict"])
-        .named(0)
-        .optional(&[1, 4, 2]);
+    let mut table =
+        Table::new(["condition", &one, &other, difference, "interval", "verdict"]).optional(&[1, 4, 2]);
     for row in &group.rows {
-        let [difference, interval] = row.size(unit, !is_percent);
-        let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
-        table.row(&[&row.label, &before, &after, &difference, &interval, row.short_verdict()]);
-        table.paint(5, Some(Tone::from_verdict(row.comparison.verdict, group.better)));
+        let comparison = &row.comparison;
+        let [difference, interval] = Cell::difference(comparison, unit, !is_percent);
+        table.row(cells![
+            &Name::from(row.label.as_str()),
+            comparison.baseline_mean,
+            comparison.mean,
+            difference,
+            interval,
+            Cell::verdict(row.short_verdict(), comparison.verdict, group.better),
+        ]);
     }
     let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
     let together = if group.rows.len() > 1 { " together" } else { "" };
     let confidence = stats::confidence(found.confidence);
     let intervals = if is_interval { format!("; {confidence} % intervals{together}") } else { String::new() };
-    TitledTable {
-        title: format!("{}{in_unit}{intervals}", metric_title(&group.metric)),
-        table,
-        notes: group.truth.iter().map(|truth| (*truth).to_owned()).collect(),
-    }
+    table
+        .titled(format!("{}{in_unit}{intervals}", metric_title(&group.metric)))
+        .noted(group.truth.map(str::to_owned))
 }

@@ -1,11 +1,12 @@
 //! Comparisons of the conditions of a study, or of values of other programs.
 
-use crate::document::Block;
-use results::{ClassicTest, ComparisonGroup, Comparisons, Credits, MissingRuns, capital, no_verdicts};
+use results::{ClassicTest, ComparisonGroup, Comparisons, capital};
 
+use super::answer::{lead, warning};
 use super::comparison_table::compared;
 use super::credit::credit;
 use super::method::method;
+use crate::document::Block;
 
 // The reason why the classic test does not decide.
 const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
@@ -19,13 +20,8 @@ pub fn compare(comparisons: &Comparisons, is_whole: bool) -> Vec<Block<'static>>
     };
     let mut blocks = vec![Block::Heading(title)];
     let credits = comparisons.credit.as_ref();
-    let unlike = comparisons.groups.iter().flat_map(|group| &group.unlike);
-    let mut warnings = no_verdicts(unlike.chain(credits.into_iter().flat_map(Credits::unlike)));
-    warnings.extend(comparisons.missing.iter().flat_map(MissingRuns::lines));
-    warnings.extend(comparisons.disturbed.iter().map(|note| format!("{}.", capital(note))));
-    if !warnings.is_empty() {
-        blocks.push(Block::Warning(warnings));
-    }
+    let disturbed = comparisons.disturbed.iter().map(|note| format!("{}.", capital(note)));
+    blocks.extend(warning(&comparisons.groups, credits, comparisons.missing.as_ref(), disturbed));
     for group in &comparisons.groups {
         blocks.extend(comparison(group, is_whole));
     }
@@ -41,8 +37,7 @@ fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let is_all_pairs = group.baseline.is_none();
     let mut blocks = Vec::new();
     if !is_all_pairs {
-        blocks.push(Block::Lead(capital(&group.answer())));
-        blocks.extend(group.answer_remarks().into_iter().map(Block::Text));
+        blocks.extend(lead(capital(&group.answer()), group));
     }
     blocks.push(Block::Table(compared(&[group], is_whole)));
     let mut sentences = Vec::new();

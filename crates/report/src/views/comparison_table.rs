@@ -1,22 +1,22 @@
 //! A table of conditions in one metric, each beside its baseline.
 
-use crate::document::{Table, TitledTable, Tone};
 use results::{
     ComparisonGroup, ComparisonRow, ConditionLimit, ConditionResult, Results, figure, metric_title, plain,
-    range, workload_prefix,
+    workload_prefix,
 };
 use study::Name;
 use study::metric::Better;
 
+use crate::document::{Cell, Table};
+
 // The meaning of the short names of limits.
 const SIDES: &str = "; tx: transmitter, rx: receiver";
 
-// The number of columns after the name; those that only a table with every figure has; those that
-// are left out where the width does not do, the first of these first; the verdict.
-const COLUMNS: usize = 8;
-const ONLY_FULL: [usize; 3] = [1, 2, 5];
-const OPTIONAL: [usize; 3] = [7, 4, 0];
-const VERDICT: usize = 6;
+// The number of columns; those that only a table with every figure has; those that are left out
+// where the width does not do, the first of these first.
+const COLUMNS: usize = 9;
+const ONLY_FULL: [usize; 3] = [2, 3, 6];
+const OPTIONAL: [usize; 3] = [8, 5, 1];
 
 /// The metric of a table.
 struct TableMetric<'a> {
@@ -32,29 +32,23 @@ struct ConditionLine<'a> {
     name: Name,
     mean: Option<f64>,
     boots: usize,
-    difference: ConditionDifference<'a>,
+    /// The difference from the baseline, or the word that stands for it; empty where nothing is
+    /// compared.
+    difference: Result<&'a ComparisonRow, &'static str>,
     limit: Option<&'a ConditionLimit>,
-}
-
-/// The difference of a condition from its baseline.
-enum ConditionDifference<'a> {
-    NotCompared,
-    Baseline,
-    NotMeasured,
-    Found(&'a ComparisonRow),
 }
 
 /// The conditions of comparisons that share a metric; where all pairs are compared, the pairs below
 /// them.
-pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTable {
+pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
     let mut lines = Vec::new();
     for group in groups {
         for one in &group.conditions {
             let row = || group.rows.iter().find(|row| *row.label == *one.label);
             let difference = match &group.baseline {
-                None => ConditionDifference::NotCompared,
-                Some(baseline) if **baseline == *one.label => ConditionDifference::Baseline,
-                Some(_) => row().map_or(ConditionDifference::NotMeasured, ConditionDifference::Found),
+                None => Err(""),
+                Some(baseline) if **baseline == *one.label => Err("baseline"),
+                Some(_) => row().ok_or("not measured"),
             };
             lines.push(ConditionLine {
                 name: one.label.clone(),
@@ -69,7 +63,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTab
                 name: Name::from(format!("{} against {}", row.label, row.against).as_str()),
                 mean: None,
                 boots: row.comparison.boots,
-                difference: ConditionDifference::Found(row),
+                difference: Ok(row),
                 limit: None,
             });
         }
@@ -79,59 +73,49 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> TitledTab
 }
 
 /// Conditions of a workload without a comparison, in the main metric of their traffic.
-pub(super) fn uncompared(results: &Results, conditions: &[&ConditionResult], is_whole: bool) -> TitledTable {
+pub(super) fn uncompared<'c>(results: &Results, conditions: &[&'c ConditionResult], is_whole: bool) -> Table {
     let metric = conditions[0].kind.main_metric(results.stored.plan.exact);
-    let mut lines: Vec<ConditionLine<'_>> = Vec::new();
-    for own in conditions {
-        let difference =
-            if own.runs == 0 { ConditionDifference::NotMeasured } else { ConditionDifference::NotCompared };
-        let (mean, limit) = (own.means.get(metric.key).copied(), own.limited_by.as_ref());
-        lines.push(ConditionLine { name: own.label.clone(), mean, boots: own.boots, difference, limit });
-    }
+    let line = |own: &&'c ConditionResult| ConditionLine {
+        name: own.label.clone(),
+        mean: own.means.get(metric.key).copied(),
+        boots: own.boots,
+        difference: Err(if own.runs == 0 { "not measured" } else { "" }),
+        limit: own.limited_by.as_ref(),
+    };
+    let lines: Vec<ConditionLine<'_>> = conditions.iter().map(line).collect();
     let (workload, truth) = (conditions[0].workload.as_str(), results.truth);
-    table(
-        &TableMetric { workload, key: metric.key, unit: metric.unit, better: None, truth },
-        &lines,
-        is_whole,
-    )
+    let metric = TableMetric { workload, key: metric.key, unit: metric.unit, better: None, truth };
+    table(&metric, &lines, is_whole)
 }
 
-fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) -> TitledTable {
-    let rows = || {
-        lines.iter().filter_map(|line| match line.difference {
-            ConditionDifference::Found(row) => Some(row),
-            _ => None,
-        })
-    };
+fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) -> Table {
+    let rows = || lines.iter().filter_map(|line| line.difference.ok());
     // Some differences may be in the metric's unit, or ratios to the baseline.
     let is_percent = rows().all(|row| row.comparison.relative.is_some());
     let judged = rows().find(|row| row.comparison.interval.is_some());
     let interval = judged
         .map_or_else(String::new, |row| format!("{} % interval", stats::confidence(row.comparison.level)));
-    let cells: Vec<[String; COLUMNS]> =
-        lines.iter().map(|line| line.cells(metric.unit, is_percent, judged.is_some(), is_whole)).collect();
-    let shown: Vec<usize> = (0..COLUMNS)
-        .filter(|column| is_whole || !ONLY_FULL.contains(column))
-        .filter(|column| {
-            *column == 0 || cells.iter().any(|cells| !["", "-"].contains(&cells[*column].as_str()))
-        })
-        .collect();
-    let place = |column: usize| shown.iter().position(|own| *own == column).map(|place| place + 1);
+    let cells: Vec<[Cell; COLUMNS]> =
+        lines.iter().map(|line| line.cells(metric, is_percent, judged.is_some(), is_whole)).collect();
+    let is_known = |cell: &Cell| ![Cell::EMPTY, Cell::Missing].contains(cell);
+    let is_shown = |column: &usize| {
+        (is_whole || !ONLY_FULL.contains(column))
+            && (*column < 2 || cells.iter().any(|cells| is_known(&cells[*column])))
+    };
+    let shown: Vec<usize> = (0..COLUMNS).filter(is_shown).collect();
+    let place = |column: usize| shown.iter().position(|own| *own == column);
     let unit = plain(metric.unit);
     let value = if unit.is_empty() { "value" } else { unit };
     let size = if is_percent { "diff. %" } else { "difference" };
-    let heads = [value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
-    let mut table = Table::new(&chosen("condition", heads, &shown));
+    let heads = ["condition", value, "diff.", "interval", size, &interval, "boots", "verdict", "limited by"];
+    let mut table = Table::new(shown.iter().map(|column| heads[*column]));
     if place(ONLY_FULL[0]).is_some() && !unit.is_empty() {
-        table = table.units(&chosen("", ["", unit, unit, "", "", "", "", ""], &shown));
+        table =
+            table.units(shown.iter().map(|column| if ONLY_FULL[..2].contains(column) { unit } else { "" }));
     }
-    table = table.named(0).optional(&OPTIONAL.into_iter().filter_map(place).collect::<Vec<_>>());
-    for (line, cells) in lines.iter().zip(&cells) {
-        table.row(&chosen(&line.name, cells.each_ref().map(String::as_str), &shown));
-        table.is_of(&line.name);
-        if let (Some(column), ConditionDifference::Found(row)) = (place(VERDICT), &line.difference) {
-            table.paint(column, Some(Tone::from_verdict(row.comparison.verdict, metric.better)));
-        }
+    table = table.optional(&OPTIONAL.into_iter().filter_map(place).collect::<Vec<_>>());
+    for cells in &cells {
+        table.row(shown.iter().map(|column| cells[*column].clone()).collect());
     }
     let better = match metric.better {
         Some(Better::Higher) => ", higher is better",
@@ -140,36 +124,34 @@ fn table(metric: &TableMetric<'_>, lines: &[ConditionLine<'_>], is_whole: bool) 
     };
     let is_short = |limit: &ConditionLimit| limit.label.short() != limit.label.word();
     let sides = if lines.iter().any(|line| line.limit.is_some_and(is_short)) { SIDES } else { "" };
-    TitledTable {
-        title: format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.key)),
-        table,
-        notes: metric.truth.iter().map(|truth| (*truth).to_owned()).collect(),
-    }
+    table
+        .titled(format!("{}{}{better}{sides}", workload_prefix(metric.workload), metric_title(metric.key)))
+        .noted(metric.truth.map(str::to_owned))
 }
 
 impl ConditionLine<'_> {
-    fn cells(&self, unit: &str, is_percent: bool, has_intervals: bool, is_whole: bool) -> [String; COLUMNS] {
-        let words = |words: [&str; 5]| words.map(str::to_owned);
+    fn cells(
+        &self,
+        metric: &TableMetric<'_>,
+        is_percent: bool,
+        has_intervals: bool,
+        is_whole: bool,
+    ) -> [Cell; COLUMNS] {
         let [by, its_interval, size, interval, verdict] = match self.difference {
-            ConditionDifference::NotCompared => words(["", "", "", "", ""]),
-            ConditionDifference::Baseline => words(["-", "", "-", "", "baseline"]),
-            ConditionDifference::NotMeasured => words(["-", "", "-", "", "not measured"]),
-            ConditionDifference::Found(row) => {
-                let [size, interval] = row.size(unit, !is_percent);
-                let (difference, ends) = (row.comparison.difference, row.comparison.interval);
-                let verdict = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
-                let [ends, interval] = [range(ends, figure), interval]
-                    .map(|one| if has_intervals { one } else { String::new() });
-                [figure(difference), ends, size, interval, verdict]
+            Err("") => [Cell::EMPTY; 5],
+            Err(word) => [Cell::Missing, Cell::EMPTY, Cell::Missing, Cell::EMPTY, word.into()],
+            Ok(row) => {
+                let comparison = &row.comparison;
+                let [size, interval] = Cell::difference(comparison, metric.unit, !is_percent);
+                let words = if is_whole { row.verdict() } else { row.short_verdict().to_owned() };
+                let [ends, interval] = [Cell::interval(comparison.interval, figure), interval]
+                    .map(|one| if has_intervals { one } else { Cell::EMPTY });
+                let verdict = Cell::verdict(words, comparison.verdict, metric.better);
+                [comparison.difference.into(), ends, size, interval, verdict]
             }
         };
-        let mean = self.mean.map_or_else(|| "-".to_owned(), figure);
-        let limit = self.limit.map_or_else(String::new, ConditionLimit::short);
-        [mean, by, its_interval, size, interval, self.boots.to_string(), verdict, limit]
+        let limit = self.limit.map_or(Cell::EMPTY, |limit| limit.short().into());
+        let (name, mean) = (Cell::from(&self.name), Cell::from(self.mean));
+        [name, mean, by, its_interval, size, interval, self.boots.into(), verdict, limit]
     }
-}
-
-/// The cells of the columns that a table has, after the first.
-fn chosen<'c>(first: &'c str, cells: [&'c str; COLUMNS], shown: &[usize]) -> Vec<&'c str> {
-    [first].into_iter().chain(shown.iter().map(|column| cells[*column])).collect()
 }

@@ -1,14 +1,14 @@
 //! The credit of each offload of a design.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{
-    Credit, Credits, MissingState, SwitchingOrders, change_words, counted, figure, gain_words, listed,
-    metric_heading, metric_words, percent, plain, range,
+    Credit, Credits, MissingState, SwitchingOrders, change_words, counted, distinct, figure, gain_words,
+    listed, metric_heading, metric_words, percent, plain,
 };
 use stats::effects::Estimated;
-use stats::signed;
-use study::DesignKind;
+use study::{DesignKind, Name};
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // Up to this number of combinations each has a table and sentences of its own.
 const FEW: usize = 4;
@@ -19,10 +19,7 @@ const LISTED: usize = 12;
 /// For each combination of the other factors' levels a table and sentences: in full for each
 /// metric, in brief with all metrics side by side; of many combinations a line each.
 pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
-    let combinations: Vec<&[Credit]> = credits
-        .credits
-        .chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
-        .collect();
+    let combinations: Vec<&[Credit]> = combinations(credits).collect();
     let is_overview = !is_whole && combinations.len() > FEW;
     let mut blocks = Vec::new();
     if is_overview {
@@ -39,6 +36,11 @@ pub(super) fn credit(credits: &Credits, is_whole: bool) -> Vec<Block<'static>> {
     let unreachable: Vec<String> = dropped.chain(unreachable(credits, is_overview)).collect();
     blocks.extend((!unreachable.is_empty()).then_some(Block::List(unreachable)));
     blocks
+}
+
+/// The metrics of each combination of the other factors' levels.
+pub(crate) fn combinations(credits: &Credits) -> impl Iterator<Item = &[Credit]> {
+    credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
 }
 
 fn design(credits: &Credits) -> &'static str {
@@ -65,39 +67,32 @@ fn from_orders(combination: &[Credit]) -> String {
 /// The tables of a combination: of all metrics together, or of one with every figure.
 fn tables(credits: &Credits, metrics: &[Credit], is_whole: bool) -> Vec<Block<'static>> {
     let title = format!("Credit ({}{}), {}", design(credits), from_orders(metrics), place(&metrics[0]));
-    let (title, tables) = if is_whole {
-        (format!("{title}: {}", metrics[0].metric), vec![parts(&metrics[0]), effects(&metrics[0])])
+    let tables = if is_whole {
+        let parts = parts(&metrics[0]).titled(format!("{title}: {}", metrics[0].metric));
+        vec![parts, effects(&metrics[0]).titled("Main effects and interactions")]
     } else {
-        (title, vec![side_by_side(metrics)])
+        side_by_side(metrics).into_iter().map(|table| table.titled(title.as_str())).collect()
     };
-    let notes: Vec<String> = credits.truth.iter().map(|truth| (*truth).to_owned()).collect();
-    let tables = tables.into_iter().zip([title, "Main effects and interactions".to_owned()]);
-    tables
-        .filter(|(table, _)| !table.is_empty())
-        .map(|(table, title)| Block::Table(TitledTable { title, table, notes: notes.clone() }))
-        .collect()
+    let noted = |table: Table| Block::Table(table.noted(credits.truth.map(str::to_owned)));
+    tables.into_iter().filter_map(Table::filled).map(noted).collect()
 }
 
-/// The metrics of one combination side by side, in % of the base.
-fn side_by_side(metrics: &[Credit]) -> Table {
+/// The metrics of one combination side by side, in % of the base; `None` without a part.
+fn side_by_side(metrics: &[Credit]) -> Option<Table> {
     let confidence = format!("{} % interval", stats::confidence(metrics[0].level));
-    let first = metrics.iter().find(|credit| !credit.parts.is_empty());
-    let Some((first, base)) = first.and_then(|first| Some((first, first.base()?))) else {
-        return Table::new(&[]);
-    };
-    let unit = format!("% of {base}");
-    let heads: Vec<String> = metrics.iter().map(|credit| metric_heading(credit.metric, false)).collect();
-    let (mut head, mut under) = (vec![""], vec![""]);
-    for name in &heads {
-        head.extend([name.as_str(), confidence.as_str()]);
-        under.extend([unit.as_str(), name.as_str()]);
+    let first = metrics.iter().find(|credit| !credit.parts.is_empty())?;
+    let base = first.base()?;
+    let (mut head, mut under) = (vec![String::new()], vec![String::new()]);
+    for name in metrics.iter().map(|credit| metric_heading(credit.metric, false)) {
+        head.extend([name.clone(), confidence.clone()]);
+        under.extend([format!("% of {base}"), name]);
     }
     let columns: Vec<usize> = (3..head.len()).rev().collect();
-    let mut table = Table::new(&head).units(&under).named(0).optional(&columns);
+    let mut table = Table::new(head).units(under).optional(&columns);
     let mut row = |name: &str, change: &dyn Fn(&Credit) -> Option<&Estimated>| {
-        let cells = metrics.iter().flat_map(|credit| sized(change(credit), credit.unit));
-        let row: Vec<String> = [name.to_owned()].into_iter().chain(cells).collect();
-        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut cells = cells![&Name::from(name)];
+        cells.extend(metrics.iter().flat_map(|credit| sized(change(credit), credit.unit)));
+        table.row(cells);
     };
     for name in first.parts.iter().map(|part| &part.name) {
         row(name, &|credit| credit.parts.iter().find(|part| part.name == *name).map(|part| &part.change));
@@ -106,24 +101,23 @@ fn side_by_side(metrics: &[Credit]) -> Table {
     if base == "off" && metrics.iter().any(|credit| credit.whole.is_some()) {
         row("all on", &|credit| credit.whole.as_ref().map(|whole| &whole.gain));
     }
-    table
+    Some(table)
 }
 
 /// A change in %, or in the metric's unit if there is no percentage.
-fn sized(change: Option<&Estimated>, unit: &str) -> [String; 2] {
+fn sized(change: Option<&Estimated>, unit: &str) -> [Cell; 2] {
     match change {
         Some(change) if change.relative.is_none() => {
             let shown = |value| format!("{} {}", figure(value), plain(unit)).trim_end().to_owned();
-            [shown(change.value), range(change.interval, shown)]
+            [Cell::with_unit(figure(change.value), unit), Cell::interval(change.interval, shown)]
         }
         Some(change) => in_percent(change),
-        None => ["-", "-"].map(str::to_owned),
+        None => [Cell::Missing, Cell::Missing],
     }
 }
 
-fn in_percent(change: &Estimated) -> [String; 2] {
-    let relative = change.relative.map_or_else(|| "-".to_owned(), |value| signed(percent(value)));
-    [relative, range(change.relative_interval, percent)]
+fn in_percent(change: &Estimated) -> [Cell; 2] {
+    [change.relative.map(Cell::change).into(), Cell::interval(change.relative_interval, percent)]
 }
 
 /// The sentences of the metrics, what was not measured, then the notes, each once.
@@ -132,13 +126,7 @@ fn sentences(metrics: &[Credit]) -> Vec<String> {
     let sentences = metrics.iter().flat_map(|credit| &credit.sentences).map(|one| format!("{one}."));
     let missing = metrics.iter().flat_map(|credit| &credit.missing).map(missing);
     let remarks = metrics.iter().flat_map(|credit| &credit.remarks).map(|one| format!("Note: {one}."));
-    let mut all: Vec<String> = Vec::new();
-    for sentence in sentences.chain(missing).chain(remarks) {
-        if !all.contains(&sentence) {
-            all.push(sentence);
-        }
-    }
-    all
+    distinct(sentences.chain(missing).chain(remarks))
 }
 
 /// A metric with its units and every figure.
@@ -146,12 +134,9 @@ fn parts(credit: &Credit) -> Table {
     let confidence = format!("{} % interval", stats::confidence(credit.level));
     let unit = format!("% of {}", credit.base().unwrap_or("off"));
     let head = ["", "change", &confidence, "change", &confidence, "in words"];
-    let mut table = Table::new(&head).units(&["", credit.unit, credit.unit, &unit, &unit]);
+    let mut table = Table::new(head).units(["", credit.unit, credit.unit, &unit, &unit]);
     let mut row = |name: &str, change: &Estimated, base: &str| {
-        let [relative, relative_interval] = in_percent(change);
-        let absolute = range(change.interval, figure);
-        let in_words = gain_words(change, credit.unit, base);
-        table.row(&[name, &figure(change.value), &absolute, &relative, &relative_interval, &in_words]);
+        table.row([sizes(name, change), cells![gain_words(change, credit.unit, base)]].concat());
     };
     for part in &credit.parts {
         row(&part.name, &part.change, part.base);
@@ -163,23 +148,19 @@ fn parts(credit: &Credit) -> Table {
     table
 }
 
+/// A change with its interval, in the metric's unit and in %.
+fn sizes(name: &str, change: &Estimated) -> Vec<Cell> {
+    let [relative, relative_interval] = in_percent(change);
+    cells![name, change.value, Cell::interval(change.interval, figure), relative, relative_interval]
+}
+
 /// Main effects and interactions; without a row where the design tells none.
 fn effects(credit: &Credit) -> Table {
     let confidence = format!("{} % interval", stats::confidence(credit.level));
     let unit = plain(credit.unit);
-    let mut table = Table::new(&["effect", "size", &confidence, "size", &confidence]).units(&[
-        "",
-        unit,
-        unit,
-        "% of the mean of all states",
-        "%",
-    ]);
-    for view in &credit.effects {
-        let [relative, relative_interval] = in_percent(&view.effect);
-        let absolute = range(view.effect.interval, figure);
-        table.row(&[&view.name, &figure(view.effect.value), &absolute, &relative, &relative_interval]);
-    }
-    table
+    let rows = credit.effects.iter().map(|view| sizes(&view.name, &view.effect));
+    let units = ["", unit, unit, "% of the mean of all states", "%"];
+    Table::with_rows(["effect", "size", &confidence, "size", &confidence], rows).units(units)
 }
 
 /// The gain of all offloads together and of each by itself, as far as it is proven, in the first
@@ -187,7 +168,7 @@ fn effects(credit: &Credit) -> Table {
 fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3] {
     let firsts = || combinations.iter().map(|combination| &combination[0]);
     let line = |credit: &Credit| {
-        format!("{}{}: {}", place(credit), from_orders(std::slice::from_ref(credit)), proven(credit))
+        format!("{}{}: {}", place(credit), from_orders(std::slice::from_ref(credit)), proven_credit(credit))
     };
     let base = match firsts().find_map(Credit::base) {
         Some("off") => "of all off",
@@ -208,7 +189,7 @@ fn overview(credits: &Credits, combinations: &[&[Credit]]) -> [Block<'static>; 3
 }
 
 /// `all on +25.3 % over off; tso +17.1 %, gro -45.8 %`.
-fn proven(credit: &Credit) -> String {
+pub(crate) fn proven_credit(credit: &Credit) -> String {
     if let Some(limit) = &credit.saturated {
         return format!("saturated at the limit of {limit}");
     }

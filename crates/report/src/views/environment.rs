@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use record::Environment;
-use results::{Results, instant, leaves, machines};
+use results::{Results, distinct, instant, leaves, machines};
 use serde_json::Value;
 use store::{BootRow, StoredStudy};
+
+use crate::cells;
+use crate::document::{Block, Table};
 
 /// The machines, their changes, the differences between both hosts, and everything that is
 /// recorded of them.
@@ -23,11 +24,7 @@ pub fn environment(results: &Results) -> Vec<Block<'static>> {
             blocks.extend([Block::Text(head.to_owned()), Block::List(lines)]);
         }
     }
-    let table = hosts_that_differ(stored);
-    if !table.is_empty() {
-        let title = "Differences between the two hosts (first boot)".to_owned();
-        blocks.push(Block::Table(TitledTable { title, table, notes: Vec::new() }));
-    }
+    blocks.extend(hosts_that_differ(stored).map(Block::Table));
     let recorded =
         recorded(stored.boots.iter().map(|boot| (name(boot), values(&boot.environment), end(boot))));
     if !recorded.is_empty() {
@@ -38,38 +35,27 @@ pub fn environment(results: &Results) -> Vec<Block<'static>> {
 
 /// The changes of the machine for the study.
 fn changed(stored: &StoredStudy) -> Vec<String> {
-    let mut changes: Vec<String> = Vec::new();
-    for environment in stored.boots.iter().map(|boot| &boot.environment) {
+    distinct(stored.boots.iter().map(|boot| &boot.environment).flat_map(|environment| {
         let own = environment.changed.iter().map(ToString::to_string);
         let named = environment.machines.iter().flat_map(|machines| machines.each_ref());
-        let named = named.flat_map(|(side, machine)| {
+        own.chain(named.flat_map(|(side, machine)| {
             machine.changed.iter().map(move |change| format!("{side}: {change}"))
-        });
-        for change in own.chain(named) {
-            if !changes.contains(&change) {
-                changes.push(change);
-            }
-        }
-    }
-    changes
+        }))
+    }))
 }
 
-/// The properties in which the two hosts of the first boot differ; without a row where nobody
-/// receives.
-fn hosts_that_differ(stored: &StoredStudy) -> Table {
-    let mut table = Table::new(&["property", "transmitter", "receiver"]);
-    let both = stored.boots.first().map(|boot| &boot.environment);
-    if let Some((transmitter, receiver)) =
-        both.and_then(|both| Some((&both.transmitter, both.receiver.as_ref()?)))
-    {
-        let [mut one, mut other] =
-            [transmitter, receiver].map(|host| serde_json::to_value(host).expect("it was read from JSON"));
-        pair_interfaces(&mut one, &mut other);
-        for (property, here, there) in differences(&leaves(&one), &leaves(&other)) {
-            table.row(&[property, here, there]);
-        }
-    }
-    table
+/// The properties in which the two hosts of the first boot differ; `None` if there are none, or
+/// nobody receives.
+fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
+    let both = &stored.boots.first()?.environment;
+    let [mut one, mut other] = [&both.transmitter, both.receiver.as_ref()?]
+        .map(|host| serde_json::to_value(host).expect("it was read from JSON"));
+    pair_interfaces(&mut one, &mut other);
+    let (one, other) = (leaves(&one), leaves(&other));
+    let rows = differences(&one, &other).into_iter();
+    let rows = rows.map(|(property, here, there)| cells![property, here, there]);
+    let table = Table::with_rows(["property", "transmitter", "receiver"], rows);
+    table.titled("Differences between the two hosts (first boot)").filled()
 }
 
 /// Gives the interfaces that only one of the hosts has the same names on both, in the order of

@@ -1,11 +1,12 @@
 //! The evidence that each condition's switches acted: the state that reads back, and the kernel's
 //! counters.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{ConditionResult, Results, TURN_PARTS, figure, in_turns, percent};
+use study::Name;
 
 use super::means_table::{LOSS, MetricColumn, column, means};
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The largest number of notes below a table: there may be one for each condition.
 const NOTES: usize = 8;
@@ -40,11 +41,12 @@ pub fn switch_states(results: &Results) -> Option<Block<'static>> {
     let states = results.switches();
     let columns = if states.iter().any(|(_, state)| state.len() > 1) { 3 } else { 2 };
     let head = ["condition", "switches", "not applied, or changed by the kernel"];
-    let mut table = Table::new(&head[..columns]).named(0);
-    for (label, state) in &states {
-        let more = state[1..].join("; ");
-        table.row(&[*label, &state[0], &more][..columns]);
-    }
+    let row = |(label, state): &(&str, Vec<String>)| {
+        let mut cells = cells![&Name::from(*label), &state[0], state[1..].join("; ")];
+        cells.truncate(columns);
+        cells
+    };
+    let table = Table::with_rows(&head[..columns], states.iter().map(row));
     let base = results.stored.plan.effective.first();
     let who = if base.is_some_and(|base| base.receiver.is_none()) { "the one end" } else { "both ends" };
     let title = format!("Switches as {who} read them back, against the first condition");
@@ -77,8 +79,7 @@ fn titled(title: &str, table: Table, mut notes: Vec<String>) -> Option<Block<'st
         notes.truncate(NOTES);
         notes.push(format!("{more} more rows have a note like these."));
     }
-    let is_shown = !table.is_empty();
-    is_shown.then(|| Block::Table(TitledTable { title: title.to_owned(), table, notes }))
+    Some(Block::Table(table.filled()?.titled(title).noted(notes)))
 }
 
 fn acted(results: &Results) -> Option<Block<'static>> {
@@ -91,14 +92,13 @@ fn acted(results: &Results) -> Option<Block<'static>> {
     }
     head.extend(["packets per", "checksums"]);
     under.extend(["batch, rx", "computed by"]);
-    let mut table = Table::new(&head).units(&under);
-    let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+    let mut table = Table::new(head).units(under);
     for (label, acted) in all() {
-        let mut row = vec![label.to_owned(), show(acted.segments_per_buffer)];
-        row.extend(has_tunnel.then(|| show(acted.segments_per_underlay_packet)));
-        let checksum = acted.checksum.map_or("-", |checksum| checksum.as_str());
-        row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
-        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut row = cells![label, acted.segments_per_buffer];
+        row.extend(has_tunnel.then(|| Cell::from(acted.segments_per_underlay_packet)));
+        let checksum = acted.checksum.map(|checksum| checksum.as_str());
+        row.extend(cells![acted.packets_per_batch, checksum]);
+        table.row(row);
     }
     let title = "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)";
     let note = "No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.";
@@ -132,14 +132,13 @@ fn losses(results: &Results) -> Option<Block<'static>> {
 fn turns(results: &Results) -> Option<Block<'static>> {
     let parts = TURN_PARTS.map(|(name, _)| name);
     let mut table =
-        Table::new(&[&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
+        Table::new([&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat());
     for one in in_turns(&results.stored) {
-        let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
-        let mut row = vec![one.label.clone(), one.turns.to_string(), one.flows.to_string()];
-        row.extend(one.parts.map(show));
+        let mut row = cells![&one.label, one.turns, one.flows];
+        row.extend(one.parts.map(|share| Cell::from(share.map(Cell::percent))));
         let interval = one.interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        row.extend([percent(one.carry_over), interval.unwrap_or_else(|| "-".to_owned())]);
-        table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        row.extend(cells![Cell::percent(one.carry_over), interval.map(Cell::measure)]);
+        table.row(row);
     }
     let title = "Turns: the rate after a turn of another condition against that after one of the same, in %, by part of the turn, and in what is counted (95 % intervals over boots)";
     titled(title, table, Vec::new())
@@ -149,7 +148,7 @@ fn turns(results: &Results) -> Option<Block<'static>> {
 fn zerocopy(results: &Results) -> Option<Block<'static>> {
     let stored = &results.stored;
     let mut table =
-        Table::new(&["condition", "sends", "copied", "share"]).units(&["", "completed", "after all", "%"]);
+        Table::new(["condition", "sends", "copied", "share"]).units(["", "completed", "after all", "%"]);
     for (index, condition) in results.conditions.iter().enumerate() {
         let runs = stored.measurements().filter(|run| run.condition == index);
         let sends = runs.flat_map(|run| run.detail.sides()).filter_map(|side| side.whole.outcome.zerocopy);
@@ -157,8 +156,8 @@ fn zerocopy(results: &Results) -> Option<Block<'static>> {
             (completed.saturating_add(sends.completed), copied.saturating_add(sends.copied))
         });
         if completed > 0 {
-            let share = percent(copied as f64 * 100.0 / completed as f64);
-            table.row(&[&condition.label, &completed.to_string(), &copied.to_string(), &share]);
+            let share = Cell::percent(copied as f64 * 100.0 / completed as f64);
+            table.row(cells![condition.label.as_str(), completed, copied, share]);
         }
     }
     titled("Sends without copying, over all runs", table, Vec::new())

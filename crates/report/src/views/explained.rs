@@ -1,43 +1,37 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
-use crate::document::Table;
 use results::{beyond_rounding, counted, figure, listed, percent, range};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
-/// A table of parts, each with its name. `part`: the heading of the names.
+use crate::cells;
+use crate::document::{Cell, Table};
+
+/// A table of parts, each with its name, its difference, and the share of that in the difference of
+/// the whole. `part`: the heading of the names.
 pub(super) fn table<'e>(
     part: &str,
     explained: &Explained,
     rows: impl IntoIterator<Item = (&'e str, &'e Comparison)>,
 ) -> Table {
-    let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], explained);
-    let verdict = heads.len() - 1;
-    let mut table = Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict]);
-    for (name, one) in rows {
-        row(&mut table, name, one, explained);
-    }
-    table
-}
-
-/// All cells, without the interval where all are judged as counts that repeat.
-fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
-    let [part, baseline, this, difference, share, interval, verdict] = all;
     let Explained { whole, parts, unexplained } = explained;
-    let judged_by_interval =
-        [whole, unexplained].into_iter().chain(parts).any(|one| one.resolution.is_none());
-    let interval = judged_by_interval.then_some(interval);
-    [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
-}
-
-/// A row: the difference of a part, and its share of the difference of the whole.
-fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
-    let whole = &explained.whole;
+    // Counts that repeat have no interval.
+    let has_intervals = [whole, unexplained].into_iter().chain(parts).any(|one| one.resolution.is_none());
     let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));
-    let [baseline, this] = [one.baseline_mean, one.mean].map(shown);
-    let (difference, share) = (signed(shown(one.difference)), share(one, whole));
-    let interval = range(one.interval, |end| signed(shown(end)));
-    table.row(&cells([part, &baseline, &this, &difference, &share, &interval, verdict(one)], explained));
+    let row = |(name, one): (&str, &Comparison)| {
+        let [baseline, this] = [one.baseline_mean, one.mean].map(|mean| Cell::Number(shown(mean)));
+        let difference = Cell::Number(signed(shown(one.difference)));
+        let mut cells = cells![name, baseline, this, difference, share(one, whole)];
+        cells.extend(has_intervals.then(|| Cell::interval(one.interval, |end| signed(shown(end)))));
+        cells.push(verdict(one).into());
+        cells
+    };
+    let mut heads = vec![part, "baseline", "this", "diff.", "share %"];
+    heads.extend(has_intervals.then_some("interval"));
+    heads.push("verdict");
+    let verdict = heads.len() - 1;
+    let table = Table::with_rows(heads, rows.into_iter().map(row));
+    table.optional(&[1, 2, 4, verdict - 1]).uncut(&[0, 3, verdict])
 }
 
 /// The places of the parts, those first that explain most.
@@ -81,13 +75,11 @@ pub(super) fn answer(
     format!("{changed}; {parts}; {of_boots}")
 }
 
-/// The share of a difference in that of the whole; a dash if there is none to be explained.
-fn share(one: &Comparison, whole: &Comparison) -> String {
-    match whole.verdict {
-        Verdict::NoDifferenceProven | Verdict::Equivalent => "-".to_owned(),
-        _ if whole.difference == 0.0 => "-".to_owned(),
-        _ => percent(100.0 * beyond_rounding(one.difference, whole.baseline_mean) / whole.difference),
-    }
+/// The share of a difference in that of the whole; `None` if there is none to be explained.
+fn share(one: &Comparison, whole: &Comparison) -> Option<Cell> {
+    let is_open = matches!(whole.verdict, Verdict::NoDifferenceProven | Verdict::Equivalent);
+    let share = 100.0 * beyond_rounding(one.difference, whole.baseline_mean) / whole.difference;
+    (!is_open && whole.difference != 0.0).then(|| Cell::percent(share))
 }
 
 fn verdict(one: &Comparison) -> &'static str {

@@ -1,10 +1,12 @@
 //! The decision of a gate as blocks.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::gate::{Bound, Gate, GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 use results::{GateBaseline, counted, figure, first_of, percent};
 use stats::signed;
+use study::Name;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The largest number of differences between studies that are named.
 const NAMED: usize = 5;
@@ -19,8 +21,7 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
         Block::Text(counts(gate)),
     ];
     for checks in gate.checks.chunk_by(|one, next| one.bound == next.bound) {
-        let title = format!("fails if {}", checks[0].bound);
-        blocks.push(Block::Table(TitledTable { title, table: table(checks), notes: Vec::new() }));
+        blocks.push(Block::Table(table(checks).titled(format!("fails if {}", checks[0].bound))));
     }
     let has_sentence =
         |check: &&GateCheck| check.outcome != GateOutcome::Pass || check.acknowledged.is_some();
@@ -57,21 +58,19 @@ pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
 }
 
 fn table(checks: &[GateCheck]) -> Table {
-    let mut table =
-        Table::new(&["condition", "difference", "interval", "boots", "outcome"]).named(0).optional(&[3, 2]);
-    for check in checks {
+    let row = |check: &GateCheck| {
         let bound = check.judged_by();
-        let none = || "-".to_owned();
         let known = if check.acknowledged.is_some() { " (acknowledged)" } else { "" };
-        table.row(&[
-            &check.condition,
-            &check.difference.map_or_else(none, |difference| size(&bound, difference)),
-            &check.interval.map_or_else(none, |ends| interval(&bound, ends)),
-            &check.boots.map_or_else(none, |boots| boots.to_string()),
-            &format!("{}{known}", check.outcome.as_str()),
-        ]);
-    }
-    table
+        cells![
+            &Name::from(check.condition.as_str()),
+            check.difference.map(|difference| Cell::measure(size(&bound, difference))),
+            check.interval.map(|ends| Cell::measure(interval(&bound, ends))),
+            check.boots,
+            format!("{}{known}", check.outcome.as_str()),
+        ]
+    };
+    let head = ["condition", "difference", "interval", "boots", "outcome"];
+    Table::with_rows(head, checks.iter().map(row)).optional(&[3, 2])
 }
 
 /// The studies: `study 6 (quick) against study 3 (quick, tagged main)`.
@@ -85,16 +84,17 @@ pub(super) fn subject(gate: &Gate) -> String {
 
 /// The number of checks by outcome: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
 fn counts(gate: &Gate) -> String {
-    let parts: Vec<(usize, &str)> = [
-        (GateOutcome::Fail, "fails", "fail"),
-        (GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
-        (GateOutcome::Pass, "passes", "pass"),
-    ]
-    .into_iter()
-    .map(|(outcome, one, several)| (gate.count(outcome), one, several))
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, several)| (count, if count == 1 { one } else { several }))
-    .collect();
+    let words = |outcome: GateOutcome, one: &'static str, several: &'static str| match gate.count(outcome) {
+        0 => None,
+        1 => Some((1, one)),
+        count => Some((count, several)),
+    };
+    let parts = [
+        words(GateOutcome::Fail, "fails", "fail"),
+        words(GateOutcome::Inconclusive, "is inconclusive", "are inconclusive"),
+        words(GateOutcome::Pass, "passes", "pass"),
+    ];
+    let parts: Vec<(usize, &str)> = parts.into_iter().flatten().collect();
     match (gate.checks.len(), parts.as_slice()) {
         (1, [(_, words)]) => format!("the one check {words}"),
         (all, [(_, words)]) => format!("all {all} checks {words}"),

@@ -1,10 +1,10 @@
 //! A metric over stored studies.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable, Tone};
-use results::{
-    HistorySeries, StudyDifference, StudyHistory, capital, counted, figure, first_of, percent, plain,
-};
+use results::{HistorySeries, StudyDifference, StudyHistory, capital, counted, figure, first_of};
+use study::Name;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The largest number of differences between environments, unless all are asked for.
 const TOLD: usize = 3;
@@ -49,60 +49,54 @@ pub fn history(found: &StudyHistory, is_whole: bool) -> Vec<Block<'static>> {
 }
 
 /// A row for each series.
-fn summary(found: &StudyHistory) -> TitledTable {
-    let mut table =
-        Table::new(&["condition", "metric", "studies", "newest", "diff. %", "newest is", "changes"])
-            .named(0)
-            .optional(&[2, 1, 3]);
-    for series in &found.series {
-        let newest = series.newest.as_ref();
-        let value = series.points.last().map_or_else(String::new, |point| {
-            format!("{} {}", figure(point.mean), plain(series.unit)).trim_end().to_owned()
+fn summary(found: &StudyHistory) -> Table {
+    let row = |series: &HistorySeries| {
+        let value = series.points.last();
+        let newest = series.newest.as_ref().map(|newest| &newest.expected);
+        let verdict = series.newest.as_ref().map(|newest| {
+            let words = newest.quality.unwrap_or(newest.expected.verdict.as_str());
+            Cell::verdict(words, newest.expected.verdict, Some(series.better))
         });
-        let relative = newest.and_then(|newest| newest.expected.relative);
-        let verdict = newest.map_or("-", |newest| newest.quality.unwrap_or(newest.expected.verdict.as_str()));
-        let changes = match &series.too_few {
-            Some(_) => "too few".to_owned(),
-            None => series.changes.len().to_string(),
-        };
-        table.row(&[
-            &series.condition,
+        let too_few = series.too_few.as_ref().map(|_| Cell::from("too few"));
+        cells![
+            &Name::from(series.condition.as_str()),
             series.metric,
-            &series.points.len().to_string(),
-            &value,
-            &relative.map_or_else(|| "-".to_owned(), |one| stats::signed(percent(one))),
+            series.points.len(),
+            value.map_or(Cell::EMPTY, |point| Cell::with_unit(figure(point.mean), series.unit)),
+            newest.and_then(|newest| newest.relative).map(Cell::change),
             verdict,
-            &changes,
-        ]);
-        table.paint(5, newest.map(|newest| Tone::from_verdict(newest.expected.verdict, Some(series.better))));
-    }
-    TitledTable { title: "The newest study, and changes of level".to_owned(), table, notes: Vec::new() }
+            too_few.unwrap_or(series.changes.len().into()),
+        ]
+    };
+    let head = ["condition", "metric", "studies", "newest", "diff. %", "newest is", "changes"];
+    let table = Table::with_rows(head, found.series.iter().map(row)).optional(&[2, 1, 3]);
+    table.titled("The newest study, and changes of level")
 }
 
 /// A row for each study of a series.
-fn studies_of(found: &StudyHistory, series: &HistorySeries) -> TitledTable {
+fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
     let (name, unit) = series.quantity();
     let value = if unit.is_empty() { "value" } else { unit };
     let interval = format!("{} % interval", stats::confidence(series.confidence));
     let head = ["study", "tag", "started (UTC)", value, &interval, "level", "change", "environment"];
-    let mut table = Table::new(&head).optional(&[2, 7, 4]);
+    let mut table = Table::new(head).optional(&[2, 7, 4]).titled(format!("{}, by study", capital(&name)));
     for (place, point) in series.points.iter().enumerate() {
         let level = series.levels.iter().position(|level| level.first == place);
         let change = level.and_then(|level| series.changes.get(level.checked_sub(1)?));
         let member = &found.studies[point.place];
-        let ends = |(low, high)| format!("{} to {}", figure(low), figure(high));
-        table.row(&[
-            &point.study.to_string(),
-            if member.label.starts_with("study ") { "" } else { &member.label },
-            &member.started,
-            &figure(point.mean),
-            &point.interval.map_or_else(|| "-".to_owned(), ends),
-            &level.map_or_else(String::new, |level| figure(series.levels[level].mean)),
-            change.map_or("", |change| &change.size),
+        let ends = |(low, high)| Cell::measure(format!("{} to {}", figure(low), figure(high)));
+        table.row(cells![
+            point.study,
+            if member.label.starts_with("study ") { "" } else { member.label.as_str() },
+            Cell::measure(&member.started),
+            point.mean,
+            point.interval.map(ends),
+            level.map_or(Cell::EMPTY, |level| series.levels[level].mean.into()),
+            change.map_or(Cell::EMPTY, |change| Cell::measure(&change.size)),
             if found.marks(series, place).is_empty() { "" } else { "differs" },
         ]);
     }
-    TitledTable { title: format!("{}, by study", capital(&name)), table, notes: Vec::new() }
+    table
 }
 
 /// The differences between each study and the one before it.

@@ -4,11 +4,11 @@
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
-use crate::chart::Markup;
-use crate::fixed;
 use results::gate::{Gate, GateOutcome};
 
 use super::gate::{check_sentence, subject};
+use crate::chart::Markup;
+use crate::fixed;
 
 /// A test case.
 struct TestCase {

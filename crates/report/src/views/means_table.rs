@@ -1,9 +1,10 @@
 //! Tables of means: the main metrics of a workload, and the kernel's counters.
 
-use crate::document::{Table, TitledTable};
 use results::{ConditionResult, figure, percent};
 use stats::fixed;
 use study::Kind;
+
+use crate::document::{Cell, Table};
 
 /// A column of means: of one metric, or of several that share its cells.
 pub(super) struct MetricColumn {
@@ -57,18 +58,15 @@ pub(super) fn means_table(
     conditions: &[&ConditionResult],
     exact: bool,
     truth: Option<&'static str>,
-) -> TitledTable {
+) -> Table {
     let kind = conditions[0].kind;
     let own = |column: &&MetricColumn| {
         study::metric::find(column.metrics[0]).is_some_and(|metric| kind.produces(metric))
     };
     let counted = if exact { counted(kind) } else { Vec::new() };
     let columns = if exact { counted.iter().collect() } else { COLUMNS.iter().filter(own).collect() };
-    TitledTable {
-        title: format!("{}: means", conditions[0].workload),
-        table: means(conditions.iter().copied(), columns),
-        notes: truth.into_iter().map(str::to_owned).collect(),
-    }
+    let title = format!("{}: means", conditions[0].workload);
+    means(conditions.iter().copied(), columns).titled(title).noted(truth.map(str::to_owned))
 }
 
 /// A row for each condition.
@@ -76,21 +74,17 @@ pub(super) fn means<'c>(
     conditions: impl Iterator<Item = &'c ConditionResult>,
     columns: Vec<&MetricColumn>,
 ) -> Table {
-    let heads: Vec<&str> = ["condition"].into_iter().chain(columns.iter().map(|own| own.head)).collect();
-    let units: Vec<&str> = [""].into_iter().chain(columns.iter().map(|own| own.unit)).collect();
-    let mut table = Table::new(&heads).units(&units).named(0);
-    for condition in conditions {
+    let heads = ["condition"].into_iter().chain(columns.iter().map(|own| own.head));
+    let units = [""].into_iter().chain(columns.iter().map(|own| own.unit));
+    let row = |condition: &ConditionResult| {
         let cell = |column: &&MetricColumn| {
             let mean = |metric: &&str| condition.means.get(*metric).map(|mean| (column.show)(*mean));
             let means = column.metrics.iter().map(|metric| mean(metric).unwrap_or_else(|| "-".to_owned()));
-            means.collect::<Vec<_>>().join(" / ")
+            Cell::Number(means.collect::<Vec<_>>().join(" / "))
         };
-        let cells: Vec<String> = columns.iter().map(cell).collect();
-        let cells = cells.iter().map(String::as_str);
-        table.row(&[condition.label.as_str()].into_iter().chain(cells).collect::<Vec<_>>());
-        table.is_of(&condition.label);
-    }
-    table
+        [Cell::from(&condition.label)].into_iter().chain(columns.iter().map(cell)).collect()
+    };
+    Table::with_rows(heads, conditions.map(row)).units(units)
 }
 
 /// The columns of counted instructions.

@@ -1,13 +1,13 @@
 //! The method of comparisons: how differences are judged, and the spread of boots and runs, which
 //! says whether more boots or more runs would help.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{
-    ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, range,
-    workload_prefix,
+    ComparisonGroup, ComparisonRow, capital, counted, figure, metric_title, percent, plain, workload_prefix,
 };
 use stats::{Comparison, Component, Components, Seen};
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 /// The method of each metric that is compared: how its differences are judged, how small a
 /// difference would have been seen, and unusual values; then its spread.
@@ -39,11 +39,10 @@ fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>
     let meaning = study::metric::find(&group.metric).map(|metric| format!(" ({})", metric.meaning));
     let mut blocks =
         vec![Block::Text(format!("{of}{}:", meaning.unwrap_or_default())), Block::List(sentences)];
-    let table = spread(&group.spread, plain(&group.unit), group.mean(), group.level);
     // Counts without noise have no spread.
-    if group.resolution.is_none() && !table.is_empty() {
-        let title = format!("{of}, spread of boots and runs");
-        blocks.push(Block::Table(TitledTable { title, table, notes: Vec::new() }));
+    if group.resolution.is_none() {
+        let table = spread(&group.spread, plain(&group.unit), group.mean(), group.level);
+        blocks.extend(table.titled(format!("{of}, spread of boots and runs")).filled().map(Block::Table));
     }
     blocks
 }
@@ -53,15 +52,13 @@ fn blocks(group: &ComparisonGroup, sentences: Vec<String>) -> Vec<Block<'static>
 pub(super) fn spread(spread: &Components, unit: &str, mean: f64, level: f64) -> Table {
     let Components { boots, interaction, runs, .. } = spread;
     let interval = format!("{} % interval", stats::confidence(level));
-    let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
-    for (name, component) in
-        [("between boots", boots), ("condition x boot", interaction), ("between runs", runs)]
-    {
-        let Some(Component { sd, interval, .. }) = component else { continue };
-        let share = if mean == 0.0 { "-".to_owned() } else { percent(100.0 * sd / mean.abs()) };
-        table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);
-    }
-    table
+    let named = [("between boots", boots), ("condition x boot", interaction), ("between runs", runs)];
+    let rows = named.into_iter().filter_map(|(name, component)| {
+        let Component { sd, interval, .. } = component.as_ref()?;
+        let share = (mean != 0.0).then(|| Cell::percent(100.0 * sd / mean.abs()));
+        Some(cells![name, *sd, Cell::interval(*interval, figure), share])
+    });
+    Table::with_rows(["spread (sd)", unit, &interval, "% of mean"], rows)
 }
 
 /// The smallest difference that the data could show, in a sentence without a full stop: in % if all

@@ -45,5 +45,6 @@ pub use study::show;
 pub use study_list::study_list;
 
 pub(crate) use answer::{answer, answers_in_full, facts};
+pub(crate) use credit::{combinations, proven_credit};
 pub(crate) use method::method;
 pub(crate) use study::conditions;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use record::Series;
-use results::percent;
 use stats::{fixed, signed};
 use store::{RunId, StoredSeries, StoredStudy};
-use study::{Kind, Side};
+use study::Kind;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The parts of the window whose rates are compared.
 const PARTS: usize = 24;
@@ -24,12 +24,12 @@ const STALLED_NS: u64 = 50_000_000;
 /// `None` without any.
 #[must_use]
 pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<'static>> {
-    let mut by_run: BTreeMap<RunId, Vec<(Side, &Series)>> = BTreeMap::new();
+    let mut by_run: BTreeMap<RunId, Vec<&Series>> = BTreeMap::new();
     for one in series {
-        by_run.entry(one.run).or_default().push((one.side, &one.series));
+        by_run.entry(one.run).or_default().push(&one.series);
     }
     let head = ["condition", "lowest", "highest", "drift", "stalls"];
-    let mut table = Table::new(&head).units(&["", "% of mean", "% of mean", "%", ""]);
+    let mut table = Table::new(head).units(["", "% of mean", "% of mean", "%", ""]);
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
         let own = stored.measurements().filter(|run| run.condition == index);
         let kind = condition.workload.traffic.kind;
@@ -38,13 +38,12 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> Option<Block<
         let Some(mean) = mean(&runs) else { continue };
         let highest = mean.iter().copied().fold(0.0, f64::max);
         let lowest = mean.iter().copied().fold(highest, f64::min);
-        let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
-        let [lowest, highest] = [lowest, highest].map(|rate| percent(rate * 100.0));
-        table.row(&[&condition.label, &lowest, &highest, &drift, &stalls(&runs)]);
+        let drift = drift(&mean).map(|drift| Cell::Number(signed(fixed(drift, 1))));
+        let [lowest, highest] = [lowest, highest].map(|rate| Cell::percent(rate * 100.0));
+        table.row(cells![condition.label.as_str(), lowest, highest, drift, stalls(&runs)]);
     }
     let title = "Over time (means of all runs; drift: the last third against the first; netassay db export --format series has the counters)";
-    let titled = TitledTable { title: title.to_owned(), table, notes: Vec::new() };
-    (!titled.table.is_empty()).then_some(Block::Table(titled))
+    table.titled(title).filled().map(Block::Table)
 }
 
 /// One run over its window.
@@ -59,8 +58,8 @@ struct RateOverTime {
 
 impl RateOverTime {
     /// From the counter that tells a workload's progress; none if there is none, or it never moved.
-    fn from_counters(kind: Kind, series: &[(Side, &Series)]) -> Option<Self> {
-        let (at, progress) = progress(kind, series)?;
+    fn from_counters(kind: Kind, series: &[&Series]) -> Option<Self> {
+        let (at, progress) = progress(kind, series.iter().copied())?;
         let (end, total) = (*at.last()?, *progress.last()?);
         if end == 0 || total == 0 {
             return None;
@@ -80,23 +79,17 @@ impl RateOverTime {
 }
 
 /// The moments and the counter of useful work: arrived bytes of a stream, answered transactions,
-/// sent messages of traffic without a receiver.
-fn progress<'a>(kind: Kind, series: &[(Side, &'a Series)]) -> Option<(&'a [u64], &'a [u64])> {
-    type ProgressCounter = fn(&Series) -> &[u64];
-    let wanted: &[(Side, ProgressCounter)] = if kind.is_stream() {
-        &[
-            (Side::Receiver, |one| &one.bytes_received),
-            (Side::Transmitter, |one| &one.bytes_received),
-            (Side::Transmitter, |one| &one.messages_sent),
-        ]
-    } else {
-        &[(Side::Transmitter, |one| &one.transactions)]
+/// sent messages of traffic without a receiver. Of both ends the one that counts most is the one
+/// that the metric counts.
+fn progress<'a>(kind: Kind, series: impl Iterator<Item = &'a Series>) -> Option<(&'a [u64], &'a [u64])> {
+    let counter = |one: &'a Series| match kind {
+        _ if kind.is_stream() => &one.bytes_received,
+        _ if kind.is_rr() => &one.transactions,
+        _ => &one.messages_sent,
     };
-    wanted.iter().find_map(|(side, counter)| {
-        let (_, one) = series.iter().find(|(own, _)| own == side)?;
-        let values = counter(one);
-        values.last().is_some_and(|last| *last > 0).then_some((one.at_ns.as_slice(), values))
-    })
+    let counters = series.map(|one| (one.at_ns.as_slice(), counter(one).as_slice()));
+    let (at, counter) = counters.max_by_key(|(_, counter)| counter.last().copied())?;
+    counter.last().is_some_and(|last| *last > 0).then_some((at, counter))
 }
 
 /// The counter at a time, interpolated linearly between two rows. It is 0 at the window's start.

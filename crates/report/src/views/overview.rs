@@ -1,16 +1,13 @@
 //! Many comparisons at a glance: a table for each metric, with one row for each comparison.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable, Tone};
-use results::{ComparisonGroup, ComparisonRow, figure, metric_title, plain};
+use results::{ComparisonGroup, ComparisonRow, distinct, metric_title, plain};
+use study::Name;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table, Tone};
 
 // Up to this number of comparisons each has a table of its own.
 const FEW: usize = 6;
-
-// The column that has the colour of the direction, and the column of the condition that differs
-// most.
-const DIFFERENCES: usize = 3;
-const LARGEST: usize = 4;
 
 /// Are there too many for a table each?
 pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
@@ -19,16 +16,10 @@ pub(super) fn is_needed(groups: &[ComparisonGroup]) -> bool {
 
 /// A table for each metric.
 pub(super) fn overview(groups: &[ComparisonGroup]) -> Vec<Block<'static>> {
-    let mut metrics: Vec<&str> = Vec::new();
-    for group in groups {
-        if !metrics.contains(&group.metric.as_str()) {
-            metrics.push(&group.metric);
-        }
-    }
+    let metrics = distinct(groups.iter().map(|group| group.metric.as_str()));
     let of_metric = |metric: &str| {
         let own: Vec<&ComparisonGroup> = groups.iter().filter(|group| group.metric == metric).collect();
-        let notes = own[0].truth.map(str::to_owned).into_iter().collect();
-        Block::Table(TitledTable { title: title(&own), table: table(&own), notes })
+        Block::Table(table(&own).titled(title(&own)).noted(own[0].truth.map(str::to_owned)))
     };
     metrics.into_iter().map(of_metric).collect()
 }
@@ -49,46 +40,41 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
     if has_margin {
         head.push("equivalent");
     }
-    let mut table = Table::new(&head).named(LARGEST);
+    let mut table = Table::new(head);
     for group in groups {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
         let own = group.conditions.iter().find(|one| *one.label == *baseline);
-        let value = own.map_or_else(|| "-".to_owned(), |own| figure(own.estimate.mean));
         let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
         proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
-        let count = format!("{} of {}", proven.len(), group.rows.len());
         let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
-        let equivalent = group.rows.iter().filter(equal).count().to_string();
         let size = |row: &ComparisonRow| row.comparison.difference.abs();
         let largest = proven.iter().max_by(|one, other| size(one).total_cmp(&size(other))).copied();
-        let name = largest.map_or_else(String::new, |row| beside(row, group));
-        table.row(
-            &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
-        );
         let tone = largest.map(|row| Tone::from_verdict(row.comparison.verdict, group.better));
-        table.paint(DIFFERENCES, tone);
+        let mut cells = cells![
+            baseline,
+            own.map(|own| own.estimate.mean),
+            Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
+            differences(&proven, &group.unit).map(|differences| Cell::Measure(differences, tone)),
+            &Name::from(largest.map_or_else(String::new, |row| beside(row, group)).as_str()),
+        ];
+        cells.extend(has_margin.then(|| Cell::from(group.rows.iter().filter(equal).count())));
+        table.row(cells);
     }
     table
 }
 
-/// The lowest and the highest of differences in ascending order.
-fn differences(proven: &[&ComparisonRow], unit: &str) -> String {
+/// The lowest and the highest of differences in ascending order; `None` without any.
+fn differences(proven: &[&ComparisonRow], unit: &str) -> Option<String> {
     let shown = |row: &ComparisonRow| {
-        let [size, _] = row.size(unit, true);
-        size
+        let [size, _] = Cell::difference(&row.comparison, unit, true);
+        size.text().into_owned()
     };
-    match proven {
-        [] => "-".to_owned(),
-        [one] => shown(one),
-        [lowest, .., highest] => {
-            let (lowest, highest) = (shown(lowest), shown(highest));
-            let lowest = match highest.ends_with(" %") {
-                true => lowest.trim_end_matches(" %"),
-                false => &lowest,
-            };
-            format!("{lowest} to {highest}")
-        }
+    let (lowest, highest) = (shown(proven.first()?), shown(proven.last()?));
+    if proven.len() == 1 {
+        return Some(lowest);
     }
+    let lowest = if highest.ends_with(" %") { lowest.trim_end_matches(" %") } else { &lowest };
+    Some(format!("{lowest} to {highest}"))
 }
 
 /// A condition's name without the words that it shares with its baseline from the start.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{PlanListing, counted, duration, listed};
-use study::{Alternate, Dropped, Effective, Expected, PlannedRun, Tracing, format_duration};
+use study::{Alternate, Condition, Dropped, Effective, Expected, PlannedRun, Tracing, format_duration};
+
+use crate::cells;
+use crate::document::{Block, Table};
 
 // The longest list of features, and the longest order of a boot's runs, in letters; the JSON has
 // them whole.
@@ -141,19 +142,18 @@ fn time(listing: &PlanListing) -> String {
     format!("time on an idle machine, {measured}: {}", parts.join(", "))
 }
 
-fn conditions(listing: &PlanListing) -> TitledTable {
+fn conditions(listing: &PlanListing) -> Table {
     let head = if listing.tried { "switches, against condition 1" } else { "switches (not tried here)" };
-    let mut table = Table::new(&["", "condition", "short name", head]).named(1).optional(&[2]);
-    for (index, condition) in listing.plan.conditions.iter().enumerate() {
-        let states = (listing.plan.effective.first(), listing.plan.effective.get(index));
-        let words = match states {
+    let effective = &listing.plan.effective;
+    let row = |(index, condition): (usize, &Condition)| {
+        let words = match (effective.first(), effective.get(index)) {
             (Some(base), Some(effective)) => shortened(&effective.against(base), LISTED),
             _ => String::new(),
         };
-        table.row(&[&(index + 1).to_string(), &condition.label, &condition.slug, &words]);
-        table.is_of(&condition.label);
-    }
-    TitledTable { title: "Conditions".to_owned(), table, notes: Vec::new() }
+        cells![index + 1, &condition.label, &condition.slug, words]
+    };
+    let rows = listing.plan.conditions.iter().enumerate().map(row);
+    Table::with_rows(["", "condition", "short name", head], rows).optional(&[2]).titled("Conditions")
 }
 
 fn dropped(one: &Dropped) -> String {

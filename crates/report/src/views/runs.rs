@@ -1,9 +1,10 @@
 //! Every run of a study, and the tries that do not count.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{Results, counted, figure, instant};
 use store::{RunStatus, StoredRun};
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The most tries of a list on a page; the command in the note lists the others.
 const MOST: usize = 100;
@@ -11,8 +12,8 @@ const MOST: usize = 100;
 /// Every run in the order of measurement, and why tries do not count.
 #[must_use]
 pub fn runs(results: &Results) -> Vec<Block<'static>> {
-    let title = "Runs, in the order in which they were measured".to_owned();
-    let mut blocks = vec![Block::Table(TitledTable { title, table: run_table(results), notes: Vec::new() })];
+    let mut blocks =
+        vec![Block::Table(run_table(results).titled("Runs, in the order in which they were measured"))];
     for (title, tries) in uncounted(results) {
         blocks.extend([Block::Text(title), Block::List(tries)]);
     }
@@ -64,25 +65,26 @@ fn uncounted(results: &Results) -> Vec<(String, Vec<String>)> {
 }
 
 fn run_table(results: &Results) -> Table {
-    let mut table = Table::new(&["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"])
-        .named(4)
-        .optional(&[0]);
     let plan = &results.stored.plan;
-    for run in &results.stored.runs {
-        let Some(condition) = plan.conditions.get(run.condition) else { continue };
+    let row = |run: &StoredRun| {
+        let condition = plan.conditions.get(run.condition)?;
         let metric = condition.workload.traffic.kind.main_metric(plan.exact);
         let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
-            (RunStatus::Failed, _) => ("failed".to_owned(), ""),
-            (RunStatus::Ok, Some(value)) => (figure(*value), metric.unit),
-            (RunStatus::Invalid, Some(value)) => (format!("{} (invalid)", figure(*value)), metric.unit),
-            (RunStatus::Ok, None) => ("-".to_owned(), ""),
-            (RunStatus::Invalid, None) => ("invalid".to_owned(), ""),
+            (RunStatus::Failed, _) => ("failed".into(), ""),
+            (RunStatus::Ok, Some(value)) => (Cell::from(*value), metric.unit),
+            (RunStatus::Invalid, Some(value)) => {
+                (Cell::measure(format!("{} (invalid)", figure(*value))), metric.unit)
+            }
+            (RunStatus::Ok, None) => (Cell::Missing, ""),
+            (RunStatus::Invalid, None) => ("invalid".into(), ""),
         };
-        let (started, repeat) = (instant(run.started_unix_ms), run.repeat.to_string());
-        table.row(&[&started, &boot(run), kind(run), &repeat, &condition.label, &result, unit]);
-        table.is_of(&condition.label);
-    }
-    table
+        let (started, boot) = (instant(run.started_unix_ms), boot(run));
+        let boot = if run.part > 1 { Cell::measure(boot) } else { Cell::Number(boot) };
+        let label = &condition.label;
+        Some(cells![Cell::measure(started), boot, kind(run), run.repeat, label, result, unit])
+    };
+    let head = ["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"];
+    Table::with_rows(head, results.stored.runs.iter().filter_map(row)).optional(&[0])
 }
 
 /// A run's boot, with its part where that was resumed: `2`, `2/2`.

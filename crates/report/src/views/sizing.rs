@@ -1,9 +1,10 @@
 //! The boots and runs that a study needs to show a difference.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{Nearness, PilotSpread, Sizing, counted, duration_of, percent, times};
 use stats::planning::Choice;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // From this share on, the time of one way of measuring is about that of the other.
 const ALIKE: f64 = 0.9;
@@ -47,21 +48,20 @@ pub fn sizing(found: &Sizing) -> Vec<Block<'static>> {
     text(head).chain([Block::Table(sizes(found))]).chain(text(texts)).chain([end]).collect()
 }
 
-fn sizes(found: &Sizing) -> TitledTable {
-    let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
+fn sizes(found: &Sizing) -> Table {
     let others = found.alternatives.iter().filter(|size| Some(**size) != found.cheapest);
     let named = found.cheapest.iter().map(|size| ("cheapest", size));
     let named = named.chain(others.map(|size| ("or", size)));
     let named = named.chain(found.assured.iter().map(|size| ("assured", size)));
-    for (name, size) in named.chain([("as the file has it", &found.as_written)]) {
-        let (boots, runs) = (size.boots.to_string(), size.runs.to_string());
-        table.row(&[name, &boots, &runs, &duration_of(size.seconds), &format!("{:.1}", 100.0 * size.power)]);
-    }
-    let notes = match found.states {
-        0 | 1 => Vec::new(),
-        states => vec![format!("boots are of each of {states} states of the testbed")],
-    };
-    TitledTable { title: "Sizes of the study".to_owned(), table, notes }
+    let rows = named.chain([("as the file has it", &found.as_written)]).map(|(name, size)| {
+        let (time, power) = (Cell::measure(duration_of(size.seconds)), Cell::fixed(100.0 * size.power, 1));
+        cells![name, size.boots, size.runs, time, power]
+    });
+    let states =
+        (found.states > 1).then(|| format!("boots are of each of {} states of the testbed", found.states));
+    Table::with_rows(["size", "boots", "runs", "time", "power %"], rows)
+        .titled("Sizes of the study")
+        .noted(states)
 }
 
 /// The limits of a pilot's knowledge, and the allowance for them in the assured size.

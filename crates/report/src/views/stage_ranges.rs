@@ -1,8 +1,9 @@
 //! Traces of several databases beside each other.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
-use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, figure, listed, stages_by_end};
+use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, grouped, listed, stages_by_end};
+
+use crate::cells;
+use crate::document::{Block, Table};
 
 /// The least and the most that each stage costs, by path and traffic; then the runs that are left
 /// out.
@@ -12,7 +13,7 @@ pub fn stage_ranges(found: &StageRanges) -> Vec<Block<'static>> {
     for group in &found.groups {
         let TracedPath { path, reader, traffic, .. } = group;
         let title = format!("{path}, readers {reader}: {traffic}; {} for a packet", found.unit);
-        blocks.push(Block::Table(TitledTable { title, table: table(group), notes: Vec::new() }));
+        blocks.push(Block::Table(table(group).titled(title)));
         blocks.push(Block::List(sentences(group)));
     }
     let left_out = found.left_out.iter().map(|LeftOutRuns { source, path, reader, open }| {
@@ -23,29 +24,20 @@ pub fn stage_ranges(found: &StageRanges) -> Vec<Block<'static>> {
 }
 
 fn table(group: &TracedPath) -> Table {
-    let mut table = Table::new(&["up to", "least", "least in", "most", "most in"]).uncut(&[0, 1, 3]);
     let stages = stages_by_end(group.stages.iter().map(|range| (range.from.as_str(), range.to.as_str())));
     let names = stages.iter().chain([&group.whole.from]);
-    for (name, range) in names.zip(group.stages.iter().chain([&group.whole])) {
-        let [one, other] = [range.least_in, range.most_in].map(|source| (source + 1).to_string());
-        let [least, most] =
-            [range.least, range.most].map(|cost| figure(beyond_rounding(cost, group.whole.most)));
-        table.row(&[name, &least, &one, &most, &other]);
-    }
-    table
+    let rows = names.zip(group.stages.iter().chain([&group.whole])).map(|(name, range)| {
+        let [least, most] = [range.least, range.most].map(|cost| beyond_rounding(cost, group.whole.most));
+        cells![name, least, range.least_in + 1, most, range.most_in + 1]
+    });
+    Table::with_rows(["up to", "least", "least in", "most", "most in"], rows).uncut(&[0, 1, 3])
 }
 
 fn sentences(group: &TracedPath) -> Vec<String> {
     let numbered = (1..).zip(&group.sources);
     let mut sentences: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
-    let mut origins: Vec<(String, Vec<String>)> = Vec::new();
-    for (number, origin) in (1..).zip(&group.origins) {
-        let (origin, number) = (origin.to_string(), number.to_string());
-        match origins.iter_mut().find(|(known, _)| *known == origin) {
-            Some((_, numbers)) => numbers.push(number),
-            None => origins.push((origin, vec![number])),
-        }
-    }
+    let origins =
+        grouped(group.origins.iter().map(ToString::to_string).zip((1..).map(|one: usize| one.to_string())));
     sentences.extend(origins.iter().map(|(origin, numbers)| format!("{}: {origin}", listed(numbers))));
     sentences
         .push("least and most: means of boots, each with the number of the source that has it".to_owned());

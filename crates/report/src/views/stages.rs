@@ -1,7 +1,5 @@
 //! The stages of traced paths, and the functions below them, that explain a difference.
 
-use crate::document::Block;
-use crate::document::TitledTable;
 use results::{
     COUNT_RESOLUTION, PathPair, ProfilePair, SampledFunctions, StageDifferences, UnmatchedStage, counted,
     figure, listed,
@@ -9,6 +7,7 @@ use results::{
 use stats::confidence;
 
 use super::explained::{answer, ranked, table};
+use crate::document::Block;
 
 // The number of functions that are shown, those that explain most; the rest is in the JSON.
 const SHOWN: usize = 15;
@@ -53,7 +52,7 @@ fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
         let runs = counted(rest.lost, "run");
         sentences.push(format!("not in the table: {runs} whose packets were not followed"));
     }
-    [Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(sentences)]
+    [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
 fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
@@ -81,7 +80,7 @@ fn functions(pair: &ProfilePair, unit: &str) -> [Block<'static>; 2] {
         listed(&smaller),
         format!("{} of each condition at least", counted(rest.samples as usize, "sample")),
     ];
-    [Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::List(sentences)]
+    [Block::Table(table.titled(title)), Block::List(sentences)]
 }
 
 /// The reason why a stage is no boundary, and the place of its cost.

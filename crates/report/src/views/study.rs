@@ -1,9 +1,7 @@
 //! A stored study: its answer, its conditions, and where to go from there.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::{
-    ComparisonGroup, ComparisonRow, ConditionResult, Results, acted_flags, counted, figure, levels_without,
+    ComparisonGroup, ComparisonRow, ConditionResult, Results, acted_flags, counted, grouped, levels_without,
     listed, machines, plain, programs,
 };
 use store::{RunStatus, StoredRun};
@@ -15,6 +13,8 @@ use super::credit::credit;
 use super::means_table::means_table;
 use super::method::method;
 use super::overview::{is_needed, overview};
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 // The most commands on the first screen.
 const COMMANDS: usize = 3;
@@ -93,21 +93,14 @@ fn tables(results: &Results, is_whole: bool) -> impl Iterator<Item = Block<'stat
             }
         }
     } else {
-        tables.extend(Some(disturbed_figures(results)).filter(|table| !table.table.is_empty()));
+        tables.extend(disturbed_figures(results).filled());
     }
     tables.into_iter().map(Block::Table)
 }
 
 /// The conditions of each workload.
 fn by_workload(results: &Results) -> Vec<(&str, Vec<&ConditionResult>)> {
-    let mut workloads: Vec<(&str, Vec<&ConditionResult>)> = Vec::new();
-    for condition in &results.conditions {
-        match workloads.iter_mut().find(|(workload, _)| *workload == condition.workload) {
-            Some((_, conditions)) => conditions.push(condition),
-            None => workloads.push((&condition.workload, vec![condition])),
-        }
-    }
-    workloads
+    grouped(results.conditions.iter().map(|condition| (condition.workload.as_str(), condition)))
 }
 
 /// The comparisons that share a table: one metric and one confidence, and no condition twice.
@@ -127,8 +120,9 @@ fn side_by_side<'g>(groups: &[&'g ComparisonGroup]) -> Vec<Vec<&'g ComparisonGro
 }
 
 /// The figures of disturbed runs, from which nothing is concluded.
-fn disturbed_figures(results: &Results) -> TitledTable {
-    let mut table = Table::new(&["condition", "metric", "tries", "mean", "least", "most"]).named(0);
+fn disturbed_figures(results: &Results) -> Table {
+    let mut table = Table::new(["condition", "metric", "tries", "mean", "least", "most"])
+        .titled("Disturbed, so nothing is concluded from these figures");
     let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;
     let plan = &results.stored.plan;
     for condition in &plan.conditions {
@@ -142,35 +136,31 @@ fn disturbed_figures(results: &Results) -> TitledTable {
         let named = format!("{} {}", metric.key, plain(metric.unit));
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let [mean, least, most] = [stats::mean(&values), least, most].map(figure);
-        let tries = values.len().to_string();
-        table.row(&[&condition.label, named.trim_end(), &tries, &mean, &least, &most]);
-        table.is_of(&condition.label);
+        let (tries, mean) = (values.len(), stats::mean(&values));
+        table.row(cells![&condition.label, named.trim_end(), tries, mean, least, most]);
     }
-    let title = "Disturbed, so nothing is concluded from these figures".to_owned();
-    TitledTable { title, table, notes: Vec::new() }
+    table
 }
 
 /// The limit of the runs of each condition, with the evidence; `None` if unknown.
-fn limits(results: &Results) -> Option<TitledTable> {
+fn limits(results: &Results) -> Option<Table> {
     let limited = || results.conditions.iter().filter_map(|one| Some((&one.label, one.limited_by.as_ref()?)));
     let is_mixed = limited().any(|(_, limit)| limit.labels.len() > 1);
     let mut head = vec!["condition", "limited by", "in runs"];
     head.extend(is_mixed.then_some("else by"));
     head.push("evidence (last run)");
-    let mut table = Table::new(&head);
+    let mut table = Table::new(head).titled("What limited the runs");
     for (label, limit) in limited() {
         let others = limit.labels.iter().filter(|(other, _)| **other != limit.label);
         let others: Vec<String> = others.map(|(other, runs)| format!("{other} {runs}")).collect();
-        let (runs, others) = (format!("{} of {}", limit.runs, limit.of), others.join(", "));
-        let mut row = vec![label.as_str(), limit.label.word(), &runs];
-        row.extend(is_mixed.then_some(others.as_str()));
+        let runs = Cell::measure(format!("{} of {}", limit.runs, limit.of));
+        let mut row = cells![label.as_str(), limit.label.word(), runs];
+        row.extend(is_mixed.then(|| Cell::from(others.join(", "))));
         // The first is what decided; the rest is in the JSON.
-        row.extend(limit.evidence.first().map(String::as_str));
-        table.row(&row);
+        row.extend(limit.evidence.first().map(Cell::from));
+        table.row(row);
     }
-    let title = "What limited the runs".to_owned();
-    (!table.is_empty()).then_some(TitledTable { title, table, notes: Vec::new() })
+    table.filled()
 }
 
 /// The reasons why figures are less certain than they look, as sentences; in full those of each
@@ -222,8 +212,8 @@ fn copies(results: &Results) -> Vec<String> {
         };
         let (_, other) = counted_by(Copies::Bytes).find(is_same)?;
         let [words, bytes] = [row, other].map(|row| {
-            let [difference, _] = row.size(&group.unit, true);
-            format!("{difference} ({})", row.comparison.verdict)
+            let [difference, _] = Cell::difference(&row.comparison, &group.unit, true);
+            format!("{} ({})", difference.text(), row.comparison.verdict)
         });
         let depends = row.comparison.verdict != other.comparison.verdict;
         let word =

@@ -1,8 +1,9 @@
 //! The stored studies.
 
-use crate::document::Block;
-use crate::document::{Table, TitledTable};
 use results::ListedStudy;
+
+use crate::cells;
+use crate::document::{Block, Cell, Table};
 
 /// The studies of a database, in their order.
 #[must_use]
@@ -14,21 +15,22 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
         ["id", "study", "scenario", "status", "started (UTC)", "boots", "runs", "failed", "invalid", "tags"];
     let has_tags = studies.iter().any(|study| !study.tags.is_empty());
     let columns = if has_tags { head.len() } else { head.len() - 1 };
-    let mut table = Table::new(&head[..columns]).optional(&[2, 5, 8, 7, 4]);
-    for study in studies {
-        let cells: [&str; 10] = [
-            &study.id.to_string(),
+    let row = |study: &ListedStudy| {
+        let mut cells = cells![
+            study.id,
             &study.name,
             &study.scenario,
             &study.status,
-            &study.started,
-            &study.boots.to_string(),
-            &study.recorded_runs.to_string(),
-            &study.failed_runs.to_string(),
-            &study.invalid_runs.to_string(),
-            &study.tags.join(", "),
+            Cell::measure(&study.started),
+            study.boots,
+            study.recorded_runs,
+            study.failed_runs,
+            study.invalid_runs,
+            study.tags.join(", "),
         ];
-        table.row(&cells[..columns]);
-    }
-    vec![Block::Table(TitledTable { title: String::new(), table, notes: Vec::new() })]
+        cells.truncate(columns);
+        cells
+    };
+    let table = Table::with_rows(&head[..columns], studies.iter().map(row)).optional(&[2, 5, 8, 7, 4]);
+    vec![Block::Table(table)]
 }

@@ -10,13 +10,14 @@ mod markup;
 mod odd;
 
 use insta::assert_snapshot;
-use netassay_report::Table;
 use netassay_report::chart;
 use netassay_report::chart::{Figure, NARROW, Plot as _, WIDE};
+use netassay_report::{Cell, Table};
 
 /// A row a line.
 fn rows(table: &Table) -> Vec<String> {
-    let rows = table.rows().map(|row| row.join(" | "));
+    let text = |row: &Vec<Cell>| row.iter().map(Cell::text).collect::<Vec<_>>().join(" | ");
+    let rows = table.rows().iter().map(text);
     std::iter::once(table.heads().join(" | ")).chain(rows).collect()
 }
 

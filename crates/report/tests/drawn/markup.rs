@@ -1,6 +1,6 @@
 //! No text becomes markup.
 
-use netassay_report::chart::{Attribute, Code, EmbeddedFile, Figure, Id, Markup};
+use netassay_report::chart::{Attribute, Code, Figure, Id, Markup};
 use netassay_report::fixed;
 use proptest::prelude::*;
 
@@ -162,8 +162,7 @@ fn code_that_ends_its_element_is_refused() {
 
 #[test]
 fn a_file_in_a_page_is_read_back() {
-    let file = EmbeddedFile { media: "application/gzip", bytes: vec![0, 255, b'<', b'"', 7] };
     let mut markup = Markup::new();
-    markup.empty("a", &[("href", Attribute::File(&file))]);
+    markup.empty("a", &[("href", Attribute::File("application/gzip", &[0, 255, b'<', b'"', 7]))]);
     assert_eq!(markup.as_str(), r#"<a href="data:application/gzip;base64,AP88Igc="/>"#);
 }

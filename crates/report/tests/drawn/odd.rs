@@ -1,10 +1,9 @@
 //! Every kind of plot of any names and values.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Bar, BarGroup, Bars, BootStart, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition,
-    Figure, Flame, FlameStack, FlowPlace, FlowPlot, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot,
-    HistoryPoint, Id, Interval, LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale, Timeline,
-    TimelineRun,
+    Arrow, ArrowCost, Bar, Bars, Bucket, Curve, Curves, Dots, DotsBoot, DotsCondition, Figure, Flame,
+    FlameStack, Forest, ForestRow, Histogram, HistoryLevel, HistoryPlot, HistoryPoint, Id, Interval,
+    LanePlot, LaneStage, Panel, Plot, Quantity, SampleSet, Scale,
 };
 
 /// Names and values that are handed out again and again.
@@ -86,31 +85,7 @@ impl<'a> Odd<'a> {
                 verdict: odd.name(),
             }),
         }));
-        plots.push(Box::new(Timeline {
-            time: self.quantity(),
-            quantity: self.quantity(),
-            reference: Some(self.value()),
-            starts: {
-                let mut starts = self.many(count, |odd| BootStart { name: odd.name(), at: odd.value() });
-                starts.sort_by(|a, b| a.at.total_cmp(&b.at));
-                starts
-            },
-            runs: self.many(3 * count, |odd| TimelineRun {
-                name: odd.name(),
-                at: odd.value(),
-                value: odd.value(),
-                counts: !odd.next.is_multiple_of(4),
-            }),
-        }));
         plots.push(self.histogram(count));
-        plots.push(Box::new(FlowPlot {
-            quantity: self.quantity(),
-            passages: self.many(count, |odd| FlowPlace {
-                name: odd.name(),
-                arrived: odd.value(),
-                lost: odd.name(),
-            }),
-        }));
         plots.push(self.lanes(count));
         plots.push(self.flame(count, true));
         plots.push(self.flame(count, false));
@@ -147,20 +122,18 @@ impl<'a> Odd<'a> {
             quantity: self.quantity(),
             interval: self.name(),
             parts: self.many(parts, Self::name),
-            groups: self.many(count, |odd| BarGroup {
+            bars: self.many(2 * count, |odd| Bar {
+                group: odd.name(),
                 name: odd.name(),
-                bars: odd.many(2, |odd| Bar {
-                    name: odd.name(),
-                    whole: odd.interval(),
-                    parts: odd.many(parts, Self::value),
-                }),
+                whole: odd.interval(),
+                parts: odd.many(parts, Self::value),
             }),
         })
     }
 
     fn histogram(&mut self, count: usize) -> Box<dyn Plot> {
         Box::new(Histogram {
-            across: (self.quantity(), Scale::Logarithmic),
+            quantity: self.quantity(),
             noun: "samples",
             series: self.many(count, |odd| SampleSet {
                 name: odd.name(),
@@ -186,14 +159,14 @@ impl<'a> Odd<'a> {
             ends,
             costs: self.many(2, |odd| ArrowCost {
                 name: odd.name(),
-                value: odd.interval(),
+                value: odd.value(),
                 share: Some(odd.value()).filter(|share| *share > 0.0),
                 spread: odd.name(),
             }),
             waits: ends[0].is_multiple_of(2),
         };
         let arrows = arrows.into_iter().map(arrow).collect();
-        Box::new(LanePlot::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))
+        Box::new(LanePlot { quantity: self.quantity(), lanes, stages, arrows })
     }
 
     fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {

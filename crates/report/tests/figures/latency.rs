@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use netassay_report::chart::{Figure, NARROW, WIDE};
-use netassay_report::{FigureSection, figures};
+use netassay_report::{Cell, FigureSection, figures};
 use record::{Detail, LatencyHistogram};
 use store::StoredStudy;
 
@@ -41,16 +41,16 @@ fn a_histogram_has_the_quantiles_that_are_stored_beside_it() {
     let curves = figure(&section, "latency-udp-rr").panels[0].plot.table();
     for (column, name) in ["ipv4", "ipv6"].into_iter().enumerate() {
         for share in [50.0, 90.0, 99.0] {
-            let of_curve = |row: &&[String]| row[0] == name && number(&row[1]) == Some(share);
-            let quantile = number(&curves.rows().find(of_curve).unwrap()[2]).unwrap();
+            let of_curve = |row: &&Vec<Cell>| row[0].text() == name && number(&row[1].text()) == Some(share);
+            let quantile = number(&curves.rows().iter().find(of_curve).unwrap()[2].text()).unwrap();
             // Shares are rounded, and the table has them as people read them.
             let bucket = |share: f64| {
                 let mut passed = 0.0;
-                let bucket = table.rows().find(|row| {
-                    passed += number(&row[2 + column]).unwrap_or(0.0);
+                let bucket = table.rows().iter().find(|row| {
+                    passed += number(&row[2 + column].text()).unwrap_or(0.0);
                     passed >= share
                 });
-                number(&bucket.unwrap()[1]).unwrap()
+                number(&bucket.unwrap()[1].text()).unwrap()
             };
             let low = bucket(share - 0.5) / (1.0 + LatencyHistogram::width_percent() / 100.0);
             // Boots differ by 2 %, and the quantile of all runs is not quite the mean of quantiles.
@@ -58,7 +58,7 @@ fn a_histogram_has_the_quantiles_that_are_stored_beside_it() {
             assert!(within.contains(&quantile), "{name} {share}: {quantile} in {within:?}");
         }
     }
-    let all: f64 = table.rows().filter_map(|row| number(&row[2])).sum();
+    let all: f64 = table.rows().iter().filter_map(|row| number(&row[2].text())).sum();
     assert!((all - 100.0).abs() < 1.0, "rounded: {all}");
 }
 

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use netassay_report::chart::{Figure, WIDE};
-use netassay_report::figures;
+use netassay_report::{Cell, figures};
 use study::Condition;
 
 use crate::faults::faults;
@@ -42,12 +42,13 @@ fn differences_from_zero_are_in_the_metrics_unit() {
         _ => 250.0 + 20.0 * noise,
     };
     let figure = effects(4, FAMILY, lost);
+    let text = |row: &Vec<Cell>| row.iter().map(Cell::text).collect::<Vec<_>>().join(" | ");
     assert_snapshot!(format!(
         "{}\n{}\n\n{}\n\n{}",
         figure.title,
         figure.description,
         labels(&figure).join("\n"),
-        figure.panels[0].plot.table().rows().map(|row| row.join(" | ")).collect::<Vec<_>>().join("\n")
+        figure.panels[0].plot.table().rows().iter().map(text).collect::<Vec<_>>().join("\n")
     ));
 }
 

@@ -1,6 +1,6 @@
 //! Pages stay small.
 
-use netassay_report::{PackedStudy, Page, ReportedStudy, figures};
+use netassay_report::{Download, Page, ReportedStudy, figures};
 use record::{Evidence, Limit, Threads};
 use store::StoredStudy;
 use study::metric::{METRICS, MetricNeeds};
@@ -102,7 +102,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
     let page = Page {
         studies: &studies,
         figures: figures::sections(&studies),
-        data: vec![PackedStudy::from_stored(stored).compressed()],
+        data: vec![Download::from_stored(stored)],
         advice: netassay_report::views::advice(&advice, true),
     };
     let html = page.html().to_string();

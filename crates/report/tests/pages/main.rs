@@ -15,7 +15,7 @@ mod size;
 
 use netassay_report::chart::{Dots, DotsBoot, DotsCondition, Figure, Id, Quantity};
 use netassay_report::document::Block;
-use netassay_report::{Download, FigureSection, PackedStudy, Page, ReportedStudy};
+use netassay_report::{Download, FigureSection, Page, ReportedStudy};
 use results::Results;
 use store::{RunStatus, StoredStudy};
 
@@ -28,10 +28,7 @@ pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<ReportedStudy>, Vec<Downloa
         results: Results::from_owned(one.clone().sanitised()).unwrap(),
         series: Vec::new(),
     };
-    (
-        studies.iter().map(study).collect(),
-        studies.iter().map(|study| PackedStudy::from_stored(study).compressed()).collect(),
-    )
+    (studies.iter().map(study).collect(), studies.iter().map(|study| Download::from_stored(study)).collect())
 }
 
 /// The HTML and the Markdown of a page without advice, with the figures of the product.

@@ -1,10 +1,9 @@
 //! One condition against another.
 
 use serde::Serialize;
-use stats::{Comparison, Ratio, Verdict, signed};
+use stats::{Comparison, Verdict};
 
 use crate::why::Explanation;
-use crate::words::number::{figure, percent, plain, range, times};
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
@@ -62,24 +61,5 @@ impl ComparisonRow {
     pub fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))
-    }
-
-    /// The difference and its interval, in words: in % of the baseline, else as a ratio to it, else
-    /// in the metric's unit, so that a size is always shown. `names_percent`: no heading has the
-    /// percent sign.
-    #[must_use]
-    pub fn size(&self, unit: &str, names_percent: bool) -> [String; 2] {
-        let comparison = &self.comparison;
-        if let Some(relative) = comparison.relative {
-            let shown = |value| signed(percent(value));
-            let sign = if names_percent { " %" } else { "" };
-            return [shown(relative) + sign, range(comparison.relative_interval, shown)];
-        }
-        if let Some(Ratio { value, interval }) = comparison.ratio {
-            return [format!("{} times", times(value)), range(Some(interval), times)];
-        }
-        let shown = |value| signed(figure(value));
-        let size = format!("{} {}", shown(comparison.difference), plain(unit)).trim_end().to_owned();
-        [size, range(comparison.interval, shown)]
     }
 }

@@ -2,8 +2,8 @@
 
 use load::Traffic;
 use report::document::Block;
-use report::{Table, TitledTable};
-use results::{counted, figure};
+use report::{Cell, Table, cells};
+use results::counted;
 use serde::Serialize;
 use stats::knee::{Knee, Point, of_repeats};
 use testbed::{RunOrder, Testbed};
@@ -152,13 +152,11 @@ fn medians(rows: Vec<LoadPoint>) -> LoadPoint {
 
 impl LatencyCurve {
     pub(super) fn blocks(&self) -> Vec<Block<'static>> {
-        let mut table = Table::new(&["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
+        let mut table = Table::new(["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
         for (row, part) in self.points.iter().zip(1..) {
-            let times = [row.latency_mean, row.latency_p50, row.latency_p99].map(|ns| figure(ns / 1e3));
-            let mut cells = vec![(part * 100 / LOADS).to_string(), format!("{:.0}", row.asked)];
-            cells.push(format!("{:.0}", row.answered));
-            cells.extend(times);
-            table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+            let [mean, p50, p99] = [row.latency_mean, row.latency_p50, row.latency_p99].map(|ns| ns / 1e3);
+            let [asked, answered] = [row.asked, row.answered].map(|rate| Cell::fixed(rate, 0));
+            table.row(cells![part * 100 / LOADS, asked, answered, mean, p50, p99]);
         }
         let title = format!(
             "{}: latency against offered load; medians of {} windows of {} s each",
@@ -186,7 +184,7 @@ impl LatencyCurve {
         facts.extend(
             self.failures.last().map(|why| ("failed and made again", format!("{}: {why}", failed()))),
         );
-        vec![Block::Table(TitledTable { title, table, notes: Vec::new() }), Block::Facts(facts)]
+        vec![Block::Table(table.titled(title)), Block::Facts(facts)]
     }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use record::{Column, CountedEvents, Series};
-use report::Table;
-use results::{figure, percent};
+use report::{Cell, Table};
 
 /// The time between two instants of a run, and the counters that the traffic moves.
 #[derive(Debug, PartialEq)]
@@ -26,22 +25,21 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> Table {
     let columns = series.columns();
     let shown: Vec<_> =
         columns.iter().filter(|column| column.values.iter().any(|value| *value > 0)).collect();
-    let head: Vec<String> = shown.iter().map(|column| heading(column)).collect();
-    let head: Vec<&str> = ["from s", "to s"].into_iter().chain(head.iter().map(String::as_str)).collect();
-    let mut table = Table::new(&head);
+    let head = ["from s", "to s"].map(str::to_owned).into_iter();
+    let mut table = Table::new(head.chain(shown.iter().map(|column| heading(column))));
     for part in &parts {
         let seconds = part.to - part.from;
-        let mut cells = vec![format!("{:.2}", part.from), format!("{:.2}", part.to)];
+        let mut cells = vec![Cell::fixed(part.from, 2), Cell::fixed(part.to, 2)];
         for column in &shown {
             let amount = moved(column.values, part);
             cells.push(match column.counts {
-                CountedEvents::Bytes => figure(amount * 8.0 / 1e6 / seconds),
-                CountedEvents::CpuTime => percent(amount / 1e7 / seconds / cpus.max(1) as f64),
-                CountedEvents::Drops => format!("{amount:.0}"),
-                CountedEvents::Work => format!("{:.0}", amount / seconds),
+                CountedEvents::Bytes => (amount * 8.0 / 1e6 / seconds).into(),
+                CountedEvents::CpuTime => Cell::percent(amount / 1e7 / seconds / cpus.max(1) as f64),
+                CountedEvents::Drops => Cell::fixed(amount, 0),
+                CountedEvents::Work => Cell::fixed(amount / seconds, 0),
             });
         }
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        table.row(cells);
     }
     table
 }
@@ -106,7 +104,8 @@ mod tests {
             ..Series::default()
         };
         let table = table(&series, 1, Duration::from_secs(1));
-        let rows: Vec<&[String]> = table.rows().collect();
+        let texts = |row: &Vec<Cell>| row.iter().map(|cell| cell.text().into_owned()).collect::<Vec<_>>();
+        let rows: Vec<Vec<String>> = table.rows().iter().map(texts).collect();
         assert_eq!(rows[0], ["0.00", "1.00", "0.00001600", "10", "50.0"]);
         assert_eq!(rows[1], ["1.00", "2.00", "2.000", "20", "0.0"]);
         let heads = table.heads().join(" ");

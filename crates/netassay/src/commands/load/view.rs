@@ -23,8 +23,7 @@ impl LoadResult {
             self.account.sides().map(move |(side, own)| {
                 let window = &own.window;
                 let table = intervals::table(&window.series, window.cpus.len(), interval);
-                let title = format!("the {side}'s counters:");
-                Block::Table(TitledTable { title, table, notes: Vec::new() })
+                Block::Table(table.titled(format!("the {side}'s counters:")))
             })
         });
         let parts: Vec<Block<'static>> = parts.collect();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use report::chart::{Arrow, ArrowCost, Figure, Id, Interval, LanePlot, LaneStage, Quantity};
+use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, LaneStage, Quantity};
 use trace::{Layer, StageTime};
 
 use super::path_trace::{PathTrace, Place};
@@ -26,16 +26,15 @@ pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
         let rows = found.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
         let waits = rows.clone().any(|(_, row)| row.waits);
         let costs = rows.map(|(traced, row)| {
-            let value = Interval::new(row.corrected, None);
             let name = if alone { String::new() } else { traced.size() };
             let share = traced.part(row);
-            ArrowCost { name, value, share, spread: spread(row) }
+            ArrowCost { name, value: row.corrected, share, spread: spread(row) }
         });
         Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
     let quantity = Quantity::new("cost", found.unit(), results::figure);
     let names = lanes.iter().map(Layer::to_string).collect();
-    let plot = LanePlot::new(quantity, names, stages.collect(), arrows.collect())?;
+    let plot = LanePlot { quantity, lanes: names, stages: stages.collect(), arrows: arrows.collect() };
     let title = format!("{}: {}", found.path, found.about);
     let open = found
         .traces

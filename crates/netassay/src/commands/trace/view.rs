@@ -2,17 +2,16 @@
 
 use host::perf::{FunctionCost, Profile};
 use report::document::Block;
-use report::{Table, TitledTable};
+use report::{Cell, Table, cells};
 use results::{beyond_rounding, counted, figure, listed, stages_by_end};
 use trace::{At, Attachment, JourneyPhase, Journeys, ProbeCost, StageTime};
 
 use super::path_trace::{PathTrace, Place, SizedTrace};
 
 pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
-    let table = |title, table| Block::Table(TitledTable { title, table, notes: Vec::new() });
     let mut blocks = vec![
         Block::Text(format!("{}: {}", found.path, found.about)),
-        table(found.traffic(), stages(found)),
+        Block::Table(stages(found).titled(found.traffic())),
         Block::List(sentences(found)),
     ];
     let sampled: Vec<(&SizedTrace, &Profile)> =
@@ -20,7 +19,7 @@ pub(super) fn blocks(found: &PathTrace) -> Vec<Block<'static>> {
     if !sampled.is_empty() {
         let whose = found.whose();
         let title = format!("functions; {} of CPU for a message {whose}, without probes", found.unit());
-        blocks.push(table(title, functions(&sampled, found.exact)));
+        blocks.push(Block::Table(functions(&sampled, found.exact).titled(title)));
         blocks.push(Block::List(profile_sentences(&sampled, found.unit())));
     }
     blocks
@@ -31,12 +30,12 @@ fn short_unit(exact: bool) -> &'static str {
     if exact { "instr." } else { "ns" }
 }
 
-fn cost(traced: &SizedTrace, row: &StageTime) -> String {
-    figure(beyond_rounding(row.corrected, traced.sum()))
+fn cost(traced: &SizedTrace, row: &StageTime) -> Cell {
+    beyond_rounding(row.corrected, traced.sum()).into()
 }
 
-fn share(traced: &SizedTrace, row: &StageTime) -> String {
-    traced.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * beyond_rounding(part, 1.0)))
+fn share(traced: &SizedTrace, row: &StageTime) -> Cell {
+    traced.part(row).map_or_else(|| "waits".into(), |part| (100.0 * beyond_rounding(part, 1.0)).into())
 }
 
 fn stages(found: &PathTrace) -> Table {
@@ -52,20 +51,11 @@ fn stages(found: &PathTrace) -> Table {
 
 /// The table of one trace, whose rows are called so.
 fn alone(traced: &SizedTrace, stages: &[String], unit: &str) -> Table {
-    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).uncut(&[0, 1]);
-    for (stage, row) in stages.iter().zip(&traced.rows) {
-        let [p50, _, p99] = row.quantiles;
-        let cells = [
-            stage.clone(),
-            cost(traced, row),
-            share(traced, row),
-            figure(p50 as f64),
-            figure(p99 as f64),
-            figure(row.outside),
-        ];
-        table.row(&cells.each_ref().map(String::as_str));
-    }
-    table
+    let rows = stages.iter().zip(&traced.rows).map(|(stage, row)| {
+        let [p50, p99] = [row.quantiles[0], row.quantiles[2]].map(|time| time as f64);
+        cells![stage, cost(traced, row), share(traced, row), p50, p99, row.outside]
+    });
+    Table::with_rows(["up to", unit, "share %", "p50", "p99", "aside"], rows).uncut(&[0, 1])
 }
 
 /// The table of several sizes of one path.
@@ -80,17 +70,14 @@ fn beside_each_other<'d>(
         units.extend([unit, "%"]);
     }
     let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
-    let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
-        .units(&units)
-        .optional(&shares)
-        .uncut(&[&[0], &costs[..]].concat());
+    let mut table = Table::new(&sizes).units(&units).optional(&shares).uncut(&[&[0], &costs[..]].concat());
     for (step, stage) in steps {
-        let mut cells = vec![stage];
+        let mut cells = cells![stage];
         for traced in traces {
             let shown = traced.row(step).map(|row| [cost(traced, row), share(traced, row)]);
-            cells.extend(shown.unwrap_or_else(|| ["-", "-"].map(str::to_owned)));
+            cells.extend(shown.unwrap_or([Cell::Missing, Cell::Missing]));
         }
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        table.row(cells);
     }
     table
 }
@@ -241,30 +228,30 @@ fn functions(sampled: &[(&SizedTrace, &Profile)], exact: bool) -> Table {
         let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", traced.asked.message) };
         heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).uncut(&[0, 1]);
+    let mut table = Table::new(heads).uncut(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(MOST_FUNCTIONS));
     for name in shown {
-        let mut cells = vec![(*name).to_owned()];
+        let mut cells = cells![*name];
         for (traced, _) in sampled {
             let cost = traced.functions.iter().find(|cost| cost.name == **name);
             let numbers = cost.map_or([0.0; 3], |cost| [cost.cost, cost.error, 100.0 * cost.share]);
-            cells.extend(numbers[..columns].iter().map(|number| figure(*number)));
+            cells.extend(numbers[..columns].iter().map(|number| Cell::from(*number)));
         }
-        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        table.row(cells);
     }
     if rest.is_empty() {
         return table;
     }
-    let mut cells = vec![format!("{} more", rest.len())];
+    let mut cells = cells![format!("{} more", rest.len())];
     for (traced, profile) in sampled {
         let costs = traced.functions.iter().filter(|cost| shown.contains(&cost.name.as_str()));
         let rest = (profile.message - costs.map(|cost| cost.cost).sum::<f64>()).max(0.0);
         let rest = beyond_rounding(rest, profile.message);
-        let share = figure(100.0 * rest / profile.message.max(1e-9));
-        cells.extend([figure(rest), String::new(), share].into_iter().take(columns));
+        let share = 100.0 * rest / profile.message.max(1e-9);
+        cells.extend(cells![rest, "", share].into_iter().take(columns));
     }
-    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    table.row(cells);
     table
 }
 

@@ -1,6 +1,8 @@
 //! Amounts as bars from zero, alone or stacked of parts.
 
-use crate::Table;
+use results::distinct;
+
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
@@ -10,8 +12,7 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure;
 use crate::chart::path::Area;
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
-use results::distinct;
+use crate::document::{Cell, Table};
 
 /// Bars in groups: throughput of TCP beside UDP for each step; CPU use of a guest and of its host,
 /// stacked of user, system, irq, softirq and steal.
@@ -23,22 +24,15 @@ pub struct Bars {
     pub interval: String,
     /// The names of the parts that bars are stacked of; none for bars that are whole.
     pub parts: Vec<String>,
-    /// From top to bottom.
-    pub groups: Vec<BarGroup>,
-}
-
-/// Bars that are compared with each other first.
-#[derive(Debug, Clone)]
-pub struct BarGroup {
-    /// Its name.
-    pub name: String,
-    /// From top to bottom.
+    /// From top to bottom, those of a group one after the other.
     pub bars: Vec<Bar>,
 }
 
 /// A bar.
 #[derive(Debug, Clone)]
 pub struct Bar {
+    /// The name of its group: the bars that are compared with each other first.
+    pub group: String,
     /// Its name in the group; empty for the only one. Bars of the same name have the same colour
     /// unless they are stacked.
     pub name: String,
@@ -60,46 +54,41 @@ impl Bars {
     /// Shares of a whole, such as Shapley's: one bar each, with its interval.
     #[must_use]
     pub fn shares(quantity: Quantity, interval: &str, shares: Vec<(String, Interval)>) -> Self {
-        let bar = |whole| Bar { name: String::new(), whole, parts: Vec::new() };
-        let group = |(name, whole)| BarGroup { name, bars: vec![bar(whole)] };
-        Self {
-            quantity,
-            interval: interval.to_owned(),
-            parts: Vec::new(),
-            groups: shares.into_iter().map(group).collect(),
-        }
+        let bar = |(group, whole)| Bar { group, name: String::new(), whole, parts: Vec::new() };
+        let bars = shares.into_iter().map(bar).collect();
+        Self { quantity, interval: interval.to_owned(), parts: Vec::new(), bars }
     }
 
-    fn bars(&self) -> impl Iterator<Item = &Bar> {
-        self.groups.iter().flat_map(|group| &group.bars)
+    fn groups(&self) -> impl Iterator<Item = &[Bar]> {
+        self.bars.chunk_by(|one, next| one.group == next.group)
     }
 
     /// The values that an axis must reach.
     pub fn values(&self) -> impl Iterator<Item = f64> {
-        self.bars().flat_map(|bar| bar.whole.points().chain(bar.reach()))
+        self.bars.iter().flat_map(|bar| bar.whole.points().chain(bar.reach()))
     }
 
     fn names(&self) -> Vec<&str> {
-        distinct(self.bars().map(|bar| bar.name.as_str()))
+        distinct(self.bars.iter().map(|bar| bar.name.as_str()))
     }
 
     fn signs(&self) -> Vec<(LegendSign, String)> {
         let parts = self.parts.iter().enumerate();
         let mut signs: Vec<(LegendSign, String)> =
             parts.map(|(index, name)| (LegendSign::Block(series(index)), name.clone())).collect();
-        if self.bars().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
+        if self.bars.iter().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
             signs.push((LegendSign::Whisker, self.interval.clone()));
         }
         signs
     }
 
-    fn about(&self, group: &BarGroup, bar: &Bar) -> String {
+    fn about(&self, bar: &Bar) -> String {
         let gap = if bar.name.is_empty() { "" } else { ", " };
         let show = self.quantity.show;
         let whole = self.quantity.interval(&bar.whole, show);
         let parts = self.parts.iter().zip(&bar.parts);
         let parts: String = parts.map(|(name, part)| format!("; {name} {}", show(*part))).collect();
-        format!("{}{gap}{}: {whole}{parts}", group.name, bar.name)
+        format!("{}{gap}{}: {whole}{parts}", bar.group, bar.name)
     }
 }
 
@@ -135,22 +124,21 @@ impl Plot for Bars {
         let shown = |bar: &Bar| (self.quantity.show)(bar.whole.estimate);
         let room = [
             widest(&mut names.iter().map(|name| measure::width(name))).min(NAMES * width),
-            widest(&mut self.bars().map(|bar| measure::width(&shown(bar)))).min(NAMES * width),
+            widest(&mut self.bars.iter().map(|bar| measure::width(&shown(bar)))).min(NAMES * width),
         ];
-        let groups = self.groups.iter().map(|group| group.name.as_str());
+        let groups = self.groups().map(|group| group[0].group.as_str());
         let mut frame = Frame::new(width, top, groups, std::iter::empty(), room);
         let axis = frame.axis(Scale::FromZero, self.values(), &self.quantity);
-        for group in &self.groups {
-            let height = group.bars.len() as f64 * STEP;
-            let mut y = frame.row(&mut drawing, &group.name, "", height);
-            for bar in &group.bars {
+        for group in self.groups() {
+            let mut y = frame.row(&mut drawing, &group[0].group, "", group.len() as f64 * STEP);
+            for bar in group {
                 let middle = y + STEP / 2.0;
                 let colour = names.iter().position(|name| *name == bar.name).unwrap_or(0);
                 if !bar.name.is_empty() {
                     let name = measure::fit(&bar.name, room[0]);
                     drawing.text("muted", Anchor::Start, frame.parts, middle + 4.0, &name);
                 }
-                drawing.mark(&self.about(group, bar), |mark| {
+                drawing.mark(&self.about(bar), |mark| {
                     for (part, from, to) in bar.stretches() {
                         let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
                         if (to - from).abs() < SEEN && !self.parts.is_empty() {
@@ -176,17 +164,18 @@ impl Plot for Bars {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let names = self.names().iter().any(|name| !name.is_empty()).then_some("bar");
-        let numbers = [quantity.as_str(), "lower end", "upper end"].into_iter();
-        let numbers = numbers.chain(self.parts.iter().map(String::as_str));
-        let head: Vec<&str> = std::iter::once("group").chain(names).chain(numbers).collect();
-        let row = |group: &BarGroup, bar: &Bar| -> Vec<String> {
-            let parts = (0..self.parts.len()).map(|index| bar.parts.get(index).copied());
-            let numbers = bar.whole.values().into_iter().chain(parts);
-            let name = [group.name.clone()].into_iter().chain(names.map(|_| bar.name.clone()));
-            name.chain(numbers.map(|value| self.quantity.cell(value))).collect()
+        let is_named = self.bars.iter().any(|bar| !bar.name.is_empty());
+        let mut head = vec!["group"];
+        head.extend(is_named.then_some("bar"));
+        head.extend([quantity.as_str(), "lower end", "upper end"]);
+        head.extend(self.parts.iter().map(String::as_str));
+        let row = |bar: &Bar| {
+            let mut cells = cells![&bar.group];
+            cells.extend(is_named.then(|| Cell::from(&bar.name)));
+            cells.extend(Interval::cells(Some(bar.whole), self.quantity.show));
+            cells.extend(bar.parts.iter().map(|part| self.quantity.cell(Some(*part))));
+            cells
         };
-        let rows = self.groups.iter().flat_map(|group| group.bars.iter().map(move |bar| (group, bar)));
-        figure_table(&head, rows.map(|(group, bar)| row(group, bar)))
+        Table::with_rows(head, self.bars.iter().map(row))
     }
 }

@@ -1,5 +1,6 @@
 //! Lines over a quantity.
 
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{series, stroke};
 use crate::chart::drawing::{Anchor, Drawing};
@@ -9,7 +10,6 @@ use crate::chart::measure::{self, LINE, fit};
 use crate::chart::path::{SvgPath, drawn_note, thinned_line};
 use crate::chart::plane::{Plane, PlaneAxis, remark};
 use crate::chart::quantity::Quantity;
-use crate::chart::table::figure_table;
 use crate::document::Table;
 
 /// Curves: a series inside a run over its time, quantiles of latency, latency over offered load.
@@ -140,9 +140,9 @@ impl Plot for Curves {
         let (across, up) = (&self.across.0, &self.up.0);
         let points = self.curves.iter().flat_map(|curve| curve.points.iter().map(move |at| (curve, at)));
         let row = |(curve, (x, y)): (&Curve, &(f64, f64))| {
-            vec![curve.name.clone(), across.cell(Some(*x)), up.cell(Some(*y))]
+            cells![&curve.name, across.cell(Some(*x)), up.cell(Some(*y))]
         };
-        figure_table(&["line", &across.title(0), &up.title(0)], points.map(row))
+        Table::with_rows(["line", &across.title(0), &up.title(0)], points.map(row))
     }
 }
 

@@ -8,8 +8,7 @@ use crate::chart::measure::{fit, width};
 use crate::chart::path::Area;
 use crate::chart::plane::remark;
 use crate::chart::quantity::Quantity;
-use crate::chart::table::figure_table;
-use crate::document::Table;
+use crate::document::{Cell, Table};
 
 /// A flame graph: a box for each function, as wide as its cost, upon the box of its caller. With a
 /// baseline it is differential: colours show the change of each function's own cost.
@@ -198,11 +197,11 @@ impl Plot for Flame {
         let with = self.baseline.as_ref().map(|name| format!("with {name}"));
         let compared = with.as_deref().map(|with| [with, "difference"]);
         let head: Vec<&str> = ["function", &own].into_iter().chain(compared.into_iter().flatten()).collect();
-        let row = |(name, [before, now]): (&str, [f64; 2])| -> Vec<String> {
-            let numbers = [now, before, now - before].map(self.quantity.show);
-            [name.to_owned()].into_iter().chain(numbers).take(head.len()).collect()
+        let row = |(name, [before, now]): (&str, [f64; 2])| {
+            let numbers = [now, before, now - before].map(|cost| self.quantity.cell(Some(cost)));
+            [Cell::from(name)].into_iter().chain(numbers).take(head.len()).collect()
         };
-        figure_table(&head, functions.into_iter().map(row))
+        Table::with_rows(&head, functions.into_iter().map(row))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Forest plots: differences with their intervals, and the margin that matters.
 
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
 use crate::document::Table;
 
 /// Effects, one below the other, around zero.
@@ -85,14 +85,12 @@ impl Plot for Forest {
     }
 
     fn table(&self) -> Table {
-        let row = |effect: &ForestRow| -> Vec<String> {
-            let values = effect.interval.map_or([None; 3], |shown| shown.values());
-            let cell =
-                |value: Option<f64>| value.map_or_else(String::new, |value| self.quantity.signed(value));
-            let name = [effect.name.clone()].into_iter();
-            name.chain(values.map(cell)).chain([effect.verdict.clone()]).collect()
+        let row = |effect: &ForestRow| {
+            let signed = |value| self.quantity.signed(value);
+            let [estimate, low, high] = Interval::cells(effect.interval, signed);
+            cells![&effect.name, estimate, low, high, &effect.verdict]
         };
         let head = ["effect", &self.quantity.title(0), "lower end", "upper end", "verdict"];
-        figure_table(&head, self.effects.iter().map(row))
+        Table::with_rows(head, self.effects.iter().map(row))
     }
 }

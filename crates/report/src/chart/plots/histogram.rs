@@ -1,24 +1,24 @@
 //! Histograms: a row for each set of samples.
 
+use results::percent;
+
 use crate::chart::axis::{Axis, AxisRoom, Scale};
 use crate::chart::colour::series;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
 use crate::chart::frame::Frame;
-use crate::chart::measure::{LINE, width, wrap};
+use crate::chart::measure::width;
 use crate::chart::path::SvgPath;
 use crate::chart::quantity::Quantity;
-use crate::chart::table::figure_table;
-use crate::document::Table;
-use results::percent;
+use crate::document::{Cell, Table};
 
 /// Shares of samples per bucket as outlines, one below the other. All rows have one scale, upwards
 /// as well as across.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    /// The measured quantity, with its scale. The heights of buckets compare where these are
-    /// equally wide on that scale.
-    pub across: (Quantity, Scale),
+    /// The measured quantity, on a logarithmic scale. The heights of buckets compare where these
+    /// are equally wide on it.
+    pub quantity: Quantity,
     /// The counted thing: `transactions`.
     pub noun: &'static str,
     /// The sets, from top to bottom.
@@ -90,7 +90,7 @@ impl Histogram {
     /// Words for the range that has most of a set's samples.
     fn words(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
-            let [low, high] = [bucket.low, bucket.high].map(self.across.0.show);
+            let [low, high] = [bucket.low, bucket.high].map(self.quantity.show);
             format!("; most, {} %, from {low} to {high}", percent(one.share(bucket)))
         });
         self.counted(one) + &most
@@ -139,14 +139,13 @@ impl Plot for Histogram {
         let mut drawing = Drawing::new(across);
         let up = self.up();
         let axis_up = Axis::new(Scale::FromZero, [self.largest_share()], &up, AxisRoom::Up(HEIGHT));
-        let head = wrap(&up.title(axis_up.factor), across, 3);
-        drawing.lines("muted", Anchor::Start, 0.0, 11.0, &head);
-        let top = head.len() as f64 * LINE + 4.0;
+        let head = up.title(axis_up.factor);
+        let top = drawing.paragraph("muted", Anchor::Start, (0.0, 11.0), &head, across) + 4.0;
         let ticks = axis_up.ticks.iter().map(|tick| width(&tick.label)).fold(0.0, f64::max);
         let names = self.series.iter().map(|one| one.name.as_str());
         let abouts = self.series.iter().map(|one| one.about.clone());
         let mut frame = Frame::new(across, top, names, abouts, [ticks, 0.0]);
-        let axis = frame.axis(self.across.1, self.values(), &self.across.0);
+        let axis = frame.axis(Scale::Logarithmic, self.values(), &self.quantity);
         let mut flat = false;
         for (index, one) in self.series.iter().enumerate() {
             let base = frame.row(&mut drawing, &one.name, &one.about, ABOVE + HEIGHT) + ABOVE + HEIGHT;
@@ -165,13 +164,13 @@ impl Plot for Histogram {
             });
         }
         let least = format!("Each bucket with any {} is at least {LEAST} px high.", self.noun);
-        frame.close(&mut drawing, &axis, &self.across.0, false, flat.then_some(least).as_slice());
+        frame.close(&mut drawing, &axis, &self.quantity, false, flat.then_some(least).as_slice());
         drawing
     }
 
     /// A row for each bucket that any set has, a column for each set.
     fn table(&self) -> Table {
-        let across = &self.across.0;
+        let across = &self.quantity;
         let mut head = vec![format!("from: {}", across.title(0)), format!("to: {}", across.title(0))];
         head.extend(self.series.iter().map(|one| format!("{}, % of {}", one.name, self.counted(one))));
         let edges = |bucket: &Bucket| (bucket.low, bucket.high);
@@ -179,14 +178,15 @@ impl Plot for Histogram {
             self.series.iter().flat_map(|one| one.buckets.iter().map(edges)).collect();
         rows.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
         rows.dedup();
-        let row = |row: (f64, f64)| -> Vec<String> {
+        let row = |row: (f64, f64)| {
             let share = |one: &SampleSet| {
                 let bucket = one.buckets.iter().find(|bucket| edges(bucket) == row);
-                bucket.map_or_else(String::new, |bucket| percent(one.share(bucket)))
+                bucket.map_or(Cell::EMPTY, |bucket| Cell::percent(one.share(bucket)))
             };
-            [row.0, row.1].map(across.show).into_iter().chain(self.series.iter().map(share)).collect()
+            let ends = [row.0, row.1].map(|end| across.cell(Some(end)));
+            ends.into_iter().chain(self.series.iter().map(share)).collect()
         };
-        figure_table(&head.iter().map(String::as_str).collect::<Vec<_>>(), rows.into_iter().map(row))
+        Table::with_rows(head, rows.into_iter().map(row))
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
             ],
         };
         let plot = Histogram {
-            across: (Quantity::new("time", "s", |value| format!("{value}")), Scale::Linear),
+            quantity: Quantity::new("time", "s", |value| format!("{value}")),
             noun: "samples",
             series: vec![series],
         };

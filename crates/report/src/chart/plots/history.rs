@@ -1,5 +1,6 @@
 //! A value over versions, and where it changed.
 
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::drawing::Drawing;
 use crate::chart::figure::Plot;
@@ -7,7 +8,6 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::SvgPath;
 use crate::chart::plane::{Plane, PlaneAxis};
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
 use crate::document::Table;
 
 /// One value per tagged study, with the levels that were found in them.
@@ -96,15 +96,17 @@ impl Plot for HistoryPlot {
         let quantity = self.quantity.title(0);
         let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
         let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
-        let row = |(index, point): (usize, &HistoryPoint)| -> Vec<String> {
+        let row = |(index, point): (usize, &HistoryPoint)| {
             let level = self.levels.iter().rfind(|level| level.first <= index);
-            let change = level.filter(|level| level.first == index).map(|level| level.change.clone());
-            let numbers = point.value.values().into_iter().chain([level.map(|level| level.value)]);
-            let cells =
-                [point.name.clone()].into_iter().chain(numbers.map(|value| self.quantity.cell(value)));
-            cells.chain([change.unwrap_or_default(), point.note.clone()]).take(columns).collect()
+            let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
+            let mut cells = cells![&point.name];
+            cells.extend(Interval::cells(Some(point.value), self.quantity.show));
+            cells.push(self.quantity.cell(level.map(|level| level.value)));
+            cells.extend(cells![change, &point.note]);
+            cells.truncate(columns);
+            cells
         };
-        figure_table(&heads[..columns], self.points.iter().enumerate().map(row))
+        Table::with_rows(&heads[..columns], self.points.iter().enumerate().map(row))
     }
 }
 

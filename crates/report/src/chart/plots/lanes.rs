@@ -1,5 +1,6 @@
 //! The way of a packet through the layers of a kernel.
 
+use crate::cells;
 use crate::chart::colour::heat_class;
 use crate::chart::drawing::{Anchor, Drawing};
 use crate::chart::figure::Plot;
@@ -7,18 +8,21 @@ use crate::chart::legend::{LegendSign, legend};
 use crate::chart::measure::{self, LINE, wrap};
 use crate::chart::path::{Area, SvgPath};
 use crate::chart::plane::remark;
-use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
-use crate::document::Table;
+use crate::chart::quantity::Quantity;
+use crate::document::{Cell, Table};
 
 /// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
 /// with the cost of each way between them.
 #[derive(Debug, Clone)]
 pub struct LanePlot {
-    quantity: Quantity,
-    lanes: Vec<String>,
-    stages: Vec<LaneStage>,
-    arrows: Vec<Arrow>,
+    /// The quantity of the costs.
+    pub quantity: Quantity,
+    /// The names of the lanes.
+    pub lanes: Vec<String>,
+    /// The stages, in the order in which a packet passes them.
+    pub stages: Vec<LaneStage>,
+    /// The ways between stages.
+    pub arrows: Vec<Arrow>,
 }
 
 /// A place in the kernel.
@@ -46,8 +50,8 @@ pub struct Arrow {
 pub struct ArrowCost {
     /// The size of message that it holds for: `1400 bytes`; empty for any.
     pub name: String,
-    /// The cost, with its interval or range.
-    pub value: Interval,
+    /// The cost.
+    pub value: f64,
     /// Its part of the whole, of 1: its colour, on one scale for all arrows.
     pub share: Option<f64>,
     /// The spread of single packets, in words; empty if unknown.
@@ -65,14 +69,6 @@ const ENTRY: f64 = 14.0;
 const COST: f64 = 130.0;
 // From the edge of a cost's block of colour to its words, in px.
 const BLOCK: f64 = 14.0;
-
-struct ArrowLabel {
-    arrow: usize,
-    anchor: Anchor,
-    at: (f64, f64),
-    /// Each line, with the step of the colour scale in front of it.
-    lines: Vec<(Option<usize>, String)>,
-}
 
 // The lower end of each step of the colour scale but the first, as a part of the whole.
 const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
@@ -92,25 +88,11 @@ fn heats() -> Vec<(LegendSign, String)> {
 }
 
 impl LanePlot {
-    /// A chart; `None` unless all stages are in lanes, and all arrows join stages.
-    #[must_use]
-    pub fn new(
-        quantity: Quantity,
-        lanes: Vec<String>,
-        stages: Vec<LaneStage>,
-        arrows: Vec<Arrow>,
-    ) -> Option<Self> {
-        let is_whole = stages.iter().all(|stage| stage.lane < lanes.len())
-            && arrows.iter().flat_map(|arrow| arrow.ends).all(|end| end < stages.len());
-        is_whole.then_some(Self { quantity, lanes, stages, arrows })
-    }
-
     /// The costs of an arrow, a line for each size.
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
-            let value = self.quantity.interval(&cost.value, self.quantity.show);
-            format!("{}{gap}{value}", cost.name)
+            format!("{}{gap}{}", cost.name, self.quantity.shown(cost.value))
         };
         arrow.costs.iter().map(cost).collect()
     }
@@ -145,7 +127,7 @@ impl Plot for LanePlot {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let top = self.head(&mut drawing);
-        let (gutter, places, labels, bottom) = self.stages(&mut drawing, top);
+        let (gutter, places, bottom) = self.stages(&mut drawing, top);
         for (number, lane) in self.lanes.iter().enumerate() {
             let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
             let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
@@ -156,7 +138,7 @@ impl Plot for LanePlot {
                 drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
             }
         }
-        self.arrows(&mut drawing, &places, &labels);
+        self.arrows(&mut drawing, &places);
         drawing.height = bottom + 4.0;
         let unit = self.quantity.title(0);
         let unit = if self.arrows.is_empty() { Vec::new() } else { vec![format!("At each arrow: {unit}")] };
@@ -167,16 +149,13 @@ impl Plot for LanePlot {
     fn table(&self) -> Table {
         let costs = self.arrows.iter().flat_map(|arrow| arrow.costs.iter().map(move |cost| (arrow, cost)));
         let row = |(arrow, cost): (&Arrow, &ArrowCost)| {
-            let [from, to] = arrow.ends.map(|end| self.stages[end].name.clone());
-            let [value, low, high] = cost.value.values().map(|value| self.quantity.cell(value));
-            let share = cost.share.map_or_else(String::new, |share| format!("{:.1}", 100.0 * share));
-            let waits = if arrow.waits { "yes" } else { "no" }.to_owned();
-            vec![from, to, waits, cost.name.clone(), value, low, high, share, cost.spread.clone()]
+            let [from, to] = arrow.ends.map(|end| &self.stages[end].name);
+            let share = cost.share.map_or(Cell::EMPTY, |share| Cell::fixed(100.0 * share, 1));
+            let waits = if arrow.waits { "yes" } else { "no" };
+            cells![from, to, waits, &cost.name, self.quantity.cell(Some(cost.value)), share, &cost.spread]
         };
-        let quantity = self.quantity.title(0);
-        let head =
-            ["from", "to", "waits", "for", &quantity, "lower end", "upper end", "% of the whole", "spread"];
-        figure_table(&head, costs.map(row))
+        let head = ["from", "to", "waits", "for", &self.quantity.title(0), "% of the whole", "spread"];
+        Table::with_rows(head, costs.map(row))
     }
 }
 
@@ -208,9 +187,8 @@ impl LanePlot {
         if drawing.width >= COLUMNS {
             return y + LINE + 4.0;
         }
-        let lines = wrap(&format!("From left to right: {}", self.lanes.join(", ")), drawing.width, 4);
-        drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &lines);
-        y + lines.len() as f64 * LINE + 8.0
+        let (names, room) = (format!("From left to right: {}", self.lanes.join(", ")), drawing.width);
+        y + drawing.paragraph("muted", Anchor::Start, (0.0, y + 11.0), &names, room) + 8.0
     }
 
     /// The arrows that do not simply go down to the next stage: each has a track of its own.
@@ -218,15 +196,14 @@ impl LanePlot {
         self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
     }
 
-    /// Draws the stages, with room above each for the arrows to it; returns the width of the
-    /// tracks, the places, the labels in that room, and the lower edge.
-    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Area>, Vec<ArrowLabel>, f64) {
+    /// Draws the stages, with the costs of the arrows to each above it; returns the width of the
+    /// tracks, the places, and the lower edge.
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Area>, f64) {
         let width = drawing.width;
         let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
         let lane = step(width, gutter, self.lanes.len());
         let mut y = top + 6.0;
         let mut places: Vec<Area> = Vec::new();
-        let mut labels = Vec::new();
         let block = if self.has_shares() { BLOCK } else { 0.0 };
         for (number, stage) in self.stages.iter().enumerate() {
             let left = gutter + 4.0 + stage.lane as f64 * lane;
@@ -236,8 +213,7 @@ impl LanePlot {
             if number > 0 {
                 y += GAP / 2.0;
             }
-            let to_here = self.arrows.iter().enumerate().filter(|(_, arrow)| arrow.ends[1] == number);
-            for (index, arrow) in to_here {
+            for arrow in self.arrows.iter().filter(|arrow| arrow.ends[1] == number) {
                 let mut lines = Vec::new();
                 if arrow.ends[0] + 1 != number {
                     let origin = format!("from {}:", self.stages[arrow.ends[0]].name);
@@ -247,9 +223,8 @@ impl LanePlot {
                     let first = cost.share.map(heat).into_iter().map(Some).chain(std::iter::repeat(None));
                     lines.extend(first.zip(wrap(&told, room - block, 3)));
                 }
-                let high = lines.len() as f64 * LINE;
-                labels.push(ArrowLabel { arrow: index, anchor, at: (from, y + 11.0), lines });
-                y += high;
+                drawing.hint(&self.about(arrow), |hint| self.label(hint, anchor, (from, y + 11.0), &lines));
+                y += lines.len() as f64 * LINE;
             }
             y += GAP / 2.0;
             let lines = wrap(&stage.name, width - left - 12.0, 2);
@@ -263,12 +238,12 @@ impl LanePlot {
             places.push(area);
             y += high;
         }
-        (gutter, places, labels, y + GAP / 2.0)
+        (gutter, places, y + GAP / 2.0)
     }
 
-    fn arrows(&self, drawing: &mut Drawing, places: &[Area], labels: &[ArrowLabel]) {
+    fn arrows(&self, drawing: &mut Drawing, places: &[Area]) {
         let detours = self.detours();
-        for (index, arrow) in self.arrows.iter().enumerate() {
+        for arrow in &self.arrows {
             let [from, to] = arrow.ends.map(|end| &places[end]);
             let class = if arrow.waits { "thin soft dashed" } else { "thin soft" };
             let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
@@ -293,26 +268,28 @@ impl LanePlot {
                 }
                 mark.path(class, &path);
                 mark.path("thin soft", &head);
-                for label in labels.iter().filter(|label| label.arrow == index) {
-                    self.label(mark, label);
-                }
             });
         }
     }
 
-    /// Costs, each behind the colour of its share.
-    fn label(&self, mark: &mut Drawing, label: &ArrowLabel) {
+    /// Costs, each line with the step of the colour scale in front of it, if it has one.
+    fn label(
+        &self,
+        hint: &mut Drawing,
+        anchor: Anchor,
+        (x, mut y): (f64, f64),
+        lines: &[(Option<usize>, String)],
+    ) {
         let block = if self.has_shares() { BLOCK } else { 0.0 };
-        let (x, mut y) = label.at;
         // From the arrow away.
-        let away = if label.anchor == Anchor::End { -1.0 } else { 1.0 };
-        for (heat, line) in &label.lines {
+        let away = if anchor == Anchor::End { -1.0 } else { 1.0 };
+        for (heat, line) in lines {
             if let Some(heat) = heat {
                 let (near, far) = (x, x + away * 9.0);
                 let area = Area { left: near.min(far), top: y - 9.0, right: near.max(far), bottom: y };
-                mark.rect(&heat_class("c1", *heat), area);
+                hint.rect(&heat_class("c1", *heat), area);
             }
-            mark.text("muted", label.anchor, x + away * block, y, line);
+            hint.text("muted", anchor, x + away * block, y, line);
             y += LINE;
         }
     }

@@ -4,9 +4,7 @@
 mod escape;
 
 use self::escape::{code, element, fence, paragraph};
-use super::{Block, TitledTable};
-use crate::document::colour::Tone;
-use crate::document::table::Table;
+use super::{Block, Cell, Table, Tone};
 
 pub use escape::escaped;
 
@@ -38,9 +36,8 @@ fn write(block: &Block<'_>, out: &mut String) {
             out.push('\n');
             for item in items {
                 out.push_str(&format!("- {}\n", paragraph(&item.sentence)));
-                for (name, words, is_command) in &item.facts {
-                    let words = if *is_command { code(words) } else { escaped(words) };
-                    out.push_str(&format!("  - {}: {words}\n", escaped(name)));
+                for (name, fact) in &item.facts {
+                    out.push_str(&format!("  - {}: {}\n", escaped(name), cell(fact)));
                 }
             }
         }
@@ -49,7 +46,11 @@ fn write(block: &Block<'_>, out: &mut String) {
                 facts.iter().map(|(name, value)| format!("{name}: {}", escaped(value))).collect();
             out.push_str(&format!("\n{}\n", facts.join(" · ")));
         }
-        Block::Table(exhibit) => table(exhibit, out),
+        Block::Table(table) => {
+            out.push_str(&format!("\n{}\n", paragraph(&table.title)));
+            rows(table, out);
+            table.notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
+        }
         Block::Verbatim(lines) => out.push_str(&format!("\n{}", fence(lines))),
         Block::Fold(title, blocks) => {
             out.push_str(&format!("\n<details><summary>{}</summary>\n", element(title)));
@@ -68,7 +69,7 @@ fn write(block: &Block<'_>, out: &mut String) {
                     out.push_str(&format!("\n{}\n", paragraph(&panel.title)));
                 }
                 let table = panel.plot.table();
-                let count = table.rows().count();
+                let count = table.rows().len();
                 if count > ROWS {
                     out.push_str(&format!("\n({count} values: the HTML report draws them.)\n"));
                 } else {
@@ -79,32 +80,24 @@ fn write(block: &Block<'_>, out: &mut String) {
     }
 }
 
-fn table(TitledTable { title, table, notes }: &TitledTable, out: &mut String) {
-    out.push_str(&format!("\n{}\n", paragraph(title)));
-    rows(table, out);
-    notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
-}
-
 fn rows(table: &Table, out: &mut String) {
     let heads = table.heads();
+    let rules = (0..heads.len()).map(|column| if table.is_numeric(column) { "---:" } else { "---" });
     out.push('\n');
     row(heads.iter().map(|head| escaped(head)), out);
-    row((0..heads.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
-    for (place, cells) in table.rows().enumerate() {
-        let cell = |column: usize| cells.get(column).map_or_else(String::new, |cell| escaped(cell));
-        let shown = (0..heads.len()).map(|column| match table.tone(place, column) {
-            Some(Tone::Better | Tone::Worse) => format!("**{}**", cell(column)),
-            _ => cell(column),
-        });
-        row(shown, out);
+    row(rules.map(str::to_owned), out);
+    table.rows().iter().for_each(|cells| row(cells.iter().map(cell), out));
+}
+
+fn cell(cell: &Cell) -> String {
+    match (cell, cell.tone()) {
+        (Cell::Command(command), _) => code(command),
+        (_, Some(Tone::Better | Tone::Worse)) => format!("**{}**", escaped(&cell.text())),
+        _ => escaped(&cell.text()),
     }
 }
 
 fn row(cells: impl Iterator<Item = String>, out: &mut String) {
     let cells: Vec<String> = cells.map(|cell| if cell.is_empty() { " ".to_owned() } else { cell }).collect();
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
-}
-
-fn rule(is_numeric: bool) -> &'static str {
-    if is_numeric { "---:" } else { "---" }
 }

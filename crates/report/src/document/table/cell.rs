@@ -1,14 +1,200 @@
-//! The cells of a table.
+//! The cells of tables: their digits, signs, units and tones, the same in every form of a page.
 
+use std::borrow::Cow;
+
+use results::{figure, percent, plain, range, times};
+use stats::{Comparison, Ratio, Verdict, fixed, signed};
+use study::Name;
+use study::metric::Better;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::document::colour::Tone;
 
 // The mark of a cut in the middle of a cell.
 const CUT: &str = "…";
 
-/// Cuts a cell to this number of columns: beginning and end stay.
-pub(super) fn cut(cell: &str, width: usize) -> String {
-    if cell.width() <= width {
-        return cell.to_owned();
+/// A cell of a table. Its type decides its alignment and colour, and whether it may be cut.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Words; none where there is nothing to say.
+    Text(String),
+    /// The name of a condition: shortened where it has no room.
+    Name(Name),
+    /// A number in the unit that its column's heading has.
+    Number(String),
+    /// A number with its unit, an interval, a time; with the tone of a proven difference.
+    Measure(String, Option<Tone>),
+    /// A verdict.
+    Verdict(String, Tone),
+    /// A command of the shell.
+    Command(String),
+    /// A value that is not known, or does not exist.
+    Missing,
+}
+
+impl Cell {
+    /// Nothing to say.
+    pub const EMPTY: Self = Self::Text(String::new());
+
+    /// A number with its unit, an interval or a time, as it is written.
+    pub fn measure(text: impl Into<String>) -> Self {
+        Self::Measure(text.into(), None)
+    }
+
+    /// A percentage.
+    #[must_use]
+    pub fn percent(value: f64) -> Self {
+        Self::Number(percent(value))
+    }
+
+    /// A number with this many decimals.
+    #[must_use]
+    pub fn fixed(value: f64, decimals: usize) -> Self {
+        Self::Number(fixed(value, decimals))
+    }
+
+    /// A difference in %, with its sign.
+    #[must_use]
+    pub fn change(value: f64) -> Self {
+        Self::Number(signed(percent(value)))
+    }
+
+    /// A number as it is written, with its unit if it has one.
+    #[must_use]
+    pub fn with_unit(number: String, unit: &str) -> Self {
+        match plain(unit) {
+            "" => Self::Number(number),
+            unit => Self::measure(format!("{number} {unit}")),
+        }
+    }
+
+    /// Both ends of an interval, as `show` writes a number.
+    pub fn interval(ends: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> Self {
+        ends.map_or(Self::Missing, |ends| Self::measure(range(Some(ends), show)))
+    }
+
+    /// A difference and its interval: in % of the baseline, else as a ratio to it, else in the
+    /// metric's unit, so that a size is always shown. `names_percent`: no heading has the percent
+    /// sign.
+    #[must_use]
+    pub fn difference(comparison: &Comparison, unit: &str, names_percent: bool) -> [Self; 2] {
+        if let Some(relative) = comparison.relative {
+            let size = Self::with_unit(signed(percent(relative)), if names_percent { "%" } else { "" });
+            let interval = comparison.relative_interval;
+            return [size, Self::interval(interval, |end| signed(percent(end)))];
+        }
+        if let Some(Ratio { value, interval }) = comparison.ratio {
+            return [Self::with_unit(times(value), "times"), Self::interval(Some(interval), times)];
+        }
+        let shown = |value| signed(figure(value));
+        let size = Self::with_unit(shown(comparison.difference), unit);
+        [size, Self::interval(comparison.interval, shown)]
+    }
+
+    /// The verdict of a comparison in these words, where this direction is better.
+    pub fn verdict(words: impl Into<String>, verdict: Verdict, better: Option<Better>) -> Self {
+        Self::Verdict(words.into(), Tone::from_verdict(verdict, better))
+    }
+
+    /// Its text, on one line as wide as it looks, whatever name it holds.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        words::sanitised_line(match self {
+            Self::Text(text)
+            | Self::Number(text)
+            | Self::Measure(text, _)
+            | Self::Verdict(text, _)
+            | Self::Command(text) => text,
+            Self::Name(name) => name,
+            Self::Missing => "-",
+        })
+    }
+
+    /// The tone of a verdict or of a proven difference.
+    #[must_use]
+    pub fn tone(&self) -> Option<Tone> {
+        match self {
+            Self::Verdict(_, tone) => Some(*tone),
+            Self::Measure(_, tone) => *tone,
+            _ => None,
+        }
+    }
+
+    /// Whether it stands in a column of plain numbers.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::Missing) || *self == Self::EMPTY
+    }
+
+    /// Whether it has a number, which is never cut.
+    pub(super) fn is_measured(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::Measure(..))
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.text().width()
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&Name> for Cell {
+    fn from(name: &Name) -> Self {
+        Self::Name(name.clone())
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Self {
+        Self::Number(figure(value))
+    }
+}
+
+macro_rules! counts {
+    ($($count:ty)*) => {$(
+        impl From<$count> for Cell {
+            fn from(count: $count) -> Self {
+                Self::Number(count.to_string())
+            }
+        }
+    )*};
+}
+
+counts! { i64 u32 u64 usize }
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(known: Option<T>) -> Self {
+        known.map_or(Self::Missing, Into::into)
+    }
+}
+
+/// The cells of a row, each of whatever has a cell.
+#[macro_export]
+macro_rules! cells {
+    ($($cell:expr),* $(,)?) => {
+        vec![$($crate::document::Cell::from($cell)),*]
+    };
+}
+
+/// Cuts a text to this number of columns: beginning and end stay.
+pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
     }
     let room = width.saturating_sub(CUT.width());
     let taken = |letters: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
@@ -20,22 +206,7 @@ pub(super) fn cut(cell: &str, width: usize) -> String {
             })
             .collect()
     };
-    let start: String = taken(&mut cell.chars(), room - room / 2).into_iter().collect();
-    let end: String = taken(&mut cell.chars().rev(), room / 2).into_iter().rev().collect();
-    format!("{start}{CUT}{end}")
-}
-
-/// A cell is one line as wide as it looks, whatever name it holds.
-pub(super) fn owned(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| words::sanitised_line(cell).into_owned()).collect()
-}
-
-/// Numbers, several of them in a cell too, and the dash that stands for one.
-pub(super) fn is_number(cell: &str) -> bool {
-    cell.is_empty() || cell.split(" / ").all(|part| part == "-" || part.parse::<f64>().is_ok())
-}
-
-/// A number with its unit, an interval, a date.
-pub(super) fn begins_with_number(cell: &str) -> bool {
-    cell.trim_start_matches(['+', '-']).starts_with(|letter: char| letter.is_ascii_digit())
+    let start: String = taken(&mut text.chars(), room - room / 2).into_iter().collect();
+    let end: String = taken(&mut text.chars().rev(), room / 2).into_iter().rev().collect();
+    format!("{start}{CUT}{end}").into()
 }

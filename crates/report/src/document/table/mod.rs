@@ -1,55 +1,64 @@
-//! A plain-text table: aligned columns, nothing drawn.
+//! Tables: rows of cells under headings.
 
 mod cell;
 mod fit;
 
-use std::collections::BTreeMap;
+pub use cell::Cell;
 
-use study::Name;
-use unicode_width::UnicodeWidthStr as _;
-
-use self::cell::{begins_with_number, cut, is_number, owned};
-use crate::document::colour::{Tone, paint};
-
-/// Rows of text in columns. Columns of numbers are aligned at the right.
-#[derive(Debug, Clone)]
+/// Rows of cells under headings. Columns of numbers are aligned at the right.
+#[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// Header lines, each with one cell a column; later lines continue the earlier ones.
-    head: Vec<Vec<String>>,
-    rows: Vec<Vec<String>>,
-    /// Cells in colour: row, column, tone.
-    tones: BTreeMap<(usize, usize), Tone>,
-    /// The column of the conditions' names.
-    names: Option<usize>,
-    /// The known names in it, by row.
-    known: BTreeMap<usize, Name>,
+    /// The subject of the table; empty where the figure above it has one.
+    pub title: String,
+    /// Notes below the table, as sentences.
+    pub notes: Vec<String>,
+    /// Header lines; later lines continue the earlier ones.
+    head: Vec<Vec<Cell>>,
+    /// Each with as many cells as a header line.
+    rows: Vec<Vec<Cell>>,
     /// The columns that are left out where the width does not do, the first of these first.
     optional: Vec<usize>,
     /// The columns whose words are useless when they are cut, as names of functions.
     whole: Vec<usize>,
 }
 
-const GAP: &str = "  ";
-
 impl Table {
     /// A table with one header line.
     #[must_use]
-    pub fn new(head: &[&str]) -> Self {
-        Self {
-            head: vec![owned(head)],
-            rows: Vec::new(),
-            tones: BTreeMap::new(),
-            names: None,
-            known: BTreeMap::new(),
-            optional: Vec::new(),
-            whole: Vec::new(),
-        }
+    pub fn new<S: AsRef<str>>(head: impl IntoIterator<Item = S>) -> Self {
+        Self::default().units(head)
+    }
+
+    /// A table with these rows.
+    pub fn with_rows<S: AsRef<str>>(
+        head: impl IntoIterator<Item = S>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        let mut table = Self::new(head);
+        rows.into_iter().for_each(|cells| table.row(cells));
+        table
     }
 
     /// Adds a header line below the others: units, mostly. Empty cells stay empty.
     #[must_use]
-    pub fn units(mut self, head: &[&str]) -> Self {
-        self.head.push(owned(head));
+    pub fn units<S: AsRef<str>>(mut self, head: impl IntoIterator<Item = S>) -> Self {
+        let mut line: Vec<Cell> = head.into_iter().map(|cell| Cell::from(cell.as_ref())).collect();
+        line.resize(self.head.first().map_or(line.len(), Vec::len), Cell::EMPTY);
+        self.head.push(line);
+        self
+    }
+
+    /// Gives the table a title.
+    #[must_use]
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Adds notes below the table.
+    #[must_use]
+    pub fn noted(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 
@@ -70,130 +79,60 @@ impl Table {
         self
     }
 
-    /// Says which column has the conditions' names.
+    /// Adds a row. Cells that are not given are empty.
+    pub fn row(&mut self, mut cells: Vec<Cell>) {
+        cells.resize(self.head[0].len(), Cell::EMPTY);
+        self.rows.push(cells);
+    }
+
+    /// The table, unless it has no row.
     #[must_use]
-    pub fn named(mut self, column: usize) -> Self {
-        self.names = Some(column);
-        self
-    }
-
-    /// Adds a row. Missing cells are empty.
-    pub fn row(&mut self, cells: &[&str]) {
-        self.rows.push(owned(cells));
-    }
-
-    /// Says which condition the last row is about.
-    pub fn is_of(&mut self, name: &Name) {
-        if let Some(row) = self.rows.len().checked_sub(1) {
-            self.known.insert(row, name.clone());
-        }
-    }
-
-    /// Colours a cell of the last row.
-    pub fn paint(&mut self, column: usize, tone: Option<Tone>) {
-        if let (Some(row), Some(tone)) = (self.rows.len().checked_sub(1), tone) {
-            self.tones.insert((row, column), tone);
-        }
+    pub fn filled(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
     }
 
     /// The heading of each column, with the lines of a heading joined.
     #[must_use]
     pub fn heads(&self) -> Vec<String> {
-        let cells = |column: usize| self.head.iter().filter_map(move |line| line.get(column));
-        let words = |column| cells(column).filter(|cell| !cell.is_empty()).map(String::as_str);
-        (0..self.widths().len()).map(|column| words(column).collect::<Vec<_>>().join(" ")).collect()
+        let words = |column: usize| self.head.iter().map(move |line| line[column].text());
+        let joined = |column| words(column).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        (0..self.head[0].len()).map(joined).collect()
     }
 
-    /// The rows, each with as many cells as were given.
-    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
-        self.rows.iter().map(Vec::as_slice)
-    }
-
-    /// The tone of the verdict in a cell; `None` for a cell without one.
+    /// The rows, each with a cell for every heading.
     #[must_use]
-    pub fn tone(&self, row: usize, column: usize) -> Option<Tone> {
-        self.tones.get(&(row, column)).copied()
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
     }
 
     /// Whether a column holds numbers, with their units or intervals, and nothing else.
     #[must_use]
     pub fn is_numeric(&self, column: usize) -> bool {
-        let cells = || self.rows.iter().filter_map(|row| row.get(column));
-        cells().all(|cell| is_number(cell) || begins_with_number(cell))
-            && cells().any(|cell| begins_with_number(cell))
-    }
-
-    /// The first rows.
-    #[must_use]
-    pub fn first(mut self, rows: usize) -> Self {
-        self.rows.truncate(rows);
-        self
-    }
-
-    /// Whether there is no row.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let lines = || self.head.iter().chain(&self.rows);
-        let columns = lines().map(Vec::len).max().unwrap_or(0);
-        (0..columns)
-            .map(|c| lines().filter_map(|line| line.get(c)).map(|cell| cell.width()).max().unwrap_or(0))
-            .collect()
-    }
-
-    fn lines(&self, columns: &[usize], widths: &[usize], is_coloured: bool) -> String {
-        let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
-        let heading = |column| self.head.iter().map(|line| cell(line, column)).collect::<Vec<_>>();
-        debug_assert!(
-            columns
-                .iter()
-                .all(|one| is_number(&heading(*one)[0])
-                    || (0..*one).all(|other| heading(*one) != heading(other))),
-            "two columns of the same words in the heading {:?}",
-            self.head
-        );
-        let is_right = |column: usize| self.rows.iter().all(|row| is_number(&cell(row, column)));
-        let right: Vec<bool> = columns.iter().map(|column| is_right(*column)).collect();
-        let mut text = String::new();
-        for (index, line) in self.head.iter().chain(&self.rows).enumerate() {
-            let row = index.checked_sub(self.head.len());
-            let (mut rendered, mut gap) = (String::new(), String::new());
-            for (column, right) in columns.iter().zip(&right) {
-                let cell = cut(&cell(line, *column), widths[*column]);
-                if cell.is_empty() {
-                    gap.push_str(&format!("{:width$}{GAP}", "", width = widths[*column]));
-                    continue;
-                }
-                let pad = " ".repeat(widths[*column] - cell.width());
-                let tone = row.filter(|_| is_coloured).and_then(|row| self.tone(row, *column));
-                let cell = tone.map_or(cell.clone(), |tone| paint(&cell, tone));
-                // Blanks are written before the next cell, so that none end a line.
-                let (before, after) = if *right { (pad.as_str(), "") } else { ("", pad.as_str()) };
-                rendered.push_str(&format!("{gap}{before}{cell}"));
-                gap = format!("{after}{GAP}");
-            }
-            text.push_str(rendered.trim_end());
-            text.push('\n');
-        }
-        text
+        let cells = || self.rows.iter().map(|row| &row[column]);
+        cells().all(|cell| cell.is_number() || cell.is_measured()) && cells().any(Cell::is_measured)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use study::Name;
+    use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
+    use crate::cells;
+    use crate::document::colour::Tone;
     use crate::document::layout::Layout;
+
+    fn number(digits: &str) -> Cell {
+        Cell::Number(digits.to_owned())
+    }
 
     #[test]
     fn numbers_stand_right_and_words_left() {
-        let mut table = Table::new(&["condition", "throughput"]).units(&["", "Mbit/s"]);
-        table.row(&["ipv4", "42.1"]);
-        table.row(&["ipv6 offloads=none", "-"]);
+        let mut table = Table::new(["condition", "throughput"]).units(["", "Mbit/s"]);
+        table.row(cells!["ipv4", number("42.1")]);
+        table.row(cells!["ipv6 offloads=none", None::<f64>]);
         assert_eq!(
             table.fit(Layout::WIDE),
             "condition           throughput\n                        Mbit/s\nipv4                      42.1\nipv6 offloads=none           -\n"
@@ -202,16 +141,17 @@ mod tests {
 
     #[test]
     fn a_hostile_cell_stays_in_its_row() {
-        let mut table = Table::new(&["name", "value"]);
-        table.row(&["a\u{1b}[2K\nverdict", "1"]);
+        let mut table = Table::new(["name", "value"]);
+        table.row(cells!["a\u{1b}[2K\nverdict", number("1")]);
         assert_eq!(table.fit(Layout::WIDE), "name                value\na\\u{1b}[2K verdict      1\n");
     }
 
     #[test]
     fn what_a_narrow_table_leaves_out_is_reported() {
-        let mut table = Table::new(&["condition", "value", "difference", "verdict"]).named(0).optional(&[2]);
-        table.row(&["a name that is far too long for a row of it", "1000000", "+12.3", "slower"]);
-        table.row(&["b", "7", "-", "baseline"]);
+        let mut table = Table::new(["condition", "value", "difference", "verdict"]).optional(&[2]);
+        let name = Name::from("a name that is far too long for a row of it");
+        table.row(cells![&name, number("1000000"), number("+12.3"), "slower"]);
+        table.row(cells![&Name::from("b"), number("7"), Cell::Missing, "baseline"]);
         let narrow = table.fit(Layout { width: 40, ..Layout::PLAIN });
         assert_eq!(
             narrow,
@@ -226,8 +166,9 @@ mod tests {
 
     #[test]
     fn numbers_are_never_cut() {
-        let mut table = Table::new(&["parts of a run", "sent by the transmitter", "received", "drops"]);
-        table.row(&["a", "12345678 Mbit/s", "-12345 to +87654321", "123456789012345"]);
+        let mut table = Table::new(["parts of a run", "sent by the transmitter", "received", "drops"]);
+        let ends = Cell::measure("-12345 to +87654321");
+        table.row(cells!["a", Cell::measure("12345678 Mbit/s"), ends, number("123456789012345")]);
         assert_eq!(
             table.fit(Layout { width: 44, ..Layout::PLAIN }),
             "par…un  sent by…smitter  received\n\
@@ -241,23 +182,19 @@ mod tests {
         let name = "[a-zé中=,._]{1,40}( [a-z中=,._-]{1,90}){0,5}";
         let number = prop_oneof![any::<f64>(), -1e6..1e6_f64];
         let difference = (number.clone(), 0..3).prop_map(|(value, form)| match form {
-            0 => stats::signed(results::percent(value)),
-            1 => format!("{} Mbit/s", results::figure(value)),
-            _ => format!("{} times", results::times(value)),
+            0 => Cell::change(value),
+            1 => Cell::with_unit(results::figure(value), "Mbit/s"),
+            _ => Cell::with_unit(results::times(value), "times"),
         });
         let interval =
-            (number.clone(), number.clone()).prop_map(|ends| results::range(Some(ends), results::figure));
+            (number.clone(), number.clone()).prop_map(|ends| Cell::interval(Some(ends), results::figure));
         let row = (name, number, difference, interval, "[a-z ]{0,30}", "[a-zA-Z0-9 /]{0,30}");
         prop::collection::vec(row, 0..12).prop_map(|rows| {
-            let mut table =
-                Table::new(&["condition", "Mbit/s", "difference", "interval", "verdict", "limited by"])
-                    .named(0)
-                    .optional(&[5, 3, 1]);
-            for (name, value, difference, interval, verdict, limit) in rows {
-                let value = results::figure(value);
-                table.row(&[&name, &value, &difference, &interval, &verdict, &limit]);
-            }
-            table
+            let head = ["condition", "Mbit/s", "difference", "interval", "verdict", "limited by"];
+            let rows = rows.into_iter().map(|(name, value, difference, interval, verdict, limit)| {
+                cells![&Name::from(name.as_str()), value, difference, interval, verdict, limit]
+            });
+            Table::with_rows(head, rows).optional(&[5, 3, 1])
         })
     }
 
@@ -280,10 +217,13 @@ mod tests {
             width in 0_usize..200,
         ) {
             let head: Vec<String> = head.iter().enumerate().map(|(place, head)| format!("{head} {place}")).collect();
-            let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
-            for row in cells.chunks(head.len()) {
-                table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
-            }
+            let cell = |text: &String| match text.parse::<f64>() {
+                Ok(_) => Cell::Number(text.clone()),
+                Err(_) if text.starts_with(|letter: char| letter.is_ascii_digit()) => Cell::measure(text),
+                Err(_) => text.into(),
+            };
+            let rows = cells.chunks(head.len()).map(|row| row.iter().map(cell).collect());
+            let table = Table::with_rows(&head, rows);
             let layout = Layout { width, ..Layout::PLAIN };
             let text = table.fit(layout);
             prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
@@ -292,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_cell_without_a_name_is_cut_in_its_middle() {
-        let mut table = Table::new(&["what", "why"]);
-        table.row(&["a", "a reason that is far too long for a row of forty columns"]);
+        let mut table = Table::new(["what", "why"]);
+        table.row(cells!["a", "a reason that is far too long for a row of forty columns"]);
         let text = table.fit(Layout { width: 40, ..Layout::PLAIN });
         assert_eq!(text, "what  why\na     a reason that is …of forty columns\n");
     }
@@ -301,9 +241,10 @@ mod tests {
     #[test]
     fn a_column_of_whole_words_stays_and_others_go() {
         let mut table =
-            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).uncut(&[0, 2, 3]);
-        table.row(&["__skb_wait_for_more_packets to udp_recvmsg", "1234.5", "-12.5", "not proven"]);
-        table.row(&["whole", "1234567.5", "0", "more"]);
+            Table::new(["stage", "baseline", "diff.", "verdict"]).optional(&[1]).uncut(&[0, 2, 3]);
+        let stage = "__skb_wait_for_more_packets to udp_recvmsg";
+        table.row(cells![stage, number("1234.5"), number("-12.5"), "not proven"]);
+        table.row(cells!["whole", number("1234567.5"), number("0"), "more"]);
         let at = |width| table.fit(Layout { width, ..Layout::PLAIN });
         assert_eq!(at(90), table.fit(Layout::WIDE));
         assert_eq!(
@@ -326,9 +267,8 @@ mod tests {
 
     #[test]
     fn colours_take_no_room() {
-        let mut table = Table::new(&["a", "verdict", "b"]);
-        table.row(&["x", "slower", "y"]);
-        table.paint(1, Some(Tone::Worse));
+        let mut table = Table::new(["a", "verdict", "b"]);
+        table.row(cells!["x", Cell::Verdict("slower".to_owned(), Tone::Worse), "y"]);
         let layout = Layout { colour: true, ..Layout::PLAIN };
         assert_eq!(table.fit(layout), "a  verdict  b\nx  \u{1b}[31mslower\u{1b}[0m   y\n");
         assert_eq!(table.fit(Layout::PLAIN), "a  verdict  b\nx  slower   y\n");
@@ -336,6 +276,6 @@ mod tests {
 
     #[test]
     fn an_empty_table_is_its_head() {
-        assert_eq!(Table::new(&["a", "b"]).fit(Layout::WIDE), "a  b\n");
+        assert_eq!(Table::new(["a", "b"]).fit(Layout::WIDE), "a  b\n");
     }
 }

@@ -12,6 +12,9 @@ use results::advice::{
 };
 use results::{grouped, listed};
 
+use crate::cells;
+use crate::document::{Block, Cell, ListItem, Table};
+
 pub use planned::{PlannedSetting, PlannedSettings, planned_settings};
 pub use script::advice_script;
 
@@ -23,7 +26,7 @@ const NOTHING: &str = "No switch of a host was varied, so there is no advice: na
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
                         one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";
 
-// The heading of the columns of `cells`.
+// The heading of the columns of `texts`.
 const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
 // The mark of a change whose note names the level of another switch that it needs.
@@ -70,8 +73,8 @@ pub fn advice_tables(advice: &Advice) -> Vec<Block<'static>> {
             SummaryScope::Scenario(scenario) => scenario.to_string(),
             SummaryScope::All => "over all scenarios".to_owned(),
         };
-        let (title, table) = (format!("Recommendations, {scope}"), table(&summary.rows));
-        Block::Table(TitledTable { title, table, notes: table_notes(&summary.rows) })
+        let title = format!("Recommendations, {scope}");
+        Block::Table(table(&summary.rows).titled(title).noted(table_notes(&summary.rows)))
     };
     advice.summaries.iter().map(table).collect()
 }
@@ -150,7 +153,7 @@ fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<Str
 /// A switch with its facts; `None` if one sentence covers several switches.
 fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
     let sentence = head(one)?;
-    let words = |name: &str, words: String| (name.to_owned(), words, false);
+    let words = |name: &str, words: String| (name.to_owned(), Cell::Text(words));
     let mut facts = Vec::new();
     if one.standing.is_proven() || one.standing == Standing::Depends {
         if let Some(as_left) = &one.as_left {
@@ -168,7 +171,7 @@ fn item(one: &Recommendation, study: &StudyAdvice) -> Option<ListItem> {
         }
         facts.extend(phrase::elsewhere(one).map(|changes| words("elsewhere", changes)));
     }
-    facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, command, true)));
+    facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, Cell::Command(command))));
     facts.extend(phrase::more(one, study).map(|more| words("to settle it", more)));
     Some(ListItem { sentence, facts })
 }
@@ -234,18 +237,21 @@ fn table(rows: &[AdviceRow]) -> Table {
     let mut table = Table::new(&HEAD[..columns]).optional(&[HEAD.len() - 1]);
     let mut before = None;
     for row in rows {
-        let mut cells = cells(row);
+        let [mut kind, mut goal, set, on, change, interval] = texts(row);
         if before.replace((row.kind, row.goal)) == Some((row.kind, row.goal)) {
-            cells[0].clear();
-            cells[1].clear();
+            kind.clear();
+            goal.clear();
         }
-        table.row(&cells.each_ref().map(String::as_str)[..columns]);
+        let change = if row.change.is_some() { Cell::measure(change) } else { change.into() };
+        let mut cells = cells![kind, goal, set, on, change];
+        cells.extend(has_intervals.then(|| row.interval.map_or(Cell::EMPTY, |_| Cell::measure(interval))));
+        table.row(cells);
     }
     table
 }
 
-/// The cells of a switch under [`HEAD`].
-fn cells(row: &AdviceRow) -> [String; 6] {
+/// The texts of a switch under [`HEAD`].
+fn texts(row: &AdviceRow) -> [String; 6] {
     let (set, on) = match (&row.to, row.factors.is_empty()) {
         (_, true) => ("nothing".to_owned(), String::new()),
         (to, false) => (
@@ -276,7 +282,7 @@ fn cells(row: &AdviceRow) -> [String; 6] {
     [row.kind.to_string(), row.goal.to_string(), set, on, change.trim_start().to_owned(), interval]
 }
 
-/// The note for which the cells of a switch have no room: the level of another factor under which
+/// The note for which the columns of a switch have no room: the level of another factor under which
 /// it is proven, and the switches on which it depends.
 fn row_note(row: &AdviceRow) -> Option<String> {
     let mut parts = Vec::new();

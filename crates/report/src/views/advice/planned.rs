@@ -4,7 +4,7 @@
 use results::advice::{Advice, AdviceRow, HostCommand, SwitchLevel};
 use study::{Side, Switch};
 
-use super::{CONDITIONAL, cells, phrase, row_note};
+use super::{CONDITIONAL, phrase, row_note, texts};
 
 /// The settings of a host that all advice together makes.
 ///
@@ -64,12 +64,12 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> PlannedSettings 
     }
     let mut left = Vec::new();
     for (row, why) in excluded.iter().filter(|(row, _)| is_here(row.side)) {
-        let [kind, goal, set, ..] = cells(row);
+        let [kind, goal, set, ..] = texts(row);
         left.push(format!("{kind}, {goal}: {set}: {why}"));
     }
     let is_open = |row: &&AdviceRow| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
     for row in rows.iter().filter(is_open) {
-        let [kind, goal, set, _, change, _] = cells(row);
+        let [kind, goal, set, _, change, _] = texts(row);
         let why = row_note(row).unwrap_or_else(|| format!("{set}, {change}"));
         left.push(format!("{kind}, {goal}: {why}"));
     }
@@ -86,7 +86,7 @@ fn setting(
     let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
     let need = |one: SwitchLevel| format!("{set} is proven only with {}", level(&one));
     let reason = |row: &&AdviceRow| {
-        let [kind, goal, set, _, change, _] = cells(row);
+        let [kind, goal, set, _, change, _] = texts(row);
         // The note on other switches is in `needs`, so its mark is cut.
         format!("{kind}, {goal}: {set} {}", change.trim_end_matches(CONDITIONAL))
     };

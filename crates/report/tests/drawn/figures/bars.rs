@@ -1,24 +1,23 @@
 //! Bars and stacks.
 
-use netassay_report::chart::{Bar, BarGroup, Bars, Figure, Id, Panel, Quantity};
+use netassay_report::chart::{Bar, Bars, Figure, Id, Panel, Quantity};
 
 use super::{about, percent_of, throughput_in_mbit};
 
 pub(super) fn throughput() -> Figure {
-    let group = |name: &str, tcp: f64, udp: f64| BarGroup {
-        name: name.to_owned(),
-        bars: [("TCP", tcp), ("UDP", udp)]
-            .map(|(name, value)| Bar {
-                name: name.to_owned(),
-                whole: about(value, value / 40.0 + 30.0),
-                parts: Vec::new(),
-            })
-            .to_vec(),
+    let group = |group: &str, tcp: f64, udp: f64| {
+        [("TCP", tcp), ("UDP", udp)].map(|(name, value)| Bar {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            whole: about(value, value / 40.0 + 30.0),
+            parts: Vec::new(),
+        })
     };
-    let panel = |title: &str, groups: Vec<BarGroup>| {
+    let panel = |title: &str, groups: [[Bar; 2]; 4]| {
+        let bars = groups.concat();
         let mut quantity = throughput_in_mbit();
         quantity.reach = vec![10_000.0];
-        let plot = Bars { quantity, interval: "95 % interval".to_owned(), parts: Vec::new(), groups };
+        let plot = Bars { quantity, interval: "95 % interval".to_owned(), parts: Vec::new(), bars };
         Panel { title: title.to_owned(), plot: Box::new(plot) }
     };
     Figure {
@@ -28,7 +27,7 @@ pub(super) fn throughput() -> Figure {
         panels: vec![
             panel(
                 "MTU 1500",
-                vec![
+                [
                     group("all on", 9414.5, 5624.4),
                     group("TSO off", 9413.9, 5620.8),
                     group("tx checksumming off", 8218.4, 5389.1),
@@ -37,7 +36,7 @@ pub(super) fn throughput() -> Figure {
             ),
             panel(
                 "MTU 9000",
-                vec![
+                [
                     group("all on", 9890.0, 9712.0),
                     group("TSO off", 9885.0, 9704.0),
                     group("tx checksumming off", 9810.0, 9216.0),
@@ -49,9 +48,9 @@ pub(super) fn throughput() -> Figure {
 }
 
 pub(super) fn cpu() -> Figure {
-    let bar = |name: &str, parts: [f64; 5]| {
+    let bar = |group: &str, name: &str, parts: [f64; 5]| {
         let whole = about(parts.iter().sum(), 2.3);
-        Bar { name: name.to_owned(), whole, parts: parts.to_vec() }
+        Bar { group: group.to_owned(), name: name.to_owned(), whole, parts: parts.to_vec() }
     };
     let groups = [
         ("all on", [20.1, 14.4, 0.4, 6.0, 0.2], [3.0, 21.0, 1.0, 9.0, 0.0]),
@@ -59,15 +58,12 @@ pub(super) fn cpu() -> Figure {
         ("tx checksumming off", [21.1, 66.0, 0.5, 11.0, 0.9], [3.0, 24.0, 1.1, 13.0, 0.0]),
         ("GSO off", [15.9, 70.0, 0.8, 12.3, 1.0], [3.3, 29.0, 1.9, 19.0, 0.0]),
     ];
-    let groups = groups.map(|(name, guest, host)| BarGroup {
-        name: name.to_owned(),
-        bars: vec![bar("guest", guest), bar("its host", host)],
-    });
+    let groups = groups.map(|(name, guest, host)| [bar(name, "guest", guest), bar(name, "its host", host)]);
     let plot = Bars {
         quantity: percent_of("CPU", "of one CPU"),
         interval: "95 % interval of the sum".to_owned(),
         parts: ["user", "system", "irq", "softirq", "steal"].map(str::to_owned).to_vec(),
-        groups: groups.to_vec(),
+        bars: groups.concat(),
     };
     Figure::new(
         Id::new("cpu"),

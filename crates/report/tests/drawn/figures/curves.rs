@@ -63,7 +63,7 @@ pub(crate) fn histogram_plot() -> Histogram {
         }
     };
     Histogram {
-        across: (Quantity::new("latency of a transaction", "", time), Scale::Logarithmic),
+        quantity: Quantity::new("latency of a transaction", "", time),
         noun: "transactions",
         series: vec![
             set("interrupts", 28.0, 2.5, 40),

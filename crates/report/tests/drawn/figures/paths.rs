@@ -1,30 +1,10 @@
 //! Figures of packets that pass places in turn.
 
 use netassay_report::chart::{
-    Arrow, ArrowCost, Figure, Flame, FlameStack, FlowPlace, FlowPlot, Id, Interval, LanePlot, LaneStage,
-    Quantity,
+    Arrow, ArrowCost, Figure, Flame, FlameStack, Id, LanePlot, LaneStage, Quantity,
 };
 
 use super::digits;
-
-pub(super) fn flow() -> Figure {
-    let passage = |name: &str, arrived: f64, lost: &str| FlowPlace {
-        name: name.to_owned(),
-        arrived,
-        lost: lost.to_owned(),
-    };
-    let plot = FlowPlot {
-        quantity: Quantity::new("packets", "", digits),
-        passages: vec![
-            passage("sender", 2_948_101.0, ""),
-            passage("transmitter's interface", 2_941_004.0, "dropped by the queueing discipline"),
-            passage("receiver's interface", 2_941_004.0, ""),
-            passage("receiver's socket", 2_655_120.0, "no room in the receive buffer"),
-            passage("reader", 2_654_988.0, "checksum errors"),
-        ],
-    };
-    Figure::new(Id::new("loss"), "Where packets were lost", "Most at the receiver's socket.", plot)
-}
 
 pub(super) fn lanes() -> Figure {
     let stages = [
@@ -50,7 +30,7 @@ pub(super) fn lanes() -> Figure {
         stages.iter().map(|(name, lane)| LaneStage { name: (*name).to_owned(), lane: *lane }).collect();
     let cost = |name: &str, low: f64, high: f64| ArrowCost {
         name: name.to_owned(),
-        value: Interval::new((low + high) / 2.0, Some((low, high))),
+        value: f64::midpoint(low, high),
         share: Some(low / 1500.0),
         spread: format!("99 % up to {high:.0}"),
     };
@@ -68,8 +48,8 @@ pub(super) fn lanes() -> Figure {
     arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], waits: false });
     let names =
         ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"].map(str::to_owned);
-    let plot = LanePlot::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
-        .expect("the chart is whole");
+    let plot =
+        LanePlot { quantity: Quantity::new("time", "ns", digits), lanes: names.to_vec(), stages, arrows };
     Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
 }
 

@@ -1,11 +1,10 @@
-//! Runs as dots, over a campaign and over tags.
+//! Runs as dots, and over tags.
 
 use netassay_report::chart::{
-    BootStart, Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Quantity,
-    Timeline, TimelineRun,
+    Dots, DotsBoot, DotsCondition, Figure, HistoryLevel, HistoryPlot, HistoryPoint, Id, Quantity,
 };
 
-use super::{Noise, about, digits, percent_of, throughput_in_mbit};
+use super::{Noise, about, digits, throughput_in_mbit};
 
 fn condition(name: &str, means: &[f64], sd: f64, half: f64, noise: &mut Noise) -> DotsCondition {
     let boot = |(index, mean): (usize, &f64)| DotsBoot {
@@ -59,28 +58,6 @@ pub(super) fn many_dots() -> Figure {
         conditions: conditions.to_vec(),
     };
     Figure::new(Id::new("loopback"), "UDP over loopback", "540 runs in nine boots.", plot)
-}
-
-pub(super) fn timeline() -> Figure {
-    let mut noise = Noise(3);
-    let run = |index: u32| TimelineRun {
-        name: ["ipv4", "ipv4 checksum=off", "ipv6"][index as usize % 3].to_owned(),
-        at: f64::from(index) * 0.9 + f64::from(index / 30) * 6.0,
-        value: 100.0 + [-1.4, 0.3, 1.2][index as usize / 30 % 3] + 0.7 * noise.bell()
-            - f64::from(index % 30) * 0.03,
-        counts: index % 37 != 17,
-    };
-    let runs: Vec<TimelineRun> = (0..90).map(run).collect();
-    let start =
-        |boot: u32| BootStart { name: format!("boot {}", boot + 1), at: f64::from(boot) * 33.0 - 2.0 };
-    let plot = Timeline {
-        time: Quantity::new("time since the campaign began", "min", digits),
-        quantity: percent_of("throughput", "of the mean of its condition"),
-        reference: Some(100.0),
-        starts: (0..3).map(start).collect(),
-        runs,
-    };
-    Figure::new(Id::new("campaign"), "Runs in the order of time", "Each boot is on a level of its own.", plot)
 }
 
 pub(crate) fn history_plot() -> HistoryPlot {

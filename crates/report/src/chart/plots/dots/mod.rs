@@ -2,8 +2,10 @@
 
 mod lanes;
 
-use self::lanes::{BootLanes, DotPaths};
-use crate::Table;
+use results::{counted, distinct};
+
+use self::lanes::{BootLanes, ClassedPaths};
+use crate::cells;
 use crate::chart::axis::Scale;
 use crate::chart::colour::{SERIES, series};
 use crate::chart::drawing::Drawing;
@@ -12,8 +14,7 @@ use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::path::drawn_note;
 use crate::chart::quantity::{Interval, Quantity};
-use crate::chart::table::figure_table;
-use results::{counted, distinct};
+use crate::document::Table;
 
 /// Runs per condition. Each boot has a lane and a colour, so that a boot that differs is seen.
 #[derive(Debug, Clone)]
@@ -142,7 +143,8 @@ impl Dots {
         }
         // Of more boots the table has each.
         let means: Vec<f64> = condition.boots.iter().filter_map(DotsBoot::mean).collect();
-        let end = |most: fn(f64, f64) -> f64| self.quantity.cell(means.iter().copied().reduce(most));
+        let end =
+            |most: fn(f64, f64) -> f64| means.iter().copied().reduce(most).map_or_else(String::new, show);
         let (low, high) = (end(f64::min), end(f64::max));
         format!("{}: {whole}means of {} boots: {low} to {high}", condition.name, means.len())
     }
@@ -174,7 +176,7 @@ impl Plot for Dots {
         let (all, lanes) = (self.runs(), self.lanes());
         // Of very many conditions those of a colour are one path: a path for each would be most of
         // the drawing.
-        let (mut drawn, mut far) = (0, DotPaths::default());
+        let (mut drawn, mut far) = (0, ClassedPaths::default());
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
             let merged = (lanes > SEPARATE).then(|| condition.means());
@@ -188,25 +190,35 @@ impl Plot for Dots {
             let interval = |mark: &mut Drawing, shown: &Interval| {
                 frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
             };
-            if let (Some(means), Some(shown)) = (&merged, &condition.interval) {
-                drawn += own.gather(&mut far, means, x);
-                drawing.mark(&self.about_all(condition), |mark| interval(mark, shown));
-                continue;
-            }
             if lanes > MARKED {
+                let mut own_paths = ClassedPaths::default();
+                let is_far = merged.is_some() && condition.interval.is_some();
+                let paths = if is_far { &mut far } else { &mut own_paths };
+                for (index, boot) in merged.as_ref().unwrap_or(&condition.boots).iter().enumerate() {
+                    drawn += own.dots(paths, boot, index, x);
+                    own.mean(paths, boot, index, x);
+                }
                 drawing.mark(&self.about_all(condition), |mark| {
-                    drawn += own.together(mark, merged.as_deref().unwrap_or(&condition.boots), x);
+                    own_paths.draw(mark);
                     condition.interval.iter().for_each(|shown| interval(mark, shown));
                 });
                 continue;
             }
             for (index, boot) in condition.boots.iter().enumerate() {
-                if let Some(mean) = boot.mean() {
-                    let about = self.about(condition, boot, mean);
-                    let words = |run| format!("{}: {}", boot.name, self.quantity.shown(run));
-                    let words = (all <= TOLD).then_some(&words as &dyn Fn(f64) -> String);
-                    drawing.mark(&about, |mark| drawn += own.alone(mark, boot, index, x, words));
-                }
+                let Some(mean) = boot.mean() else { continue };
+                let mut paths = ClassedPaths::default();
+                let is_told = all <= TOLD;
+                drawn += if is_told { boot.runs.len() } else { own.dots(&mut paths, boot, index, x) };
+                own.mean(&mut paths, boot, index, x);
+                drawing.mark(&self.about(condition, boot, mean), |mark| {
+                    mark.shared(&own.class(boot), |dots| {
+                        for run in boot.runs.iter().filter(|_| is_told) {
+                            let words = format!("{}: {}", boot.name, self.quantity.shown(*run));
+                            dots.dot(x(*run), own.middle(index), &words);
+                        }
+                    });
+                    paths.draw(mark);
+                });
             }
             if let Some(shown) = &condition.interval {
                 let about = format!("{}: {}", condition.name, self.words(shown));
@@ -233,42 +245,37 @@ impl Plot for Dots {
 
 impl Dots {
     fn table_of_boots(&self) -> Table {
-        let show = self.quantity.show;
-        let mut rows = Vec::new();
+        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
+        let mut table = Table::new(head);
         for condition in &self.conditions {
-            let mut row = |of: &str, values: [Option<f64>; 3], runs: String| {
-                let [mean, low, high] = values.map(|value| self.quantity.cell(value));
-                rows.push(vec![condition.name.clone(), of.to_owned(), mean, low, high, runs]);
-            };
-            if let Some(shown) = &condition.interval {
-                row(&self.interval, shown.values(), String::new());
+            if let Some(shown) = condition.interval {
+                let [mean, low, high] = Interval::cells(Some(shown), self.quantity.show);
+                table.row(cells![&condition.name, &self.interval, mean, low, high]);
             }
             for boot in &condition.boots {
-                let runs: Vec<String> = boot.runs.iter().map(|run| show(*run)).collect();
-                row(&boot.name, [boot.mean(), None, None], format!("({})", runs.join(", ")));
+                let runs: Vec<String> = boot.runs.iter().map(|run| (self.quantity.show)(*run)).collect();
+                let (mean, runs) = (self.quantity.cell(boot.mean()), format!("({})", runs.join(", ")));
+                table.row(cells![&condition.name, &boot.name, mean, "", "", runs]);
             }
         }
-        let head = ["condition", "boot", &self.quantity.title(0), "lower end", "upper end", "runs"];
-        figure_table(&head, rows)
+        table
     }
 
     /// A row for each condition, with the means of its boots: of very many runs nobody reads each.
     fn table_of_conditions(&self) -> Table {
         let (quantity, boots) = (self.quantity.title(0), self.boots());
-        let means: Vec<String> = boots.iter().map(|boot| format!("mean of {boot}")).collect();
-        let head = ["condition", &quantity, "lower end", "upper end", "runs"].into_iter();
-        let head: Vec<&str> = head.chain(means.iter().map(String::as_str)).collect();
-        let row = |condition: &DotsCondition| -> Vec<String> {
-            let cell = |value| self.quantity.cell(value);
-            let values = condition.interval.map_or([None; 3], |shown| shown.values()).map(cell);
-            let runs: usize = condition.boots.iter().map(|boot| boot.runs.len()).sum();
-            let mean = |name: &&str| {
+        let head = ["condition", &quantity, "lower end", "upper end", "runs"].map(str::to_owned).into_iter();
+        let head = head.chain(boots.iter().map(|boot| format!("mean of {boot}")));
+        let row = |condition: &DotsCondition| {
+            let mut cells = cells![&condition.name];
+            cells.extend(Interval::cells(condition.interval, self.quantity.show));
+            cells.push(condition.boots.iter().map(|boot| boot.runs.len()).sum::<usize>().into());
+            cells.extend(boots.iter().map(|name| {
                 let boot = condition.boots.iter().find(|boot| boot.name == *name);
-                cell(boot.and_then(DotsBoot::mean))
-            };
-            let name = [condition.name.clone()].into_iter();
-            name.chain(values).chain([runs.to_string()]).chain(boots.iter().map(mean)).collect()
+                self.quantity.cell(boot.and_then(DotsBoot::mean))
+            }));
+            cells
         };
-        figure_table(&head, self.conditions.iter().map(row))
+        Table::with_rows(head, self.conditions.iter().map(row))
     }
 }
