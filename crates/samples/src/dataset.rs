@@ -88,9 +88,8 @@ impl Dataset {
         if !alone.is_empty() {
             let names: Vec<String> = alone.iter().map(conditions::Proto::title).collect();
             notes.push(format!(
-                "measured in one condition only, or not in the baseline: {}{}",
-                names.join(", "),
-                reason_for_package(&alone).map(|why| format!(" ({why})")).unwrap_or_default()
+                "measured in one condition only, or not in the baseline: {}",
+                names.join(", ")
             ));
         }
         Ok(Dataset { groups, notes })
@@ -173,45 +172,12 @@ fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
         );
     }
     if labels.len() > 1 {
-        let way_out = reason_for_package(alone).unwrap_or_else(|| "give files of the same ones".to_owned());
         return format!(
-            "nothing to compare: no benchmark was measured in two of {}; {way_out}",
+            "nothing to compare: no benchmark was measured in two of {}; give files of the same ones",
             quoted_list(&labels)
         );
     }
     format!("one condition only, {}: give a second file to compare it with", quoted_list(&labels))
-}
-
-/// Why a benchmark has two names: its CPUs, or its package.
-fn reason_for_package(alone: &[conditions::Proto]) -> Option<String> {
-    let without_cpus = |name: &str| match name.rsplit_once('-') {
-        Some((rest, cpus)) if cpus.parse::<u32>().is_ok() => rest.to_owned(),
-        _ => name.to_owned(),
-    };
-    let mut seen: HashMap<String, &conditions::Proto> = HashMap::new();
-    for group in alone {
-        let (Some(name), Some(subject)) = (&group.name, &group.subject) else { continue };
-        let Some(first) = seen.get(&without_cpus(subject)) else {
-            seen.insert(without_cpus(subject), group);
-            continue;
-        };
-        if first.name.as_ref() == Some(name) {
-            continue;
-        }
-        let whose = |group: &conditions::Proto| {
-            group.conditions.first().map_or(String::new(), |one| one.label.clone())
-        };
-        let known = first.name.as_deref().unwrap_or_default();
-        let both = format!("{known} in {}, {name} in {}", whose(first), whose(group));
-        return Some(if first.subject.as_ref() == Some(subject) {
-            format!("{both}: the packages (pkg:) differ")
-        } else {
-            format!(
-                "{both}: the number at the end is that of the CPUs (GOMAXPROCS); measure with the same -cpu"
-            )
-        });
-    }
-    None
 }
 
 fn quoted_list(words: &[&str]) -> String {

@@ -7,7 +7,7 @@ use crate::error::{Fault, FilePosition, SamplesError};
 use crate::limits::LARGEST_FILE;
 use crate::lines::{separator, without_mark};
 use crate::options::{InputFormat, Options};
-use crate::readers::{ReadValues, csv, go, hyperfine, iperf, iperf3, netperf, stat};
+use crate::readers::{ReadValues, csv, hyperfine, iperf, iperf3, netperf, stat};
 
 /// The bytes of a file that decide its format.
 const HEAD: u64 = 1 << 16;
@@ -66,7 +66,6 @@ impl MeasurementFile {
             InputFormat::Iperf => iperf::read(whole, options),
             InputFormat::Iperf3 => iperf3::read(whole, options),
             InputFormat::Hyperfine => hyperfine::read(whole, options),
-            InputFormat::Go => go::read(whole, options),
         }?;
         if found.series.is_empty() {
             let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
@@ -115,9 +114,6 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
         return Ok(json());
     }
     let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take(1000);
-    if lines().any(go::is_result) {
-        return Ok(InputFormat::Go);
-    }
     if lines().any(netperf::is_sign) {
         return Ok(InputFormat::Netperf);
     }
@@ -186,7 +182,7 @@ mod tests {
 
     #[test]
     fn formats_are_known_by_their_first_lines() {
-        use InputFormat::{Csv, Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+        use InputFormat::{Csv, Hyperfine, Iperf, Iperf3, Netperf, Stat};
         for (text, format) in [
             ("1.5\n2\n", Stat),
             ("# a,b\n1.5 1\n", Stat),
@@ -201,7 +197,6 @@ mod tests {
             (r#"{"end": {"results": 1}, "title": "results"}"#, Iperf3),
             ("{", Iperf3),
             ("20261121122148,127.0.0.1,43032,127.0.0.1,5303,1,0.0-0.5,1397096508,22353544128\n", Iperf),
-            ("goos: linux\nBenchmarkX-8 \t 100\t 12.5 ns/op\n", Go),
             ("MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 127.0.0.1 ()\n", Netperf),
             ("LOCAL_CPU_UTIL=1.0\nTHROUGHPUT=34755.68\n", Netperf),
         ] {

@@ -8,10 +8,6 @@ use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 /// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SeriesKey {
-    /// The package of the subject, where there are several.
-    pub(crate) package: Option<String>,
-    /// The benchmark, where a file holds several that are compared separately.
-    pub(crate) subject: Option<String>,
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
@@ -29,8 +25,6 @@ impl SeriesKey {
     pub(crate) fn plain(self) -> SeriesKey {
         let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
         SeriesKey {
-            package: plain(self.package),
-            subject: plain(self.subject),
             condition: plain(self.condition),
             metric: plain(self.metric),
             unit: plain(self.unit).map(one_name),
@@ -113,14 +107,6 @@ impl Collector {
             None => None,
         };
         let series = &mut self.series[series];
-        if !series.values.is_empty() && series.boots.is_empty() == boot.is_some() {
-            let (with, without) = if boot.is_some() { ("with", "without") } else { ("without", "with") };
-            return Err(Fault::new(
-                place,
-                format!("a run {with} a boot follows runs of the same condition {without} one"),
-                "give a boot for each run, or use --boot none",
-            ));
-        }
         series.values.push(value);
         series.boots.extend(boot);
         series.last = place;
@@ -141,7 +127,7 @@ impl Collector {
                 ));
             }
             None => {
-                let names = [&key.package, &key.subject, &key.condition, &key.metric, &key.unit, &key.kind];
+                let names = [&key.condition, &key.metric, &key.unit, &key.kind];
                 for name in names.into_iter().flatten() {
                     bounded(name.as_bytes(), place)?;
                 }

@@ -29,8 +29,6 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct Proto {
     pub(super) name: Option<String>,
-    /// The benchmark without its package.
-    pub(super) subject: Option<String>,
     pub(super) metric: Option<String>,
     pub(super) unit: Option<String>,
     pub(super) conditions: Vec<Condition>,
@@ -56,7 +54,6 @@ impl Proto {
 pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
     let files_are_conditions = files_are_conditions(&inputs);
     let names_subjects = shares_a_condition(&inputs) || inputs.iter().any(holds_several);
-    let has_packages = count(&inputs, |key| key.package.as_ref()) > 1;
     let only_metric = only(&inputs, |key| key.metric.as_ref());
     let mut groups: Vec<Proto> = Vec::new();
     let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
@@ -65,15 +62,11 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
         let file = input.file;
         for series in input.sheet.found.series {
             let own = series.key.condition.as_ref();
-            let subject = series.key.subject.as_ref().map(|subject| match &series.key.package {
-                Some(package) if has_packages => format!("{package}.{subject}"),
-                _ => subject.clone(),
-            });
             let (label, name) = if files_are_conditions {
                 let label = input.condition.clone().unwrap_or_else(|| file.clone());
-                (label, subject.or_else(|| own.filter(|_| names_subjects).cloned()))
+                (label, own.filter(|_| names_subjects).cloned())
             } else {
-                (own.cloned().unwrap_or_else(|| file.clone()), subject)
+                (own.cloned().unwrap_or_else(|| file.clone()), None)
             };
             first.get_or_insert_with(|| label.clone());
             let metric = series.key.metric.clone().or_else(|| only_metric.clone());
@@ -82,7 +75,6 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
                 let first = first.clone().unwrap_or_default();
                 groups.push(Proto {
                     name,
-                    subject: series.key.subject.clone(),
                     metric,
                     unit: None,
                     conditions: Vec::new(),

@@ -1,7 +1,6 @@
 //! One reader for each format.
 
 pub(crate) mod csv;
-pub(crate) mod go;
 pub(crate) mod hyperfine;
 pub(crate) mod iperf;
 pub(crate) mod iperf3;
