@@ -69,11 +69,9 @@ impl MeasurementFile {
         }?;
         if found.series.is_empty() {
             let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
-            return Err(Fault::new(
-                FilePosition::start_of(1),
-                what,
-                format!("give a file with values (it was read as {format}; --input-format takes another)"),
-            ));
+            let way_out =
+                format!("give a file with values (it was read as {format}; --input-format takes another)");
+            return Err(Fault::new(FilePosition::start_of(1), what, way_out));
         }
         for series in &mut found.series {
             series.key = std::mem::take(&mut series.key).plain();
@@ -85,7 +83,8 @@ impl MeasurementFile {
     }
 }
 
-/// An input with an end: endless comments would never reach a limit of values.
+/// An input with an end: endless comments would never reach a limit of values. Reads again after
+/// interruptions.
 struct Bounded<R> {
     input: R,
     left: u64,
@@ -93,7 +92,12 @@ struct Bounded<R> {
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(into)?;
+        let read = loop {
+            match self.input.read(into) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
         self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
             io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {LARGEST_FILE} bytes"))
         })?;
@@ -141,7 +145,7 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
         [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
         _ => ("a NUL byte, which no text has", "give a text file"),
     };
-    Err(Fault::new(FilePosition::new(line, column), what, way_out))
+    Err(Fault::new(FilePosition { line, column }, what, way_out))
 }
 
 /// Rejects output that programs print for people, if it has too few digits to compare.
@@ -159,11 +163,8 @@ fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> 
     for (line, number) in lines.zip(1..) {
         if let Some((_, program, option)) = TEXTS.iter().find(|(start, ..)| line.starts_with(start)) {
             let what = format!("the text of {program} for people, whose figures are rounded");
-            return Err(Fault::new(
-                FilePosition::start_of(number),
-                what,
-                format!("let it write data with {option}"),
-            ));
+            let way_out = format!("let it write data with {option}");
+            return Err(Fault::new(FilePosition::start_of(number), what, way_out));
         }
     }
     Ok(())
@@ -207,9 +208,9 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused_with_its_place() {
         for (bytes, expected, words) in [
-            (&b"1\n2\0"[..], FilePosition::new(2, 2), "NUL"),
-            (b"\xff\xfe1\0\n\0", FilePosition::new(1, 4), "UTF-16"),
-            (b"\x1f\x8b\x08\0", FilePosition::new(1, 4), "gzip"),
+            (&b"1\n2\0"[..], FilePosition { line: 2, column: 2 }, "NUL"),
+            (b"\xff\xfe1\0\n\0", FilePosition { line: 1, column: 4 }, "UTF-16"),
+            (b"\x1f\x8b\x08\0", FilePosition { line: 1, column: 4 }, "gzip"),
         ] {
             let Err(Fault::Content { place, what, .. }) = format_of(bytes) else { panic!("{bytes:?}") };
             assert_eq!(place, expected);

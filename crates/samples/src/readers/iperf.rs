@@ -28,6 +28,8 @@ const FIRST_OF_CLIENTS: u32 = 32768;
 /// The most connections of one run: iperf starts a thread for each.
 const MOST_CONNECTIONS: usize = 1 << 12;
 
+const UNCHANGED: &str = "give the unchanged output of iperf -y C";
+
 /// The number of the line with iperf's own sum of parallel connections.
 const SUM: &[u8] = b"-1";
 
@@ -141,18 +143,11 @@ impl Reader {
         }
         let fields: Vec<&[u8]> = bytes.split(|byte| *byte == b',').collect();
         if fields.len() < TCP_COLUMNS {
-            return Err(Fault::new(
-                line.place_of(bytes),
-                format!("{} columns where iperf writes {TCP_COLUMNS} or more", fields.len()),
-                "complete the line, or put # before it",
-            ));
+            let what = format!("{} columns where iperf writes {TCP_COLUMNS} or more", fields.len());
+            return Err(Fault::new(line.place_of(bytes), what, "complete the line, or put # before it"));
         }
         let Some((from, to)) = interval(fields[6]) else {
-            return Err(Fault::new(
-                line.place_of(fields[6]),
-                "no interval such as 0.0-10.0",
-                "give the unchanged output of iperf -y C",
-            ));
+            return Err(Fault::new(line.place_of(fields[6]), "no interval such as 0.0-10.0", UNCHANGED));
         };
         let place = line.place_of(fields[8]);
         let count = Count::from_fields(&fields);
@@ -187,11 +182,8 @@ impl Reader {
                 self.add(before.total)?;
             }
             None if is_full => {
-                return Err(Fault::new(
-                    place,
-                    format!("more than {MOST_CONNECTIONS} connections without a total"),
-                    "give the unchanged output of iperf -y C",
-                ));
+                let what = format!("more than {MOST_CONNECTIONS} connections without a total");
+                return Err(Fault::new(place, what, UNCHANGED));
             }
             None => {
                 self.close_number(&total.number)?;
@@ -231,11 +223,8 @@ impl Reader {
 
     fn close(&mut self, open: Open) -> Result<(), Fault> {
         if open.has_later {
-            return Err(Fault::new(
-                open.total.place,
-                "a connection without a line for its whole time",
-                "the run was cut short; leave it out",
-            ));
+            let what = "a connection without a line for its whole time";
+            return Err(Fault::new(open.total.place, what, "the run was cut short; leave it out"));
         }
         self.add(open.total)
     }
@@ -250,11 +239,8 @@ impl Reader {
                 return Ok(());
             }
             (Count::Unclear, _) => {
-                return Err(Fault::new(
-                    total.place,
-                    "UDP without jitter and loss: nothing says whether the client or the server counted",
-                    "give the server's output (iperf -s -u -y C)",
-                ));
+                let what = "UDP without jitter and loss: nothing says whether the client or the server counted";
+                return Err(Fault::new(total.place, what, "give the server's output (iperf -s -u -y C)"));
             }
             (Count::Received | Count::OneSide, true) => return Ok(()),
             _ => {}
@@ -263,11 +249,8 @@ impl Reader {
             self.end_run()?;
         }
         if self.run.len() == MOST_CONNECTIONS {
-            return Err(Fault::new(
-                total.place,
-                format!("more than {MOST_CONNECTIONS} connections of one run"),
-                "give each run as a file",
-            ));
+            let what = format!("more than {MOST_CONNECTIONS} connections of one run");
+            return Err(Fault::new(total.place, what, "give each run as a file"));
         }
         self.run.push(total);
         Ok(())

@@ -79,7 +79,8 @@ impl Reader {
             self.close()?;
         }
         let data = document.data.as_ref().map_or("null", |data| data.get());
-        self.open.get_or_insert_with(|| Run::empty(place)).add(event, data).map_err(|error| {
+        let run = self.open.get_or_insert_with(|| Run { place, document: Document::default() });
+        run.add(event, data).map_err(|error| {
             let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
         })
@@ -138,7 +139,7 @@ impl Reader {
 }
 
 /// A whole run, or an event of one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(super) struct Document {
     pub(super) error: Option<String>,
     pub(super) start: Option<Start>,

@@ -73,14 +73,11 @@ pub(crate) fn chosen<'m>(options: &Options, known: &[&'m str]) -> Result<&'m str
 
 /// The error of a requested metric that no result of a file has.
 pub(crate) fn no_such_metric(metric: &str, known: &[impl Borrow<str>]) -> Fault {
-    Fault::new(
-        FilePosition::start_of(1),
-        format!("no result with the metric {metric:?}"),
-        match known {
-            [] => "give another file, or leave out --metric".to_owned(),
-            known => format!("--metric takes {}", known.join(", ")),
-        },
-    )
+    let way_out = match known {
+        [] => "give another file, or leave out --metric".to_owned(),
+        known => format!("--metric takes {}", known.join(", ")),
+    };
+    Fault::new(FilePosition::start_of(1), format!("no result with the metric {metric:?}"), way_out)
 }
 
 /// Files spell metrics in different ways: `Local CPU Util %`, `LOCAL_CPU_UTIL`. Here both are

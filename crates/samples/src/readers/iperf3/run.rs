@@ -1,7 +1,8 @@
 //! One run of iperf3: which figure is of which side and direction.
 
 use crate::error::{Fault, FilePosition, Settings};
-use crate::readers::iperf3::{Document, End, Interval, Start, Sum};
+use crate::readers::iperf3::{Document, Interval, Sum};
+use crate::readers::json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Metric {
@@ -55,37 +56,26 @@ pub(super) struct Value {
 
 pub(super) struct Run {
     pub(super) place: FilePosition,
-    error: Option<String>,
-    start: Option<Start>,
-    intervals: Vec<Interval>,
-    end: Option<End>,
+    pub(super) document: Document,
 }
 
 impl Run {
-    /// A run without anything so far.
-    pub(super) fn empty(place: FilePosition) -> Run {
-        Run { place, error: None, start: None, intervals: Vec::new(), end: None }
-    }
-
     pub(super) fn from_document(document: Document, place: FilePosition) -> Result<Run, Fault> {
-        let Document { error, start, intervals, end, .. } = document;
-        if error.is_none() && start.is_none() && end.is_none() {
-            return Err(Fault::new(
-                place,
-                "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)",
-                "netassay reads the JSON of iperf3 -J and hyperfine --export-json",
-            ));
+        if document.error.is_none() && document.start.is_none() && document.end.is_none() {
+            let what = "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)";
+            return Err(Fault::new(place, what, json::KNOWN));
         }
-        Ok(Run { place, error, start, intervals, end })
+        Ok(Run { place, document })
     }
 
     /// Adds an event of `--json-stream`.
     pub(super) fn add(&mut self, event: &str, data: &str) -> serde_json::Result<()> {
+        let Document { error, start, intervals, end, .. } = &mut self.document;
         match event {
-            "start" => self.start = serde_json::from_str(data).map(Some)?,
-            "interval" => self.intervals.push(serde_json::from_str(data)?),
-            "end" => self.end = serde_json::from_str(data).map(Some)?,
-            "error" => self.error = serde_json::from_str(data).map(Some)?,
+            "start" => *start = serde_json::from_str(data).map(Some)?,
+            "interval" => intervals.push(serde_json::from_str(data)?),
+            "end" => *end = serde_json::from_str(data).map(Some)?,
+            "error" => *error = serde_json::from_str(data).map(Some)?,
             _ => {}
         }
         Ok(())
@@ -97,26 +87,23 @@ impl Run {
 
     /// The server does not know its client's count.
     fn unknown_to_server(&self, what: &str, metric: &str) -> Fault {
-        self.fault(
-            format!("the server's output does not hold what its client {what}"),
-            format!("give the client's output, or compare what the server counted: --metric {metric}"),
-        )
+        let what = format!("the server's output does not hold what its client {what}");
+        let way_out = "give the client's output, or compare what the server counted: --metric";
+        self.fault(what, format!("{way_out} {metric}"))
     }
 
     fn without(&self, word: &str) -> Fault {
-        self.fault(
-            format!("a run without {word}"),
-            "it was interrupted, or its protocol does not count that; leave it out",
-        )
+        let way_out = "it was interrupted, or its protocol does not count that; leave it out";
+        self.fault(format!("a run without {word}"), way_out)
     }
 
     pub(super) fn cookie(&self) -> Option<&str> {
-        self.start.as_ref()?.cookie.as_deref()
+        self.document.start.as_ref()?.cookie.as_deref()
     }
 
     /// Why the run is no measurement.
     pub(super) fn failure(&self) -> Option<String> {
-        match (&self.error, &self.end) {
+        match (&self.document.error, &self.document.end) {
             (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
             (None, None) => Some("runs that were cut short".to_owned()),
             (None, Some(_)) => None,
@@ -125,24 +112,19 @@ impl Run {
 
     /// The circumstances.
     pub(super) fn add_settings(&self, settings: &mut Settings) {
-        let Some(start) = &self.start else { return };
+        let Some(start) = &self.document.start else { return };
         let test = &start.test_start;
-        let numbers = [
-            ("length of the blocks (-l)", test.blksize),
-            ("duration (-t)", test.duration),
-            ("omitted seconds (-O)", test.omit),
-            ("type of service (-S)", test.tos),
-        ];
-        for (name, value) in numbers {
-            if let Some(value) = value {
-                settings.add(name, &value.to_string());
-            }
-        }
-        let congestion = self.end.as_ref().and_then(|end| end.sender_tcp_congestion.as_ref());
-        for (name, value) in [("version", start.version.as_ref()), ("congestion control", congestion)] {
-            if let Some(value) = value {
-                settings.add(name, value);
-            }
+        let number = |value: Option<f64>| value.map(|value| value.to_string());
+        let congestion = self.document.end.as_ref().and_then(|end| end.sender_tcp_congestion.clone());
+        for (name, value) in [
+            ("length of the blocks (-l)", number(test.blksize)),
+            ("duration (-t)", number(test.duration)),
+            ("omitted seconds (-O)", number(test.omit)),
+            ("type of service (-S)", number(test.tos)),
+            ("version", start.version.clone()),
+            ("congestion control", congestion),
+        ] {
+            value.iter().for_each(|value| settings.add(name, value));
         }
     }
 
@@ -207,7 +189,7 @@ impl Run {
 
     /// The side that wrote the output.
     fn writer(&self) -> Option<Side> {
-        let start = self.start.as_ref()?;
+        let start = self.document.start.as_ref()?;
         if start.connecting_to.is_some() {
             return Some(Side::Client);
         }
@@ -215,11 +197,10 @@ impl Run {
     }
 
     fn directions(&self) -> Vec<Direction> {
-        let test = self.start.as_ref().map(|start| &start.test_start);
+        let test = self.document.start.as_ref().map(|start| &start.test_start);
         let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
-        let has_both = self
-            .end
-            .as_ref()
+        let end = self.document.end.as_ref();
+        let has_both = end
             .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
         if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
             return vec![Direction::Forward, Direction::Reverse];
@@ -233,7 +214,7 @@ impl Run {
 
     /// The sums of a direction: UDP's total, of the sender, of the receiver.
     fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
-        let Some(end) = &self.end else { return [None; 3] };
+        let Some(end) = &self.document.end else { return [None; 3] };
         let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
             [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
         } else {
@@ -302,7 +283,7 @@ impl Run {
     }
 
     fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Fault> {
-        let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
+        let cpu = self.document.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
         let (value, side) = match (metric, self.writer()) {
             (Metric::RemoteCpu, Some(Side::Server)) => return Err(self.unknown_to_server("used", "cpu")),
             (Metric::RemoteCpu, writer) => {
@@ -325,7 +306,7 @@ impl Run {
             let counted = sums.into_iter().flatten().filter(|sum| !sum.omitted);
             counted.filter_map(|sum| sum.bits_per_second).reduce(|one, other| one + other)
         };
-        self.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
+        self.document.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
     }
 
     /// Intervals are counted by the writer alone.
@@ -358,8 +339,8 @@ impl Run {
 
     fn described(&self, what: String, directions: &[Direction]) -> String {
         let mut parts = vec![what];
-        let test = self.start.as_ref().map(|start| &start.test_start);
-        let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
+        let test = self.document.start.as_ref().map(|start| &start.test_start);
+        let has_udp = self.document.end.as_ref().is_some_and(|end| end.sum.is_some());
         let protocol = test.and_then(|test| test.protocol.clone());
         parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
         parts.extend(match directions {
