@@ -203,15 +203,7 @@ fn with_spread(one: &Comparison, spread: Spread, alpha: f64) -> Comparison {
         p: Some(student::two_sided(estimate.t(), spread.df)),
         interval,
         verdict: Verdict::from_interval(interval, None),
-        relative_interval: None,
-        ratio: None,
-        detectable: None,
-        detectable_interval: None,
-        detectable_relative: None,
-        detectable_relative_interval: None,
-        wild: None,
-        checks: Vec::new(),
-        ..one.clone()
+        ..one.clone().means()
     }
 }
 

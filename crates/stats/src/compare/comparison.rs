@@ -90,7 +90,7 @@ impl Comparison {
     }
 
     /// The means alone, from which nothing is concluded.
-    pub(crate) fn without_answer(self, gap: Gap) -> Comparison {
+    pub(crate) fn means(self) -> Comparison {
         Comparison {
             condition: self.condition,
             baseline: self.baseline,
@@ -104,7 +104,6 @@ impl Comparison {
             boots_left_out: self.boots_left_out,
             margin: self.margin,
             range: self.range,
-            gap: Some(gap),
             ..Comparison::default()
         }
     }
@@ -274,7 +273,7 @@ impl Comparison {
             gap: is_unlike.then_some(Gap::Unlike),
             resolution: Some(resolution),
             verdict,
-            ..self.without_answer(Gap::Unlike)
+            ..self.means()
         }
     }
 }

@@ -6,10 +6,10 @@ use crate::compare::analysis::{At, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
 use crate::compare::family::{ComparisonFamily, detectable, of_spread};
 use crate::distribution::student;
-use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
-use crate::observed::Cells;
+use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Quantiles, paired_relative_interval};
+use crate::observed::{Cells, in_common};
 use crate::question::{Against, Correction, Design, Look, Margin, Question};
-use crate::sequential::Shifted;
+use crate::sequential::shifted;
 
 impl<'a> QuestionAtLook<'a> {
     /// `question`, with the decisions of earlier looks from their boots.
@@ -98,8 +98,9 @@ impl Pair {
         (condition, baseline): (usize, usize),
         borrowing: Borrowing,
     ) -> Pair {
-        let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
-        let common = fit.boots_in_common(condition, baseline);
+        let (one, other) = (fit.cells(condition), fit.cells(baseline));
+        let common = in_common(one, other).count();
+        let (one, other) = (one.len(), other.len());
         let boots_apart = fit.are_apart(condition, baseline);
         let (boots, boots_left_out) = match fit.design {
             Design::Crossed if !boots_apart => (common, one + other - 2 * common),
@@ -239,7 +240,7 @@ impl Judge<'_> {
         let (each, critical) = (self.comparison_level(alpha), self.critical(pair, alpha, estimate.df)?);
         let t = estimate.t();
         let shift = self.asked.spending.shift(at, each, t, estimate.df);
-        let stated = Shifted { t, critical }.by(shift) / t;
+        let stated = shifted(t, critical, shift) / t;
         (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
     }
 
@@ -260,7 +261,7 @@ impl Judge<'_> {
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
         let ((condition, baseline), fit, borrowing) = (pair.plain.pair(), self.fit, self.borrowing);
         let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
-            Pairs::new(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
+            paired_relative_interval(fit.cells(condition), fit.cells(baseline), critical)?
         } else {
             let baseline_mean = self.baseline(pair)?;
             let error = |r: f64| {

@@ -1,6 +1,6 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use crate::diagnostics::campaign::{BootEffect, BootEffects, CampaignValues, ConditionValues};
+use crate::diagnostics::campaign::{BootEffect, CampaignValues, ConditionValues};
 use crate::diagnostics::flag::{Flag, FlagKind};
 use crate::diagnostics::{ROUNDING, adjusted};
 use crate::distribution::student;
@@ -8,9 +8,9 @@ use crate::observed::{mean, squares};
 
 /// Boots whose effect is too far from those of their group. Groups may spread differently, so each
 /// is judged by its own spread. `families` share the level.
-pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
+pub(super) fn boots(effects: &[Vec<BootEffect>], families: usize) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
-        effects.0.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
+        effects.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
     let mut flags = Vec::new();
     for boots in &groups {
         let mut sorted: Vec<f64> = boots.iter().map(|boot| boot.effect).collect();

@@ -131,13 +131,6 @@ impl Fit {
             .collect()
     }
 
-    /// The number of boots that measured both.
-    pub(crate) fn boots_in_common(&self, one: usize, other: usize) -> usize {
-        let others = self.cells(other);
-        let is_there = |cell: &&Cell| others.binary_search_by_key(&cell.boot, |other| other.boot).is_ok();
-        self.cells(one).iter().filter(is_there).count()
-    }
-
     /// The rounding error of a combination: that of a difference of the largest means, for
     /// coefficients 1 and -1.
     pub(crate) fn rounding(&self, terms: &[(usize, f64)]) -> f64 {

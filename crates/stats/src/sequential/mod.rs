@@ -255,21 +255,10 @@ pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     z - drift * fraction.sqrt()
 }
 
-/// An estimate and the quantile that its interval has, in standard errors.
-#[derive(Clone, Copy, Debug)]
-pub struct Shifted {
-    /// The estimate.
-    pub t: f64,
-    /// The quantile of its interval.
-    pub critical: f64,
-}
-
-impl Shifted {
-    /// The estimate moved toward zero by `shift` standard errors, never beyond its interval or
-    /// zero.
-    pub fn by(self, shift: f64) -> f64 {
-        (self.t - shift).max(self.t - self.critical).max(0.0)
-    }
+/// An estimate `t` moved toward zero by `shift`, never beyond zero or its interval of `critical`; all
+/// in standard errors.
+pub fn shifted(t: f64, critical: f64, shift: f64) -> f64 {
+    (t - shift).max(t - critical).max(0.0)
 }
 
 #[cfg(test)]
