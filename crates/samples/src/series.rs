@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Fault, FilePosition, quoted};
+use crate::error::{Fault, FilePosition, LeftOut, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
+use crate::readers::ReadValues;
 
 /// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,13 +67,16 @@ pub(crate) struct Series {
     pub(crate) last: FilePosition,
 }
 
+/// Collects the values of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
-    series: Vec<Series>,
-    places: HashMap<SeriesKey, usize>,
-    /// Boots by name, numbered in order of appearance.
-    boots: HashMap<Vec<u8>, u32>,
+    pub(crate) found: ReadValues,
+    pub(crate) left_out: LeftOut,
     pub(crate) values: usize,
+    /// The indices of the series.
+    places: HashMap<SeriesKey, usize>,
+    /// The numbers of the boots, in order of appearance.
+    boots: HashMap<Vec<u8>, u32>,
     /// Whether each value is a count, a time or a share, none of which is below 0.
     is_of_program: bool,
 }
@@ -108,19 +112,19 @@ impl Collector {
 
     fn series_of(&mut self, key: &SeriesKey, place: FilePosition) -> Result<&mut Series, Fault> {
         if let Some(known) = self.places.get(key) {
-            return Ok(&mut self.series[*known]);
+            return Ok(&mut self.found.series[*known]);
         }
-        if self.series.len() == MOST_SERIES {
+        let next = self.found.series.len();
+        if next == MOST_SERIES {
             let what = format!("more than {MOST_SERIES} conditions and metrics");
             return Err(Fault::new(place, what, "choose the column of conditions with --condition"));
         }
         for name in [&key.condition, &key.metric, &key.unit, &key.kind].into_iter().flatten() {
             bounded(name.as_bytes(), place)?;
         }
-        let next = self.series.len();
         self.places.insert(key.clone(), next);
-        self.series.push(Series { key: key.clone(), ..Series::default() });
-        Ok(&mut self.series[next])
+        self.found.series.push(Series { key: key.clone(), ..Series::default() });
+        Ok(&mut self.found.series[next])
     }
 
     fn boot(&mut self, name: &[u8], place: FilePosition) -> Result<u32, Fault> {
@@ -134,14 +138,17 @@ impl Collector {
         }
         let next = self.boots.len() as u32;
         self.boots.insert(name.to_owned(), next);
+        self.found.boots.push(name.to_owned());
         Ok(next)
     }
 
-    /// The series, and the names of the boots by their numbers.
-    pub(crate) fn finish(self) -> (Vec<Series>, Vec<Vec<u8>>) {
-        let mut boots: Vec<(Vec<u8>, u32)> = self.boots.into_iter().collect();
-        boots.sort_unstable_by_key(|(_, number)| *number);
-        (self.series, boots.into_iter().map(|(name, _)| name).collect())
+    /// All that was collected. Rejects a file of which only parts that are no measurements are left.
+    pub(crate) fn finish(mut self) -> Result<ReadValues, Fault> {
+        if let (Some(fault), true) = (self.left_out.fault(), self.found.series.is_empty()) {
+            return Err(fault);
+        }
+        self.found.notes.extend(self.left_out.notes());
+        Ok(self.found)
     }
 }
 
@@ -164,8 +171,8 @@ mod tests {
         for name in [b"b", b"a", b"a", b"b", b"c"] {
             collector.push(&SeriesKey::default(), Some(name), 1.0, FilePosition::default()).unwrap();
         }
-        let (series, names) = collector.finish();
-        assert_eq!(series[0].boots, [0, 1, 1, 0, 2]);
-        assert_eq!(names, [b"b", b"a", b"c"]);
+        let found = collector.finish().unwrap();
+        assert_eq!(found.series[0].boots, [0, 1, 1, 0, 2]);
+        assert_eq!(found.boots, [b"b", b"a", b"c"]);
     }
 }

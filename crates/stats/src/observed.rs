@@ -52,7 +52,7 @@ impl Cells {
         require_finite(observations.iter().map(|observation| observation.value))?;
         Ok(Cells::gathered(observations, |values| {
             let mean = mean(values);
-            (values.len(), mean, squares(values, mean).root_over(1.0))
+            (values.len(), mean, deviation(values, mean, 1.0))
         }))
     }
 
@@ -136,37 +136,22 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     sorted[(n - 1) / 2].midpoint(sorted[n / 2])
 }
 
-/// The sum of squares of `values` around `centre`.
-pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
-    Scaled::sum(values.iter().map(|value| value - centre))
-}
-
-/// A sum of squares that cannot overflow or underflow: `scale`^2 times `sum`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scaled {
-    scale: f64,
-    sum: f64,
-}
-
-impl Scaled {
-    fn sum(residuals: impl Iterator<Item = f64> + Clone) -> Scaled {
-        let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
-        if scale == 0.0 {
-            return Scaled { scale, sum: 0.0 };
-        }
-        // The second term corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983,
-        // eq. 1.7).
-        let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
-            let unit = residual / scale;
-            (squares + unit * unit, sum + unit, count + 1.0)
-        });
-        Scaled { scale, sum: squares - sum * sum / count }
+/// The root of the sum of squares of `values` around `centre`, over `divisor`: a standard deviation
+/// for the number of values less one. No square can overflow or underflow.
+pub(crate) fn deviation(values: &[f64], centre: f64, divisor: f64) -> f64 {
+    let residuals = values.iter().map(|value| value - centre);
+    let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
+    if scale == 0.0 {
+        return 0.0;
     }
-
-    /// The root of the sum of squares over `divisor`.
-    pub(crate) fn root_over(self, divisor: f64) -> f64 {
-        self.scale * (self.sum.max(0.0) / divisor).sqrt()
-    }
+    // The sum of the residuals corrects for the rounding of the centre (Chan, Golub and LeVeque,
+    // 1983, eq. 1.7).
+    let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
+        let unit = residual / scale;
+        (squares + unit * unit, sum + unit, count + 1.0)
+    });
+    let squares: f64 = squares - sum * sum / count;
+    scale * (squares.max(0.0) / divisor).sqrt()
 }
 
 #[cfg(test)]
@@ -222,7 +207,7 @@ mod values_tests {
     use crate::oracles::is_close;
 
     fn sd(values: &[f64]) -> f64 {
-        squares(values, mean(values)).root_over(values.len() as f64 - 1.0)
+        deviation(values, mean(values), values.len() as f64 - 1.0)
     }
 
     #[test]

@@ -361,7 +361,6 @@ impl<'a> Search<'a> {
         reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
     }
 
-    /// The fewest boots between `least` and `most`.
     fn boots_needed(&self, runs: u32, least: u32, most: u32) -> Option<u32> {
         fewest(least, most, |boots| self.is_enough(boots, runs))
     }

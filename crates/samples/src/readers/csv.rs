@@ -10,7 +10,7 @@ mod records;
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::measured;
 use crate::options::{Column, Options};
@@ -26,12 +26,11 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let heading = Heading::read(&mut records, options)?;
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
-    let mut left_out = LeftOut::default();
     let mut unused = Unused::new(&heading);
     let mut collector = Collector::default();
     while records.next()? {
         if let Some(reason) = reason_to_leave_out(&records, &heading) {
-            left_out.add(&reason, records.field(0).1);
+            collector.left_out.add(&reason, records.field(0).1);
             continue;
         }
         let mut key = SeriesKey::default();
@@ -78,7 +77,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
         let way_out = format!("choose with --metric: all, {}", metrics.join(", "));
         return Err(Fault::new(FilePosition::start_of(1), format!("{} metrics", metrics.len()), way_out));
     }
-    let mut found = ReadValues::new(collector, &left_out)?;
+    let mut found = collector.finish()?;
     found.notes.extend(unused.note(&heading));
     Ok(found)
 }

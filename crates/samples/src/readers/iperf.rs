@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut};
+use crate::error::{Fault, FilePosition};
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::Options;
 use crate::readers::{ReadValues, chosen, require_no_boot};
@@ -56,7 +56,6 @@ struct Reader {
     /// The connections of the current run.
     run: Vec<Total>,
     collector: Collector,
-    left_out: LeftOut,
     is_sent_asked: bool,
 }
 
@@ -234,7 +233,8 @@ impl Reader {
         match (total.count, self.is_sent_asked) {
             (Count::Sent, false) => {
                 if !total.is_followed {
-                    self.left_out.add("runs of UDP of which only the client's count is there", total.place);
+                    let reason = "runs of UDP of which only the client's count is there";
+                    self.collector.left_out.add(reason, total.place);
                 }
                 return Ok(());
             }
@@ -282,7 +282,7 @@ impl Reader {
             self.close(open)?;
         }
         self.end_run()?;
-        ReadValues::new(self.collector, &self.left_out).map_err(|fault| match fault {
+        self.collector.finish().map_err(|fault| match fault {
             Fault::Content { place, .. } => Fault::new(
                 place,
                 "only what a client of UDP sent, not what its server received",

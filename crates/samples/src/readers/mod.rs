@@ -12,9 +12,9 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::error::{Fault, FilePosition, LeftOut, Settings};
+use crate::error::{Fault, FilePosition, Settings};
 use crate::options::{Column, Options};
-use crate::series::{Collector, Series};
+use crate::series::Series;
 
 /// The result of a reader.
 #[derive(Debug, Default)]
@@ -30,17 +30,6 @@ pub(crate) struct ReadValues {
     pub(crate) settings: Settings,
     /// The identities of the runs, where the program gives them one, and their places.
     pub(crate) runs: Runs,
-}
-
-impl ReadValues {
-    /// The values read from a program's results.
-    pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<ReadValues, Fault> {
-        let (series, boots) = collector.finish();
-        match left_out.fault().filter(|_| series.is_empty()) {
-            Some(fault) => Err(fault),
-            None => Ok(ReadValues { series, boots, notes: left_out.notes(), ..ReadValues::default() }),
-        }
-    }
 }
 
 /// The runs of a file by a hash of their values, which differ between runs, each with its place.

@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use crate::error::{Fault, FilePosition, LeftOut, quoted};
+use crate::error::{Fault, FilePosition, quoted};
 use crate::lines::{Line, for_each_line, measured};
 use crate::options::{Column, Options};
 use crate::readers::{ReadValues, no_such_metric, plain_word};
@@ -126,7 +126,7 @@ impl Reader {
                 return Err(no_such_metric(wanted, std::slice::from_ref(own)));
             }
         }
-        let mut found = ReadValues::new(self.collector, &LeftOut::default())?;
+        let mut found = self.collector.finish()?;
         found.series.iter_mut().for_each(|series| series.key = self.key.clone());
         Ok(found)
     }

@@ -25,7 +25,6 @@ pub(super) struct Levels {
     recent: f64,
     /// Points less levels.
     pub(super) df: f64,
-    /// Sums of the points' weights and values.
     pub(super) contrasts: Sums,
 }
 

@@ -42,7 +42,6 @@ pub(super) struct Own {
 /// A history in that unit.
 pub(super) struct Scaled {
     pub(super) points: Vec<Own>,
-    /// The unit: values are multiples of it.
     pub(super) unit: f64,
 }
 
@@ -80,7 +79,6 @@ fn known(point: &Point, unit: f64) -> Option<(f64, f64)> {
 /// the variance between studies of one level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
-    /// The variance between studies.
     between: f64,
     /// The largest variance of a point: its weight is 1.
     largest: f64,

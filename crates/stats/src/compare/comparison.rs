@@ -84,7 +84,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Its condition and its baseline.
     pub(crate) fn pair(&self) -> (usize, usize) {
         (self.condition, self.baseline)
     }
@@ -121,7 +120,6 @@ impl Comparison {
         (fall / unit, rise / unit)
     }
 
-    /// The comparison of the same two conditions among others.
     pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
         others.iter().find(|other| other.pair() == self.pair())
     }

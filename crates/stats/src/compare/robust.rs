@@ -63,25 +63,24 @@ pub(crate) fn state(
     let medians =
         if has_medians { asked.instead(question).judge(&Cells::medians(observations)) } else { Vec::new() };
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
-        let by = |looks: Looks, relative: Option<f64>, p: Option<f64>| {
-            let relative = relative.filter(|share| share.is_finite());
-            Some(Check { looks, relative, p: p?, agrees: true, farthest: None })
-        };
-        let share =
-            |difference: f64, baseline: f64| (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
-        let of_medians = one
-            .same_among(&medians)
-            .and_then(|other| by(Looks::RunMedians, share(other.difference, other.baseline_mean), other.p));
-        let of_ranks = boot_ranks(cells, design, one)
-            .and_then(|(difference, baseline, p)| by(Looks::BootRanks, share(difference, baseline), Some(p)));
-        let mut checks: Vec<Check> = [of_medians, of_ranks].into_iter().flatten().collect();
-        for check in &mut checks {
-            check.agrees = agrees(check, one, family);
+        let check = |looks: Looks, (difference, baseline): (f64, f64), p: f64| {
+            let share = (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
+            let relative = share.filter(|share| share.is_finite());
+            let mut check = Check { looks, relative, p, agrees: true, farthest: None };
+            check.agrees = agrees(&check, one, family);
             if !check.agrees {
-                check.farthest = farthest(check.looks, observations, cells, one);
+                check.farthest = farthest(looks, observations, cells, one);
             }
-        }
-        one.checks = checks;
+            check
+        };
+        let medians = one.same_among(&medians);
+        let of_medians = medians.and_then(|other| {
+            Some(check(Looks::RunMedians, (other.difference, other.baseline_mean), other.p?))
+        });
+        let of_ranks = boot_ranks(cells, design, one);
+        let of_ranks =
+            of_ranks.map(|(difference, baseline, p)| check(Looks::BootRanks, (difference, baseline), p));
+        one.checks = of_medians.into_iter().chain(of_ranks).collect();
     }
 }
 

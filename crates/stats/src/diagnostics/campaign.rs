@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::observed::{Observation, mean, squares};
+use crate::observed::{Observation, deviation, mean};
 
 /// A smaller spread, in units of rounding of the largest value, is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -18,11 +18,9 @@ pub(super) struct CampaignValues {
     sorted: Vec<f64>,
     /// The cells by condition, then by boot.
     pub(super) cells: Vec<CellRuns>,
-    /// The measured ones, by number.
     pub(super) conditions: Vec<ConditionValues>,
 }
 
-/// The runs of one condition in one boot.
 pub(super) struct CellRuns {
     pub(super) boot: u32,
     runs: Range<usize>,
@@ -34,7 +32,6 @@ pub(super) struct CellRuns {
 pub(super) struct ConditionValues {
     pub(super) number: usize,
     pub(super) cells: Range<usize>,
-    /// The number of runs over all boots.
     pub(super) runs: usize,
     pub(super) mean: f64,
     /// The standard deviation between the runs of a boot, pooled over its boots; `None` without
@@ -85,7 +82,6 @@ impl CampaignValues {
         &self.values[cell.runs.clone()]
     }
 
-    /// A cell's values in rising order.
     pub(super) fn sorted(&self, cell: &CellRuns) -> &[f64] {
         &self.sorted[cell.runs.clone()]
     }
@@ -116,13 +112,13 @@ impl ConditionValues {
         let df = values.len() - own.len();
         let start = own[0].runs.start;
         let of_cell = |cell: &CellRuns| {
-            squares(&values[cell.runs.start - start..cell.runs.end - start], cell.mean).root_over(1.0)
+            deviation(&values[cell.runs.start - start..cell.runs.end - start], cell.mean, 1.0)
         };
         let root = own.iter().map(of_cell).fold(0.0, f64::hypot);
         let within = if df > 0 { varies(root / (df as f64).sqrt()) } else { None };
         let overall = || match values.len() {
             0 | 1 => None,
-            n => varies(squares(values, mean(values)).root_over((n - 1) as f64)),
+            n => varies(deviation(values, mean(values), (n - 1) as f64)),
         };
         ConditionValues {
             number,
@@ -177,7 +173,6 @@ pub(super) fn boot_effects(campaign: &CampaignValues) -> Vec<Vec<BootEffect>> {
     groups
 }
 
-/// Takes a group's means from its boots.
 fn centre(boots: &mut [BootEffect]) {
     let count = boots.len() as f64;
     let effect = boots.iter().map(|boot| boot.effect).sum::<f64>() / count;

@@ -28,7 +28,6 @@ pub(super) fn over_the_campaign(effects: &[Vec<BootEffect>]) -> Option<Flag> {
     Some(Flag::new(FlagKind::Drift, statistic, p, slope * span))
 }
 
-/// The slope in one group of boots.
 struct Trend {
     /// The sum of squared times.
     time: f64,

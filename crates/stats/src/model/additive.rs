@@ -25,7 +25,6 @@ pub(crate) struct Additive {
     moderated: Spreads,
 }
 
-/// The spreads that an error consists of.
 #[derive(Clone, Debug)]
 struct Spreads {
     rows: Vec<ConditionSpread>,
@@ -41,7 +40,6 @@ pub(crate) enum Borrowing {
     Moderated,
 }
 
-/// The boots of one part.
 #[derive(Clone, Debug)]
 struct Boots {
     /// The mean square of the estimated effects, which includes some of the cells' spread.

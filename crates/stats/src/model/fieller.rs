@@ -15,22 +15,10 @@ use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::model::fit::{Estimate, ROUNDING};
-use crate::observed::{Cell, in_common, mean, squares};
+use crate::observed::{Cell, deviation, in_common, mean};
 
 /// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
-
-/// A difference and its baseline.
-pub(crate) struct Fieller<'a> {
-    pub(crate) difference: Estimate,
-    pub(crate) baseline: Estimate,
-    /// The standard error of difference - r * baseline and its degrees of freedom.
-    pub(crate) error: &'a dyn Fn(f64) -> Option<(f64, f64)>,
-    /// The critical value of the difference's interval.
-    pub(crate) critical: f64,
-    /// Known quantiles of Student's t.
-    pub(crate) quantiles: &'a Quantiles,
-}
 
 /// Upper quantiles of Student's t, by tail and degrees of freedom, each computed once.
 #[derive(Debug, Default)]
@@ -47,36 +35,36 @@ impl Quantiles {
     }
 }
 
-impl Fieller<'_> {
-    /// The interval of the difference in % of the baseline's size. `None` where zero is in the
-    /// baseline's interval: then the ratios are unbounded, and no percentage is stated.
-    pub(crate) fn interval(&self) -> Option<(f64, f64)> {
-        // The tail of the critical value in a single t-test, which is kept at other degrees of
-        // freedom.
-        let tail = student::sf(self.critical, self.difference.df);
-        let critical = |df: f64| {
-            if df == self.difference.df { Some(self.critical) } else { self.quantiles.upper(tail, df) }
-        };
-        let centre = self.baseline.value;
-        let noise = self.baseline.half_width(critical(self.baseline.df)?)?;
-        if centre.abs() <= noise {
-            return None;
-        }
-        // Positive where a change of r is rejected.
-        let excess = |r: f64| {
-            let (se, df) = (self.error)(r)?;
-            let reach = critical(df)? * se + self.difference.rounding * (1.0 + (1.0 + r).abs()) / 2.0;
-            Some((self.difference.value - r * centre).abs() - reach)
-        };
-        let point = self.difference.value / centre;
-        let step =
-            (self.difference.half_width(self.critical)? / centre.abs()).max(point.abs() * f64::EPSILON);
-        let low = bound(&excess, point, -step)?;
-        let high = bound(&excess, point, step)?;
-        // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
-        let (low, high) = if centre < 0.0 { (-high, -low) } else { (low, high) };
-        Some((100.0 * low, 100.0 * high))
+/// The interval of `difference` in % of the size of `baseline`. `None` where zero is in the baseline's
+/// interval: then the ratios are unbounded, and no percentage is stated. `critical` is the critical
+/// value of the difference's own interval; `less`(r) estimates the difference - r * baseline.
+pub(crate) fn relative_interval(
+    (difference, baseline): (Estimate, Estimate),
+    critical: f64,
+    quantiles: &Quantiles,
+    less: impl Fn(f64) -> Option<Estimate>,
+) -> Option<(f64, f64)> {
+    // The tail of the critical value in a single t-test, which is kept at other degrees of freedom.
+    let tail = student::sf(critical, difference.df);
+    let critical_of = |df: f64| if df == difference.df { Some(critical) } else { quantiles.upper(tail, df) };
+    let centre = baseline.value;
+    let noise = baseline.half_width(critical_of(baseline.df)?)?;
+    if centre.abs() <= noise {
+        return None;
     }
+    // Positive where a change of r is rejected.
+    let excess = |r: f64| {
+        let Estimate { se, df, .. } = less(r).filter(Estimate::is_sure)?;
+        let reach = critical_of(df)? * se + difference.rounding * (1.0 + (1.0 + r).abs()) / 2.0;
+        Some((difference.value - r * centre).abs() - reach)
+    };
+    let point = difference.value / centre;
+    let step = (difference.half_width(critical)? / centre.abs()).max(point.abs() * f64::EPSILON);
+    let low = bound(&excess, point, -step)?;
+    let high = bound(&excess, point, step)?;
+    // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
+    let (low, high) = if centre < 0.0 { (-high, -low) } else { (low, high) };
+    Some((100.0 * low, 100.0 * high))
 }
 
 /// The point where `excess` turns positive in the direction of `step`. 0 is always tried, so that
@@ -144,7 +132,7 @@ fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> 
 /// The interval of the difference in % of the baseline's size, by the boots that have a cell of
 /// both; `t` is the critical value of the difference's own.
 ///
-/// It is [`Fieller`]'s with the covariances between the boots, without assuming equal spreads of the
+/// It is [`relative_interval`] with the covariances between the boots, without assuming equal spreads of the
 /// conditions: those ratios ρ for which a paired t-test does not reject that difference - ρ ·
 /// baseline is zero, by a quadratic equation.
 ///
@@ -189,10 +177,9 @@ pub(crate) fn paired_relative_interval(treated: &[Cell], baseline: &[Cell], t: f
 /// The standard error of the mean of `values`, one per boot.
 fn standard_error(values: &[f64]) -> f64 {
     let boots = values.len() as f64;
-    squares(values, mean(values)).root_over((boots - 1.0) * boots)
+    deviation(values, mean(values), (boots - 1.0) * boots)
 }
 
-/// The covariance of two means over the boots.
 fn covariance_of_means(one: &[f64], other: &[f64]) -> f64 {
     let boots = one.len() as f64;
     let (one_mean, other_mean) = (mean(one), mean(other));

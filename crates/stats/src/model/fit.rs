@@ -105,7 +105,6 @@ impl Fit {
         self.design == Design::Crossed && layout.part(one) != layout.part(other)
     }
 
-    /// A condition's mean; `None` if it was not measured.
     pub(crate) fn mean(&self, condition: usize) -> Option<f64> {
         let (least, most) = self.ends;
         Some(self.model.mean(self.model.layout.row(condition)?).clamp(least, most))
@@ -156,7 +155,6 @@ pub(crate) struct Estimate {
     pub(crate) se: f64,
     /// Degrees of freedom of the standard error, at least 1; 0 if unknown.
     pub(crate) df: f64,
-    /// The rounding error of the value.
     pub(crate) rounding: f64,
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct NormalEquations {
     factor: Factor,
 }
 
-/// A cell, which ties two effects.
 #[derive(Clone, Copy, Debug)]
 struct Tie {
     eliminated: usize,

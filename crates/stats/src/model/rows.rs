@@ -81,7 +81,6 @@ impl Sums {
         self.rows.iter().enumerate().map(row).collect()
     }
 
-    /// The mean square of a part.
     fn of_part(&self, layout: &Layout, part: usize) -> Spread {
         let of_it = self.rows.iter().zip(&layout.parts).filter(|(_, of)| **of == part);
         let (squares, df) = of_it
@@ -90,7 +89,6 @@ impl Sums {
     }
 }
 
-/// Sums over a row's cells.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowSums {
     cells: f64,

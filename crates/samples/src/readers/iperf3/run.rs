@@ -24,6 +24,12 @@ enum Side {
     Server,
 }
 
+impl Side {
+    fn by(self) -> &'static str {
+        if self == Side::Client { " by the client" } else { " by the server" }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     /// From client to server.
@@ -130,59 +136,60 @@ impl Run {
 
     pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Fault> {
         let directions = self.directions();
-        let of = |direction: Direction| {
-            directions.contains(&direction).then_some(vec![direction]).ok_or_else(|| {
-                self.fault(format!("a run without {word}"), "choose another metric, or leave it out")
-            })
+        let counted = match metric {
+            Metric::Forward => vec![Direction::Forward],
+            Metric::Reverse => vec![Direction::Reverse],
+            _ => directions.clone(),
         };
+        if counted.iter().any(|direction| !directions.contains(direction)) {
+            let way_out = "choose another metric, or leave it out";
+            return Err(self.fault(format!("a run without {word}"), way_out));
+        }
+        let total = |of: &dyn Fn(Direction) -> Result<f64, Fault>| {
+            counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
+        };
+        let received = || self.kind("received", &counted, Direction::receiver);
         let mut is_loss_taken_off = false;
         let (value, kind) = match metric {
             Metric::Received | Metric::Forward | Metric::Reverse => {
-                let counted = match metric {
-                    Metric::Forward => of(Direction::Forward)?,
-                    Metric::Reverse => of(Direction::Reverse)?,
-                    _ => directions,
-                };
                 let mut sum = 0.0;
                 for direction in &counted {
                     let (rate, is_reduced) = self.received(*direction)?;
                     sum += rate / 1e6;
                     is_loss_taken_off |= is_reduced;
                 }
-                (sum, self.kind("received", &counted, Direction::receiver))
+                (sum, received())
             }
             Metric::Sent => {
-                let sum =
-                    total(&directions, |direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
-                (sum / 1e6, self.kind("sent", &directions, Direction::sender))
+                let sum = total(&|direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
+                (sum / 1e6, self.kind("sent", &counted, Direction::sender))
             }
             Metric::Retransmits => {
-                let sum = total(&directions, |direction| self.sent(direction, word, |sum| sum.retransmits))?;
-                (sum, self.kind("retransmitted", &directions, Direction::sender))
+                let sum = total(&|direction| self.sent(direction, word, |sum| sum.retransmits))?;
+                (sum, self.kind("retransmitted", &counted, Direction::sender))
             }
             Metric::Jitter => {
-                let [direction] = directions[..] else {
+                let [direction] = counted[..] else {
                     let way_out = "measure each direction by itself, without --bidir";
                     return Err(self.fault("a run of two directions has no single jitter", way_out));
                 };
-                let jitter =
-                    self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| self.without(word))?;
-                (jitter, self.kind("received", &directions, Direction::receiver))
+                let jitter = self.loss_report(direction, word)?.jitter_ms;
+                (jitter.ok_or_else(|| self.without(word))?, received())
             }
             Metric::Loss => {
                 let counts = |of: fn(&Sum) -> Option<f64>| {
-                    total(&directions, |direction| {
+                    total(&|direction| {
                         of(self.loss_report(direction, word)?).ok_or_else(|| self.without(word))
                     })
                 };
                 let lost = match (counts(|sum| sum.lost_packets), counts(|sum| sum.packets)) {
                     (Ok(lost), Ok(packets)) if packets > 0.0 => 100.0 * lost / packets,
-                    _ if directions.len() > 1 => return Err(self.without(word)),
+                    _ if counted.len() > 1 => return Err(self.without(word)),
                     _ => counts(|sum| sum.lost_percent)?,
                 };
-                (lost, self.kind("received", &directions, Direction::receiver))
+                (lost, received())
             }
-            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &directions, word)?,
+            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
         };
         Ok(Value { value, kind, is_loss_taken_off })
     }
@@ -313,25 +320,18 @@ impl Run {
     pub(super) fn kind_of_intervals(&self) -> String {
         let directions = self.directions();
         let what = match (self.writer(), &directions[..]) {
-            (Some(Side::Client), [Direction::Forward]) => "sent by the client",
-            (Some(Side::Client), [Direction::Reverse]) => "received by the client",
-            (Some(Side::Server), [Direction::Forward]) => "received by the server",
-            (Some(Side::Server), [Direction::Reverse]) => "sent by the server",
-            (Some(Side::Client), _) => "sent and received by the client",
-            (Some(Side::Server), _) => "sent and received by the server",
-            (None, _) => "counted by one side",
+            (None, _) => "counted by one side".to_owned(),
+            (Some(side), [direction]) if direction.sender() == Some(side) => format!("sent{}", side.by()),
+            (Some(side), [direction]) if direction.receiver() == Some(side) => format!("received{}", side.by()),
+            (Some(side), _) => format!("sent and received{}", side.by()),
         };
-        self.described(what.to_owned(), &directions)
+        self.described(what, &directions)
     }
 
     /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
     fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
         let by = match directions {
-            [direction] => match side(*direction) {
-                Some(Side::Client) => " by the client",
-                Some(Side::Server) => " by the server",
-                None => "",
-            },
+            [direction] => side(*direction).map_or("", Side::by),
             _ => " at both ends, added up",
         };
         self.described(format!("{what}{by}"), directions)
@@ -360,9 +360,4 @@ impl Run {
         }
         parts.join(", ")
     }
-}
-
-/// The sum over the directions.
-fn total(directions: &[Direction], of: impl Fn(Direction) -> Result<f64, Fault>) -> Result<f64, Fault> {
-    directions.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
 }
