@@ -64,8 +64,12 @@ struct Reader {
 enum Count {
     /// A count of TCP; in iperf 2.0 also of the datagrams that a client of UDP sent.
     OneSide,
+    /// Of UDP, by the client alone.
+    SentAlone,
+    /// Of UDP, by the client; the server's count follows.
     Sent,
-    Received,
+    ReceivedTcp,
+    ReceivedUdp,
     /// A count of UDP; nothing says by whom.
     Unclear,
 }
@@ -78,22 +82,22 @@ impl Count {
         };
         let is_server_first = !is_client(fields[2]) && is_client(fields[4]);
         if fields.len() < UDP_COLUMNS {
-            return if is_server_first { Count::Received } else { Count::OneSide };
+            return if is_server_first { Count::ReceivedTcp } else { Count::OneSide };
         }
         // Only a receiver counts jitter and loss; a client's number of datagrams may be -1.
         let has_figure = |field: &[u8]| field.iter().any(|byte| (b'1'..=b'9').contains(byte));
         if is_server_first || has_figure(fields[9]) || has_figure(fields[10]) {
-            return Count::Received;
+            return Count::ReceivedUdp;
         }
-        if fields[11].starts_with(b"-") { Count::Sent } else { Count::Unclear }
+        if fields[11].starts_with(b"-") { Count::SentAlone } else { Count::Unclear }
     }
 
-    fn words(self, is_udp: bool) -> &'static str {
-        match (self, is_udp) {
-            (Count::OneSide | Count::Unclear, _) => "counted by one side",
-            (Count::Sent, _) => "sent by the client, UDP",
-            (Count::Received, true) => "received by the server, UDP",
-            (Count::Received, false) => "received by the server, TCP",
+    fn words(self) -> &'static str {
+        match self {
+            Count::OneSide | Count::Unclear => "counted by one side",
+            Count::SentAlone | Count::Sent => "sent by the client, UDP",
+            Count::ReceivedUdp => "received by the server, UDP",
+            Count::ReceivedTcp => "received by the server, TCP",
         }
     }
 }
@@ -113,9 +117,6 @@ struct Total {
     /// The addresses and ports of both sides, and the number.
     ends: Vec<u8>,
     count: Count,
-    is_udp: bool,
-    /// Whether the server's count follows.
-    is_followed: bool,
     number: Vec<u8>,
     /// The rate in Mbit/s.
     rate: f64,
@@ -149,7 +150,6 @@ impl Reader {
             return Err(Fault::new(line.place_of(fields[6]), "no interval such as 0.0-10.0", UNCHANGED));
         };
         let place = line.place_of(fields[8]);
-        let count = Count::from_fields(&fields);
         if fields.len() >= UDP_COLUMNS {
             self.know_udp(&fields)?;
         }
@@ -157,9 +157,7 @@ impl Reader {
         let total = Total {
             place,
             ends: ends.clone(),
-            count,
-            is_udp: fields.len() >= UDP_COLUMNS,
-            is_followed: false,
+            count: Count::from_fields(&fields),
             number: fields[5].to_owned(),
             rate: measured(fields[8], place)? / 1e6,
             time: seconds(fields[0]),
@@ -195,17 +193,16 @@ impl Reader {
     /// A line of a server's count: the lines of its client before it were UDP too.
     fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
         let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
-        if let Some(open) = self.open.get_mut(&of_client) {
-            (open.total.count, open.total.is_followed) = (Count::Sent, true);
-        }
         // With intervals (-i) it is complete already.
-        let complete = self.run.iter().position(|total| total.ends == of_client);
-        if let Some(mut total) = complete.map(|place| self.run.swap_remove(place)) {
-            (total.count, total.is_followed) = (Count::Sent, true);
-            return self.add(total);
+        if let Some(place) = self.run.iter().position(|total| total.ends == of_client) {
+            if let Some(open) = self.open.get_mut(&of_client) {
+                open.total.count = Count::Sent;
+            }
+            let total = self.run.swap_remove(place);
+            return self.add(Total { count: Count::Sent, ..total });
         }
         match self.open.remove(&of_client) {
-            Some(open) => self.close(open),
+            Some(open) => self.close(Open { total: Total { count: Count::Sent, ..open.total }, ..open }),
             None => Ok(()),
         }
     }
@@ -231,18 +228,17 @@ impl Reader {
     fn add(&mut self, total: Total) -> Result<(), Fault> {
         // UDP has one line for the sent bytes and one for the received ones.
         match (total.count, self.is_sent_asked) {
-            (Count::Sent, false) => {
-                if !total.is_followed {
-                    let reason = "runs of UDP of which only the client's count is there";
-                    self.collector.left_out.add(reason, total.place);
-                }
+            (Count::SentAlone, false) => {
+                let reason = "runs of UDP of which only the client's count is there";
+                self.collector.left_out.add(reason, total.place);
                 return Ok(());
             }
             (Count::Unclear, _) => {
                 let what = "UDP without jitter and loss: nothing says whether the client or the server counted";
                 return Err(Fault::new(total.place, what, "give the server's output (iperf -s -u -y C)"));
             }
-            (Count::Received | Count::OneSide, true) => return Ok(()),
+            (Count::Sent, false)
+            | (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => return Ok(()),
             _ => {}
         }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {
@@ -262,7 +258,7 @@ impl Reader {
         let connections: Vec<&Total> = totals.iter().filter(|total| total.number != SUM).collect();
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| connections.iter().map(|total| total.rate).sum(), |sum| sum.rate);
-        let words = |total: &Total| total.count.words(total.is_udp);
+        let words = |total: &Total| total.count.words();
         let first = words(connections.first().unwrap_or(&last));
         let is_one = connections.iter().all(|total| words(total) == first);
         let words = if is_one { first } else { "both directions, added up" };

@@ -138,8 +138,6 @@ pub struct Ratio {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gap {
-    /// Crossed: no boot measured both, nor do other conditions connect the two.
-    NotConnected,
     /// Crossed: a single boot measured both.
     OneBootInCommon,
     /// Either condition has a single boot, and no boot measured both.
@@ -156,7 +154,6 @@ impl Gap {
     /// The reason in words.
     pub fn as_str(self) -> &'static str {
         match self {
-            Gap::NotConnected => "no boot measured both it and the baseline",
             Gap::OneBootInCommon => {
                 "only 1 boot measured both it and the baseline, an interval needs 2 or more"
             }

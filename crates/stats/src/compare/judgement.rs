@@ -52,9 +52,8 @@ pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
             others.map(|condition| (*condition, baseline)).collect()
         }
         Against::AllPairs => {
-            let earlier = |place: usize| conditions[..place].iter().map(move |other| (place, *other));
-            let pairs = (0..conditions.len()).flat_map(earlier);
-            pairs.map(|(place, other)| (conditions[place], other)).collect()
+            let pairs = (0..conditions.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            pairs.map(|(one, other)| (conditions[one], conditions[other])).collect()
         }
     };
     let borrowing = match question.correction {
