@@ -68,7 +68,8 @@ impl Group {
             && known != kind
         {
             let what = format!("a value {kind}, in one condition with values {known}");
-            let way_out = "these are no set: give a file for each kind, and name conditions, such as NAME=FILE";
+            let way_out =
+                "these are no set: give a file for each kind, and name conditions, such as NAME=FILE";
             return Err(Fault::new(place, what, way_out).in_file(file));
         }
         condition.kind = condition.kind.take().or(kind);

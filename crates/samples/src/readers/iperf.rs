@@ -234,11 +234,13 @@ impl Reader {
                 return Ok(());
             }
             (Count::Unclear, _) => {
-                let what = "UDP without jitter and loss: nothing says whether the client or the server counted";
+                let what =
+                    "UDP without jitter and loss: nothing says whether the client or the server counted";
                 return Err(Fault::new(total.place, what, "give the server's output (iperf -s -u -y C)"));
             }
-            (Count::Sent, false)
-            | (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => return Ok(()),
+            (Count::Sent, false) | (Count::ReceivedTcp | Count::ReceivedUdp | Count::OneSide, true) => {
+                return Ok(());
+            }
             _ => {}
         }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {

@@ -107,7 +107,11 @@ mod tests {
         let (all, end) = numbers(" 1\n\n  2 \n3");
         assert_eq!(
             all,
-            [(1, FilePosition { line: 1, column: 2 }), (2, FilePosition { line: 3, column: 3 }), (3, FilePosition { line: 4, column: 1 })]
+            [
+                (1, FilePosition { line: 1, column: 2 }),
+                (2, FilePosition { line: 3, column: 3 }),
+                (3, FilePosition { line: 4, column: 1 })
+            ]
         );
         assert_eq!(end, None);
     }

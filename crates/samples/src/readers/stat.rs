@@ -78,7 +78,8 @@ impl Reader {
         let value = measured(word(self.column)?, place)?;
         if let (Some(second), false) = (words().nth(1), self.are_columns_known) {
             let count = words().count();
-            let what = format!("{count} words in {}, and nothing says which is the value", quoted(line.bytes));
+            let what =
+                format!("{count} words in {}, and nothing says which is the value", quoted(line.bytes));
             let way_out = "-C NUMBER names its column, and --boot NUMBER that of the boots";
             return Err(Fault::new(line.place_of(second), what, way_out));
         }

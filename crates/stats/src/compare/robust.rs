@@ -105,8 +105,7 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
         // 2 of all choices of boots for the condition.
         let choices = (0..own.len()).map(|i| (base.len() + i + 1) as f64 / (i + 1) as f64).product::<f64>();
         let is_enough = 2.0 / choices < REACH;
-        return is_enough
-            .then_some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
+        return is_enough.then_some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
     }
     let differences: Vec<f64> = in_common(own, base).map(|(cell, base)| cell.mean - base.mean).collect();
     let is_enough = 2.0_f64.powi(1 - i32::try_from(differences.len()).ok()?) < REACH;
@@ -135,8 +134,12 @@ fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Com
                 let (condition, boot, median) = (cell.condition, cell.boot, cell.mean);
                 let own =
                     observations.iter().filter(move |run| (run.condition, run.boot) == (condition, boot));
-                (1..).zip(own).map(move |(run, own)| {
-                    Farthest { condition, boot, run: Some(run), value: own.value, median }
+                (1..).zip(own).map(move |(run, own)| Farthest {
+                    condition,
+                    boot,
+                    run: Some(run),
+                    value: own.value,
+                    median,
                 })
             };
             conditions.flat_map(|condition| medians.condition(condition)).flat_map(of).collect()

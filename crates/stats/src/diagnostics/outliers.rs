@@ -126,8 +126,7 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<ValueGroup> =
         groups.iter().enumerate().filter_map(|(index, values)| ValueGroup::new(index, values)).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
-    let mut total: f64 =
-        left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
+    let mut total: f64 = left.iter().map(|group| deviation(group.values, group.mean, 1.0).powi(2)).sum();
     let mut df = count - left.len();
     let mut found = Vec::new();
     for step in 0..most_outliers(count) {

@@ -166,8 +166,7 @@ pub(crate) fn paired_relative_interval(treated: &[Cell], baseline: &[Cell], t: f
     // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative except by rounding.
     let root = (r * r - (a * a * d * d - covariance * covariance)).max(0.0).sqrt();
     let far = b + root.copysign(b);
-    let bounds =
-        if far == 0.0 { (0.0, 0.0) } else { (far / (1.0 - a * a), (ratio - d) * (ratio + d) / far) };
+    let bounds = if far == 0.0 { (0.0, 0.0) } else { (far / (1.0 - a * a), (ratio - d) * (ratio + d) / far) };
     // In % of the baseline's size: a negative baseline must not turn a rise into a fall.
     let (one, other) = (100.0 * centre.signum() * bounds.0, 100.0 * centre.signum() * bounds.1);
     let rounding = 100.0 * rounding / centre.abs();

@@ -42,11 +42,7 @@ impl NormalEquations {
             .map(|place| {
                 let (eliminated, other) =
                     if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                Tie {
-                    eliminated,
-                    kept: kept.get(other).copied().flatten(),
-                    weight: weights[place.row],
-                }
+                Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights[place.row] }
             })
             .collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];

@@ -202,11 +202,14 @@ impl Looks {
 
     /// The bounds on a normal statistic behind [`Looks::nominal`].
     pub fn z(&self, alpha: f64) -> Vec<f64> {
+        self.bounds.calibrated(&self.fractions, alpha, |z| self.crossed(z))
+    }
+
+    /// The chance that the statistic crosses at any look with these bounds on a normal one.
+    fn crossed(&self, z: &[f64]) -> f64 {
         match &self.sequence {
-            Some(sequence) => {
-                self.bounds.calibrated(&self.fractions, alpha, |z| sequence.crossed(&levels(z)))
-            }
-            None => self.bounds.z(&self.fractions, alpha),
+            Some(sequence) => sequence.crossed(&levels(z)),
+            None => either(&walk(&self.fractions, z, 0.0)).iter().sum(),
         }
     }
 
@@ -221,11 +224,7 @@ impl Looks {
             return Some(nominal);
         }
         let constant = normal::upper_quantile(0.5 * nominal)? / self.bounds.shape(*fraction);
-        let z = self.bounds.scaled(&self.fractions, constant);
-        Some(match &self.sequence {
-            Some(sequence) => sequence.crossed(&levels(&z)),
-            None => crossings(&self.fractions, &z, 0.0).iter().sum(),
-        })
+        Some(self.crossed(&self.bounds.scaled(&self.fractions, constant)))
     }
 }
 

@@ -145,7 +145,7 @@ impl Run {
             let way_out = "choose another metric, or leave it out";
             return Err(self.fault(format!("a run without {word}"), way_out));
         }
-        let total = |of: &dyn Fn(Direction) -> Result<f64, Fault>| {
+        let total = |of: &dyn Fn(Direction) -> Result<f64, Fault>| -> Result<f64, Fault> {
             counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
         };
         let received = || self.kind("received", &counted, Direction::receiver);
@@ -322,7 +322,9 @@ impl Run {
         let what = match (self.writer(), &directions[..]) {
             (None, _) => "counted by one side".to_owned(),
             (Some(side), [direction]) if direction.sender() == Some(side) => format!("sent{}", side.by()),
-            (Some(side), [direction]) if direction.receiver() == Some(side) => format!("received{}", side.by()),
+            (Some(side), [direction]) if direction.receiver() == Some(side) => {
+                format!("received{}", side.by())
+            }
             (Some(side), _) => format!("sent and received{}", side.by()),
         };
         self.described(what, &directions)
